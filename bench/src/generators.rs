@@ -50,39 +50,39 @@ pub(crate) static DYNO: Generator = Generator {
     version: "dyno --version",
     get: "cargo build --release -p dyno-http",
     closed: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --load-cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     fresh: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --load-cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     counted: Some(
-        "dyno load {url} -c {c} -t 1 -n {n} --cpus 1 --expect-status 200 \
+        "dyno load {url} -c {c} -t 1 -n {n} --load-cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     open: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s -r {r} --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s -r {r} --load-cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     sessions: Some(
-        "dyno load {url} -t 1 --sessions {r} --calls {calls} -n {n} --cpus 1 \
+        "dyno load {url} -t 1 --sessions {r} --calls {calls} -n {n} --load-cpus 1 \
          --expect-status 200 --expect-body 'Hello, world!' --json",
     ),
     resumed: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --tls-resume always --cpus 1 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --tls-resume always --load-cpus 1 \
          --expect-status 200 --expect-body 'Hello, world!' --json",
     ),
     streams: Some(
-        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s --cpus 1 \
+        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s --load-cpus 1 \
          --expect-status 200 --expect-body 'Hello, world!' --json",
     ),
     open_streams: Some(
-        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s -r {r} --cpus 1 \
+        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s -r {r} --load-cpus 1 \
          --expect-status 200 --expect-body 'Hello, world!' --json",
     ),
     idle: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -n {n} -r {r} --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -n {n} -r {r} --load-cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     report: Report::OurJson,

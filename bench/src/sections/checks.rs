@@ -10,12 +10,15 @@ use crate::table::{Table, number, range};
 
 /// What is compared, from the least.
 static CHECKS: [Generator; 3] = [
-    with("the status", "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --json"),
+    with("the status", "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --json"),
     with(
         "and a given body",
-        "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --expect-body 'Hello, world!' --json",
+        "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --expect-body 'Hello, world!' --json",
     ),
-    with("and the first body", "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --same-body --json"),
+    with(
+        "and the first body",
+        "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --same-body --json",
+    ),
 ];
 
 const fn with(name: &'static str, closed: &'static str) -> Generator {

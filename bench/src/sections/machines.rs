@@ -232,7 +232,7 @@ fn on_loopback(rig: &Rig, flags: &[&str], lanes: &str, contender: usize) -> Resu
     let mut command = load(&dyno(rig)?, &url, seconds(rig), lanes, flags);
     if lanes == "1" {
         command.splice(0..0, words(&["taskset", "-c", "0,1"]));
-        command.extend(words(&["--cpus", "1"]));
+        command.extend(words(&["--load-cpus", "1"]));
     }
     if contender == 2 {
         command.extend(["--load-on".into(), format!("local:{lanes}")]);

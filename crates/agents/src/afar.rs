@@ -190,7 +190,8 @@ impl Afar {
     fn shares(&self, lanes: usize) -> Result<Vec<(usize, usize)>, LoadsError> {
         let shares = split(lanes, &self.weights()).ok_or_else(|| {
             LoadsError::Refused(format!(
-                "{} agents share {lanes} lanes (threads that send, each with a connection or more), and one without a lane would be idle: ask for more connections or threads, or for fewer agents",
+                "{} agents share {lanes} threads that send, each with a connection or more, and an agent without a \
+                 thread would be idle: ask for more connections or threads, or for fewer agents",
                 self.names.len()
             ))
         })?;

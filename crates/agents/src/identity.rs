@@ -79,7 +79,7 @@ pub(crate) fn unread<Other: DeserializeOwned>(
 ) -> String {
     match line {
         Ok(line) if post::decode::<Other>(line).is_ok() => to_other.into(),
-        _ => format!("that is no line of a coordinator: {error}"),
+        _ => format!("that is not a line of a coordinator: {error}"),
     }
 }
 

@@ -103,7 +103,9 @@ fn ssh_host(text: &str) -> Result<SshHost, String> {
     let cpus = match rest.map(|rest| rest.strip_prefix("cpus=")) {
         None => Vec::new(),
         Some(Some(list)) => cpus(list).ok_or_else(|| {
-            format!("ssh: `{list}` is no list of CPUs; write {name}:cpus=0-3 or {name}:cpus=0+2+4")
+            format!(
+                "ssh: `{list}` is not a list of CPUs; write {name}:cpus=0-3 or {name}:cpus=0+2+4"
+            )
         })?,
         Some(None) => {
             return Err(format!(
@@ -137,7 +139,7 @@ fn cpus(list: &str) -> Option<Vec<usize>> {
 fn listed(what: &str, names: &str, is_name: fn(&str) -> bool) -> Result<Vec<String>, String> {
     let names: Vec<String> = names.split(',').map(String::from).collect();
     if let Some(bad) = names.iter().find(|name| !is_name(name)) {
-        return Err(format!("{what}: `{bad}` is no name"));
+        return Err(format!("{what}: `{bad}` is not a name"));
     }
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort();
@@ -232,12 +234,12 @@ mod tests {
         refused("ssh:a,", "no [USER@]HOST");
         refused("ssh:a;rm", "no [USER@]HOST");
         refused("ssh:desk2:22", "~/.ssh/config");
-        refused("ssh:desk2:cpus=3-1", "no list of CPUs");
+        refused("ssh:desk2:cpus=3-1", "not a list of CPUs");
         refused("slurm:a,a", "named twice");
         refused("nats://broker", "agents=NAME");
         refused("nats://broker/lab", "agents=NAME");
-        refused("nats://broker/lab?agents=", "no name");
-        refused("nats://broker/lab?agents=A", "no name");
+        refused("nats://broker/lab?agents=", "not a name");
+        refused("nats://broker/lab?agents=A", "not a name");
         refused("nats://broker/lab?agents=a&x=1", "`x` is not");
         refused("nats://broker/LAB?agents=a", "agents=NAME");
     }

@@ -25,7 +25,7 @@ use crate::identity::{nonce, own_host, same_program, unread};
 use crate::pipes::{Writer, each_line, in_a_thread};
 use crate::{carrier, now_ns};
 
-const ONLY_LOADS: &str = "this agent only loads, and was asked to run servers (`--subject-on`); name a login, or a key with \
+const ONLY_LOADS: &str = "this agent only loads, and was asked to run servers (`--server-on`); name a login, or a key with \
                           the line of `dyno agents key --servers`, that may have servers run";
 
 /// Time is looked at this often.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::board::{Board, Row, Table};
 use crate::rule::{SAME_MEDIAN, SAME_RATE, alike};
 
-/// Many subjects with the same figure.
+/// Many servers with the same figure.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alarm {
     /// the workload
@@ -19,7 +19,7 @@ pub struct Alarm {
     /// the figure that is alike
     #[schemars(with = "String")]
     pub figure: Figure,
-    /// the subjects that are alike, lowest first
+    /// the servers that are alike, lowest first
     pub subjects: Vec<String>,
     /// out of how many
     pub of: usize,
@@ -30,7 +30,7 @@ pub struct Alarm {
 }
 
 impl Board {
-    /// Where different subjects have the same figure, table by table.
+    /// Where different servers have the same figure, table by table.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
         self.tables.iter().flat_map(alarms).collect()
@@ -49,7 +49,7 @@ impl Table {
 /// was what limited the group.
 const CLEARLY: f64 = 1.25;
 
-/// References do not count as subjects.
+/// References do not count as servers.
 fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
     for row in competitors(table) {
@@ -124,7 +124,7 @@ mod tests {
     use lab::record::TrialRecord;
     use load::{Distribution, SECOND};
 
-    /// Subjects in a closed loop: for each its answers in ten seconds, and its response time.
+    /// Servers in a closed loop: for each its answers in ten seconds, and its response time.
     fn alarms_of(subjects: &[(u64, u64)], point: Point) -> Vec<Alarm> {
         table_of(subjects, point).alarms()
     }

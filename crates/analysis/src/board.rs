@@ -27,9 +27,9 @@ pub struct Board {
     /// For held connections, the results plateau by plateau: one for each workload that was held. Their tables have
     /// rows, too: trials and what they are worth, without figures.
     pub ramps: Vec<Ramps>,
-    /// What the probes of the run's subjects declare.
+    /// What the probes of the run's servers declare.
     pub readings: Vec<ProbeReading>,
-    /// How far the subjects that take part conform to the RFCs, in the run's order.
+    /// How far the servers that take part conform to the RFCs, in the run's order.
     pub conformities: Vec<Conformity>,
 }
 
@@ -38,9 +38,10 @@ pub struct Board {
 pub struct Table {
     /// The task's name.
     pub workload: String,
-    /// Subjects in the run's order; for each, its places from low to high.
+    /// Servers in the run's order; for each, its places from low to high.
     pub rows: Vec<Row>,
-    /// The highest throughput of each subject, highest first, references last; only where there is more than one place.
+    /// The highest throughput of each server, highest first, dyno's own server last; only where there is more than
+    /// one load.
     pub peaks: Vec<Peak>,
     /// What the reader should know of the table as a whole.
     pub remarks: Vec<Remark>,
@@ -48,7 +49,7 @@ pub struct Table {
     pub promise: Promise,
 }
 
-/// One subject at one place of the axis.
+/// One server under one load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub subject: String,
@@ -64,7 +65,7 @@ pub struct Row {
     pub evidence: Vec<Evidence>,
     /// It stopped answering after a case of its conformance check.
     pub has_crashed: bool,
-    /// The place on the axis.
+    /// The load.
     pub point: Point,
     /// How many rounds it takes; where their number is to be found, as far as it is known.
     pub planned: usize,
@@ -97,11 +98,11 @@ pub struct JudgedTrial {
     pub doubts: Vec<Doubt>,
 }
 
-/// Where a subject had the most throughput.
+/// Where a server had the most throughput.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "peak")]
 pub struct Peak {
-    /// the subject
+    /// the server
     pub subject: String,
     /// it is no competitor
     pub is_reference: bool,
@@ -113,14 +114,14 @@ pub struct Peak {
     /// its throughput there
     #[serde(rename = "throughput_per_s")]
     pub throughput: Estimate,
-    /// this was the last place, and the subject kept up there: it may be able to do more
+    /// this was the highest load, and the server kept up there: it may be able to do more
     pub is_open: bool,
     /// the row's verdict is not valid
     pub is_doubtful: bool,
 }
 
 impl Board {
-    /// How far a subject conforms to the RFCs; nothing for one that does not take part.
+    /// How far a server conforms to the RFCs; nothing for one that does not take part.
     #[must_use]
     pub fn conformity(&self, subject: &str) -> Option<&Conformity> {
         self.conformities.iter().find(|found| found.subject == subject)
@@ -146,7 +147,7 @@ impl Table {
         self.rows.iter().any(|row| matches!(row.point, Point::Held(_)))
     }
 
-    /// Whether any subject was loaded at more than one place.
+    /// Whether any server was loaded under more than one load.
     #[must_use]
     pub fn is_curve(&self) -> bool {
         self.rows.windows(2).any(|pair| pair[0].subject == pair[1].subject)

@@ -19,7 +19,7 @@ pub(crate) fn mark(rows: &mut [Row], task: &str) {
         if has_more {
             rows[place].lack(format!(
                 "{task}: the server allowed {allowed} requests at once on a connection, and {ordered} were ordered: \
-                 others had more under way"
+                 others had more in flight"
             ));
         }
     }
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(
             why,
             "hello over h2c, 10 streams: the server allowed 4 requests at once on a connection, and 10 were ordered: \
-             others had more under way"
+             others had more in flight"
         );
     }
 

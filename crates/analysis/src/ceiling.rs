@@ -105,14 +105,16 @@ mod tests {
         told(
             &doubts(CLOSED, 17_000, 19_000).concat(),
             &expect![
-                "ceiling (suspect): it achieved 1,700/s, and the reference, which does next to nothing, reaches 1,900/s with this load: this may be dyno's or the machine's limit, not the subject's"
+                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
+                 1,900/s with this load: this may be dyno's or the machine's limit, not the server's"
             ],
         );
         assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
         told(
             &doubts(CLOSED, 17_000, 15_000).concat(),
             &expect![
-                "ceiling (suspect): it achieved 1,700/s, and the reference, which does next to nothing, reaches 1,500/s with this load: this may be dyno's or the machine's limit, not the subject's"
+                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
+                 1,500/s with this load: this may be dyno's or the machine's limit, not the server's"
             ],
         );
     }
@@ -128,7 +130,8 @@ mod tests {
         told(
             &row.doubts,
             &expect![
-                "ceiling (suspect): it achieved 1,700/s, and the reference, which does next to nothing, reaches 1,900/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the subject's"
+                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
+                 1,900/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the server's"
             ],
         );
         assert!(
@@ -145,7 +148,8 @@ mod tests {
         told(
             &doubts(OFFERED, 17_000, 18_000).concat(),
             &expect![
-                "ceiling (suspect): it achieved 1,700/s, and the reference, which does next to nothing, reaches 1,800/s with this load: this may be dyno's or the machine's limit, not the subject's"
+                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
+                 1,800/s with this load: this may be dyno's or the machine's limit, not the server's"
             ],
         );
         assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");

@@ -15,20 +15,20 @@ use crate::figures::Figures;
 /// The differences, and what was observed of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fairness {
-    /// Settings that differ, or that an entry changes.
+    /// Settings that differ, or that a server changes.
     pub settings: Vec<Variants>,
-    /// What was observed of each subject that took part.
+    /// What was observed of each server that took part.
     pub observed: Vec<Observed>,
-    /// For every question, whether all subjects gave the same answer.
+    /// For every question, whether all servers gave the same answer.
     pub answers: Vec<Answers>,
 }
 
-/// A setting, and which subjects have which value.
+/// A setting, and which servers have which value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variants {
     /// Its name, such as `backlog`.
     pub name: String,
-    /// Its variants, in the order of the subjects that have them.
+    /// Its variants, in the order of the servers that have them.
     pub variants: Vec<Variant>,
 }
 
@@ -37,13 +37,13 @@ pub struct Variants {
 pub struct Variant {
     /// the library's own default
     pub default: Option<String>,
-    /// what the entry changes it to
+    /// what the server changes it to
     pub change: Option<String>,
-    /// the subjects that have it so
+    /// the servers that have it so
     pub subjects: Vec<String>,
 }
 
-/// What was observed of a subject.
+/// What was observed of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     pub subject: String,
@@ -75,7 +75,7 @@ pub struct Wire {
     pub rest_bytes: u64,
 }
 
-/// Whether the subjects answered a request alike. Fields about the server, the time and the framing are not compared.
+/// Whether the servers answered a request alike. Fields about the server, the time and the framing are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "answers")]
 pub struct Answers {
@@ -83,14 +83,14 @@ pub struct Answers {
     pub workload: String,
     /// the request
     pub ask: String,
-    /// subjects whose answers were always those of most
+    /// servers whose answers were always those of most
     pub alike: Vec<String>,
-    /// subjects that answered in another way at least once
+    /// servers that answered in another way at least once
     pub apart: Vec<String>,
 }
 
 impl Fairness {
-    /// Compares what is recorded of the subjects.
+    /// Compares what is recorded of the servers.
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Fairness {
         let taking_part = run.entries.iter().filter(|entry| entry.skipped.is_none());
@@ -186,7 +186,7 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
 type Occasion = (u64, u32, &'static str);
 type Digests<'t> = BTreeMap<&'t str, [u8; 32]>;
 
-/// For every question of these trials, which subjects gave the same answer.
+/// For every question of these trials, which servers gave the same answer.
 pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> {
     let mut asked: BTreeMap<(&str, &str), BTreeMap<Occasion, Digests<'_>>> = BTreeMap::new();
     for trial in trials {
@@ -219,7 +219,7 @@ pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> 
         .collect()
 }
 
-/// The subjects whose answer was not that of most.
+/// The servers whose answer was not that of most.
 fn apart<'t>(digests: &Digests<'t>) -> Vec<&'t str> {
     let mut times: BTreeMap<[u8; 32], usize> = BTreeMap::new();
     for digest in digests.values() {

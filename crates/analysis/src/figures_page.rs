@@ -97,8 +97,8 @@ What holds for all:
   differs from one run to the next.
 - **Bounds** (`≥`): where requests were given up or left, the truth is no less. A bound in any round makes the value a
   bound. Its interval is open above: `[≥4.21s]` has its low end, which is that of the rounds as if each had ended where
-  it was given up. A ratio of which one side is a bound is one itself where the true ratio can only be further from 1:
-  `≥50× [≥18]`, or `≤0.02× [≤0.06]` where the first side is the bound; elsewhere there is none. Every format says so:
+  it was given up. A ratio of which one part is a bound is one itself where the true ratio can only be further from 1:
+  `≥50× [≥18]`, or `≤0.02× [≤0.06]` where the first part is the bound; elsewhere there is none. Every format says so:
   with `≥`, in JSON as `is_bound`, in CSV in a column beside the figure, whose name ends in `_bound`.
 - Rounds that are no measurement are in no figure. Rounds in doubt are included, and the figure is marked.
 - Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not
@@ -121,7 +121,7 @@ const OF_PROBES: &str = "
 A probe's manifest declares its readings and how they are folded ([subjects.md](subjects.md#what-a-probe-declares));
 nothing about any virtual machine is built into dyno. Each fold is a figure of each step of a ramp: a column of
 tables, CSV and JSON. Its name begins as the manifest says (`NAME`) and ends in its unit. It is made of what the probe
-in the subject read in the step's measured part.
+in the server read in the step's measured part.
 
 | fold | name | one round | rounds |
 |---|---|---|---|

@@ -160,7 +160,7 @@ pub(crate) const PAGE: &str = "
 ## The price of TLS and HTTP/2
 
 Where an experiment requests a workload in several manners (`protocol`, `streams`, `tls_resume`), a price is the ratio of
-a figure in two of them, of the same server at the same place of the axis in the same run. What is above the line of the
+a figure in two of them, of the same server under the same load in the same run. What is above the line of the
 division has something that the other has not, and nothing else of the load differs, save what the table says. What a
 server does otherwise by itself is in its price: some set TCP_NODELAY only within TLS or with HTTP/2, and `[changes]` in
 their manifests says so.
@@ -185,12 +185,14 @@ The figures are those that `dyno compare` compares: `throughput_per_s` of a clos
 - what was found: all prices of a run are decided together, so that the probability that even one of them is called a
   difference by chance is at most 1 in 20; an interval that includes 1 is no difference that this data shows
 - digits: rounds that agree in all three digits of a histogram may still differ by 0.1 %, and no interval is narrower
-- edges: one round: the ratio, and no interval. A round in which one side is no measurement: in no ratio. A round of 0:
+- edges: one round: the ratio, and no interval. A round in which one of the two is no measurement: in no ratio. A \
+round of 0:
   no ratio. A schedule: no ratio of the throughput, which is its own. Bounds (`≥`): a ratio only where the bound makes
   the difference larger. A row that is not ranked, is invalid or was not measured: its server has no price, and
-  the report says why. A server that does not speak one of the two: it is not named. A reference has its ratio, which
+  the report says why. A server that does not speak one of the two: it is not named. dyno's own server has its \
+  ratio, which
   shows what the machine and dyno themselves pay, and does not compete.
-- streams: over HTTP/2 a closed loop has as many requests under way on each connection as it has streams. Its ratio to
+- streams: over HTTP/2 a closed loop has as many requests in flight on each connection as it has streams. Its ratio to
   HTTP/1.1, with one request on each connection, contains that.
 ";
 

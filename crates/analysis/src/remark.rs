@@ -10,9 +10,9 @@ use crate::verdict::Gravity::{self, Invalid, Note, Suspect};
 pub(crate) const CHAIN_ALIKE: u64 = 64;
 
 const NO_CEILING: Definition = Definition::new("no_ceiling", Note)
-    .when("no reference was measured at a place, or only invalidly")
+    .when("dyno's own server was not measured under a load, or only invalidly")
     .because("the rate that the load itself can reach there is not known")
-    .way_out("let a subject of tier `reference` take part, and see why if it could not");
+    .way_out("let a server of tier `reference` take part, and see why if it could not");
 
 /// Every answer was right: the reader may judge the other differences.
 const ANSWERS_APART: Definition = Definition::new("answers_apart", Note)
@@ -22,15 +22,17 @@ const ANSWERS_APART: Definition = Definition::new("answers_apart", Note)
 
 /// A subject with other requests cannot be compared with the others.
 const REQUESTS_UNLIKE: Definition = Definition::new("requests_unlike", Invalid)
-    .when("two subjects were sent different fields or bodies at one place, round and phase; what only HTTP/1.1 or only \
+    .when("two servers were sent different fields or bodies under one load, in one round and phase; what only \
+        HTTP/1.1 or only \
         HTTP/2 demands does not count")
-    .because("a fault of dyno, or the store was changed by another program")
-    .way_out("this is a fault of dyno: report it");
+    .because("a bug in dyno, or the store was changed by another program")
+    .way_out("this is a bug in dyno: please report it");
 
 const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Suspect)
     .graver_as_found("suspect; the rows that differ are invalid")
-    .when("over TLS, a subject's connections mostly have another version, suite, group, ALPN name or kind of certificate \
-        than those of most subjects of the table, or a chain of certificates that differs by more than {} octets; where \
+    .when("over TLS, a server's connections mostly have another version, suite, group, ALPN name or kind of \
+        certificate \
+        than those of most servers of the table, or a chain of certificates that differs by more than {} octets; where \
         no majority agrees, all rows differ")
     .thresholds(&[Threshold::Count(CHAIN_ALIKE)])
     .because("each of them costs another amount: the figures would compare these, and not the servers")
@@ -38,7 +40,7 @@ const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Suspect)
 
 /// What TLS costs may be the question.
 const TLS_MISSING: Definition = Definition::new("tls_missing", Note)
-    .when("one subject was loaded over TLS, and another without it")
+    .when("one server was loaded over TLS, and another without it")
     .because("what TLS costs is in the difference")
     .way_out("the difference between them includes what TLS costs");
 

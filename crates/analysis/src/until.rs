@@ -25,7 +25,7 @@ pub struct Rounds {
     /// The rounds are pairs.
     pairs: Option<GateCourse>,
     pause: Nanos,
-    /// All subjects of a round live at once, and are compared round by round.
+    /// All servers of a round live at once, and are compared round by round.
     is_together: bool,
     terms: Terms,
     trials: Vec<TrialSummary>,
@@ -58,7 +58,7 @@ pub struct Stopped {
     #[schemars(with = "String")]
     pub figure: Figure,
     // 0.03 is ±3 %.
-    /// how wide its interval is, to either side; null for fewer than two rounds
+    /// how wide its interval is, up and down; null for fewer than two rounds
     #[serde(rename = "within_percent", serialize_with = "percent")]
     pub within: Option<f64>,
     /// after how many rounds
@@ -125,7 +125,7 @@ impl Rounds {
         });
     }
 
-    /// Whether a planned trial is to be run, by the rounds before it. Subjects that live at once go on until none of
+    /// Whether a planned trial is to be run, by the rounds before it. Servers that live at once go on until none of
     /// them needs another round.
     #[must_use]
     pub fn needs(&self, key: &TrialKey, plan: &[&TrialKey]) -> bool {
@@ -141,7 +141,7 @@ impl Rounds {
         needs(key) || (self.is_together && plan.iter().any(needs_beside))
     }
 
-    /// Which of several builds of its subjects a round is of; the first where there is one.
+    /// Which of several builds of its servers a round is of; the first where there is one.
     #[must_use]
     pub fn build_of(&self, round: u32) -> usize {
         self.pairs.as_ref().map_or(0, |pairs| pairs.build_of(round))

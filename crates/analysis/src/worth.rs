@@ -8,7 +8,7 @@ use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
 use crate::verdict::{Gravity, Verdict};
 
-/// How many rows have which verdict. References are not counted.
+/// How many rows have which verdict. dyno's own server is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Worth {
     /// rows that are valid

@@ -22,7 +22,7 @@ pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     }
     keep::check(flag, path)?;
     if path.exists() && !path.is_file() {
-        return refused("this is no regular file");
+        return refused("this is not a regular file");
     }
     let Ok(mut file) = File::open(path) else {
         return if path.exists() { refused("it cannot be read") } else { Ok(()) };
@@ -167,7 +167,7 @@ mod tests {
         let stdout = check("--history", Path::new("-")).unwrap_err().to_string();
         assert!(stdout.contains("and not standard output"), "{stdout}");
         let device = check("--history", Path::new("/dev/null")).unwrap_err().to_string();
-        assert!(device.contains("this is no regular file"), "{device}");
+        assert!(device.contains("this is not a regular file"), "{device}");
         let missing = read(&[folder.join("none.jsonl")]).unwrap_err().to_string();
         assert!(missing.contains("there is no such file"), "{missing}");
         fs::remove_dir_all(&folder).unwrap();

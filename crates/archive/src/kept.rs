@@ -29,7 +29,7 @@ pub fn unfinished(run: &RunSummary) -> Option<&'static str> {
     match run.ended {
         Some((_, RunEnd::Done)) => None,
         Some((_, RunEnd::Interrupted)) => Some("interrupted"),
-        None => Some("under way, or killed"),
+        None => Some("in progress, or killed"),
     }
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Named {
 pub fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
     if a.subject.is_some() != b.subject.is_some() {
         return Err(Refusal::new(format!(
-            "`{a}` and `{b}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice"
+            "`{a}` and `{b}`: one names a server and the other a whole run; name two runs, or RUN:SERVER twice"
         )));
     }
     if a == b {
@@ -153,7 +153,7 @@ pub fn named(text: &str) -> Result<Named, Refusal> {
 
 pub fn number(text: &str) -> Result<RunId, Refusal> {
     text.parse().map_err(|error: store::RunIdError| {
-        Refusal::new(format!("{error}; two subjects of one run are `--run RUN SUBJECT SUBJECT`"))
+        Refusal::new(format!("{error}; two servers of one run are `--run RUN SERVER SERVER`"))
     })
 }
 
@@ -172,7 +172,7 @@ pub fn compared<T>(
     if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
         return Err(Refusal::new(format!(
             "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \
-             two subjects as RUN:SUBJECT RUN:SUBJECT",
+             two servers as RUN:SERVER RUN:SERVER",
             a.run, a_loaded.0.name, b.run, b_loaded.0.name
         )));
     }
@@ -192,7 +192,7 @@ fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
         let entries: Vec<&str> = loaded.0.entries.iter().map(|entry| entry.name.as_str()).collect();
         if !entries.contains(&subject.as_str()) {
             return Err(Refusal::new(format!(
-                "run {} has no subject `{}`; it has {}",
+                "run {} has no server `{}`; it has {}",
                 side.run,
                 subject.escape_debug(),
                 entries.join(", ")

@@ -114,8 +114,9 @@ impl Apart {
 
     fn says(&self, what: &str, path: &Path) -> String {
         format!(
-            "{what} leads to {}, which is not in its own tree {}, so both sides could be the same files; write paths \
-             relative to the project, as `dyno servers new` does (in = \".\"): they lead into each side's own tree",
+            "{what} leads to {}, which is not in its own tree {}, so base and head could be the same files; write \
+             paths \
+             relative to the project, as `dyno servers new` does (in = \".\"): they lead into the version's own tree",
             resolved(path).display(),
             self.own[0].display()
         )

@@ -236,7 +236,7 @@ pub fn ceilings(
             match ceiling(campaign, resources, entrants, (name, &task), halt)? {
                 None => return Ok(None),
                 Some(found) => {
-                    let says = ceiling_says(&format!("{name}, the reference,"), &found);
+                    let says = ceiling_says(&format!("{name}, dyno's own server,"), &found);
                     watch(&Event::Notice(&format!("{task}: {says}")));
                     if let Ok(per_s) = found {
                         let known: &mut f64 = ceilings.entry(task).or_default();

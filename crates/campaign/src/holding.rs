@@ -90,7 +90,7 @@ impl Resources {
                     count(parts)
                 ),
                 format!(
-                    "raise the limit with `ulimit -n {}`, or hold fewer, or in more --parts (at most {PARTS_MAX})",
+                    "raise the limit with `ulimit -n {}`, or hold fewer, or in more processes: --load-on local:N (at most {PARTS_MAX})",
                     each + OTHER_FILES
                 ),
             );
@@ -169,7 +169,7 @@ fn sum(
         format!(
             "memory   about {} on {}{}",
             bytes(memory),
-            if sides == 2 { "both sides" } else { "this side" },
+            if sides == 2 { "both ends" } else { "this end" },
             available
                 .memory
                 .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
@@ -273,6 +273,6 @@ mod tests {
             &required(100_000_000, 1),
             Available { memory: None, files_of_all: u64::MAX, ..AVAILABLE },
         );
-        assert!(says.contains("--parts"), "{says}");
+        assert!(says.contains("--load-on local:N"), "{says}");
     }
 }

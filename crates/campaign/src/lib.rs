@@ -372,7 +372,7 @@ fn members(
         return Ok(known.iter().map(member).filter(takes_part).collect());
     };
     for name in names {
-        refuse_unknown("subject", name, &known, experiment)?;
+        refuse_unknown("server", name, &known, experiment)?;
     }
     let members: Vec<Member> = names.iter().map(member).collect();
     match members.iter().find_map(|member| member.subject.as_ref().err()) {

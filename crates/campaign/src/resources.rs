@@ -112,7 +112,7 @@ fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
         return Ok(usual);
     }
     let shared = subject.overlaps(&load).then(|| {
-        format!("the subject (CPUs {subject}) and the load (CPUs {load}) disturb each other")
+        format!("the server (CPUs {subject}) and the load (CPUs {load}) disturb each other")
     });
     Ok(Split { subject, load, shared })
 }

@@ -41,7 +41,7 @@ pub(crate) fn refuse_local(flags: &[Option<&str>]) -> Result<(), Refusal> {
     match flags.iter().flatten().next() {
         None => Ok(()),
         Some(flag) => Err(Refusal::new(format!(
-            "{flag} is about this machine, and with --load-on the load comes from others; leave it out \
+            "{flag} is about this machine, but with --load-on the load comes from other machines; leave it out \
              (CPUs are named with the host: ssh:desk2:cpus=0-3)"
         ))),
     }

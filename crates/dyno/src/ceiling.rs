@@ -57,7 +57,7 @@ impl Ceiling {
         let command = command(&campaign.cache.dyno, &path, is_secured, address);
         let Some(command) = command else { return Ok(None) };
         // No side has such a name: see `label`.
-        let (name, title) = ("dyno--oracle", "dyno's oracle");
+        let (name, title) = ("dyno--oracle", "dyno's own server");
         let subject = Subject::own(name, title, &command, Path::new("/")).map_err(Refusal::new)?;
         let speaks = vec![campaign.workloads[0].name.clone()];
         let subject = Subject { tier: Tier::Reference, speaks, ..subject };

@@ -54,8 +54,9 @@ fn named(text: &str) -> Result<Named, String> {
 }
 
 fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse()
-        .map_err(|_| format!("`{text}` is no address; give one without a port, such as 10.0.0.5"))
+    text.parse().map_err(|_| {
+        format!("`{text}` is not an address; give one without a port, such as 10.0.0.5")
+    })
 }
 
 impl GeneratorFlags {
@@ -85,7 +86,7 @@ impl GeneratorFlags {
         };
         if campaign.experiment.conditions.isolate {
             return Err(Refusal::new(
-                "a server in a network of its own is reached by no agent: leave `isolate` out, or --load-on",
+                "no agent can reach a server in a network of its own: leave `isolate` out, or --load-on",
             ));
         }
         let address = match starts_servers(campaign) {
@@ -113,7 +114,7 @@ impl GeneratorFlags {
         match self.listen_on.or(reached_by).or(here) {
             Some(address) if is_one(address) || is_local => Ok(address),
             Some(address) => Err(Refusal::new(format!(
-                "{}: servers that listen on {address} are reached by no other machine: name another address of that \
+                "{}: no other machine can reach servers that listen on {address}: name another address of that \
                  host with --listen-on ADDRESS",
                 on.name()
             ))),
@@ -138,7 +139,8 @@ impl GeneratorFlags {
         };
         if !cpus.is_empty() {
             return Err(Refusal::new(
-                "--load-cpus are of this machine, and with --load-on the load comes from others; leave one out (CPUs \
+                "--load-cpus names CPUs of this machine, but with --load-on the load comes from other machines; \
+                 leave one out (CPUs \
                  are named with the host: ssh:desk2:cpus=0-3)",
             ));
         }
@@ -186,7 +188,7 @@ fn are_enough(campaign: &Campaign, agents: usize) -> Result<(), Refusal> {
     let connections = |&point| experiment.load(point).connections_max();
     match experiment.points.iter().map(connections).min() {
         Some(fewest) if fewest < agents => Err(Refusal::new(format!(
-            "{} cannot be shared by {agents} agents, of which each needs one of its own: give more connections, or \
+            "{} cannot be shared by {agents} agents, because each needs one of its own: give more connections, or \
              fewer agents",
             counted(fewest as u64, "connection", "connections")
         ))),

@@ -42,7 +42,8 @@ impl HistoryFlags {
     pub(crate) fn refuse_search(&self, experiment: &Experiment) -> Result<(), Refusal> {
         match (&self.history, &experiment.sought) {
             (Some(_), Some(_)) => Err(Refusal::new(format!(
-                "{FLAG}: {} searches for capacities, each of which is two rates and no figure with rounds; leave {FLAG} \
+                "{FLAG}: {} searches for capacities, which are pairs of rates and not figures with rounds; leave \
+                 {FLAG} \
                  out, or run an experiment with rates of its own",
                 experiment.source.name
             ))),

@@ -28,7 +28,7 @@ use crate::shell::Refusal;
 pub(crate) struct CpuFlags {
     /// CPUs of the servers: 1,3 or 0-3 [what the experiment says, or half of them]
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    pub(crate) subject_cpus: Option<amounts::Cpus>,
+    pub(crate) server_cpus: Option<amounts::Cpus>,
     /// CPUs of the load [what the experiment says, or the other half]
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
     pub(crate) load_cpus: Option<amounts::Cpus>,
@@ -38,7 +38,7 @@ impl CpuFlags {
     /// The experiment with these CPUs in place of its own.
     pub(crate) fn given_to(&self, mut experiment: Experiment) -> Experiment {
         let conditions = &mut experiment.conditions;
-        conditions.subject_cpus = self.subject_cpus.clone().or(conditions.subject_cpus.take());
+        conditions.subject_cpus = self.server_cpus.clone().or(conditions.subject_cpus.take());
         conditions.load_cpus = self.load_cpus.clone().or(conditions.load_cpus.take());
         experiment
     }
@@ -48,7 +48,7 @@ impl CpuFlags {
 #[derive(Args, Serialize, Deserialize)]
 #[command(next_help_heading = "The request and the right answer")]
 pub(crate) struct SideFlags {
-    /// The path that is requested; a URL may have its own [/, and of a subject what it is made for]
+    /// The path that is requested; a URL may have its own [/, and of a server of subjects/ what it is made for]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     #[command(flatten)]

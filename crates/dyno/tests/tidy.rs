@@ -1,6 +1,9 @@
 //! The repository keeps its own rules: rooms, imports, words, sizes, links.
 #![allow(clippy::unwrap_used)] // a tree that cannot be read is not tidy
 
+#[path = "tidy/vocabulary.rs"]
+mod vocabulary;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -88,7 +88,7 @@ fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Request, Res
     }
     let target = request.path.filter(|target| target.starts_with('/'));
     let parsed = target.and_then(parsed);
-    let (path, query) = parsed.ok_or_else(|| bad("this is no path with UTF-8 in it\n"))?;
+    let (path, query) = parsed.ok_or_else(|| bad("this is not a path with UTF-8 in it\n"))?;
     Ok(Request { path, query, is_head })
 }
 

@@ -29,7 +29,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
 
 /// A time up to a day, which may be zero.
 pub fn time_or_none(text: &str) -> Result<Duration, String> {
-    let unclear = || format!("`{text}` is no time; write it like 500ms, 10s, 2m or 1h");
+    let unclear = || format!("`{text}` is not a time; write it like 500ms, 10s, 2m or 1h");
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (amount, unit) = text.split_at(digits);
     let amount: f64 = amount.parse().map_err(|_| unclear())?;
@@ -50,7 +50,7 @@ pub fn written(time: Duration) -> String {
 
 /// How many, at least one: `50`, `10k`, `1M`.
 pub fn count(text: &str) -> Result<u64, String> {
-    let unclear = || format!("`{text}` is no count; write a whole number, as 50, 10k or 1M");
+    let unclear = || format!("`{text}` is not a count; write a whole number, as 50, 10k or 1M");
     let (digits, scale) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
         Some(b'M') => (&text[..text.len() - 1], 1_000_000),
@@ -79,7 +79,7 @@ pub fn connections(text: &str) -> Result<usize, String> {
 
 /// Bytes, with their unit: `1536MiB`, `2GiB`, `64KiB`, `1GB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
-    let unclear = || format!("`{text}` is no size; write it like 512MiB or 2GiB");
+    let unclear = || format!("`{text}` is not a size; write it like 512MiB or 2GiB");
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (amount, unit) = text.split_at(digits);
     let amount: u64 = amount.parse().map_err(|_| unclear())?;
@@ -103,7 +103,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 pub fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err(format!("`{text}` is no percentage; write a number from 0 to 100")),
+        _ => Err(format!("`{text}` is not a percentage; write a number from 0 to 100")),
     }
 }
 

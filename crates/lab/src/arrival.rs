@@ -115,7 +115,7 @@ pub(crate) fn foreign_listener(port: u16, running: &Running) -> Option<String> {
     match owner_is_among(port, &running.tree()) {
         Ok(Ownership::Theirs | Ownership::NoListener) => None,
         Ok(Ownership::Another(Some(pid), name)) => {
-            Some(format!("port {port} is process {pid}'s (`{name}`), which is not the subject's"))
+            Some(format!("port {port} is process {pid}'s (`{name}`), which is not the server's"))
         }
         Ok(Ownership::Another(None, name)) => {
             Some(format!("port {port} belongs to another program ({name})"))
@@ -145,7 +145,7 @@ impl From<Outcome> for Setback {
 /// The outcome of a subject that found each of its ports taken.
 pub(crate) fn no_port_of_its_own(says: &str) -> Outcome {
     let says = format!(
-        "another process listened before the subject did, on each of {} ports; the last: {says}",
+        "another process listened before the server did, on each of {} ports; the last: {says}",
         OTHER_PORTS + 1
     );
     Outcome { kind: OutcomeKind::Unable, says }

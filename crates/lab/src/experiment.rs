@@ -37,7 +37,7 @@ pub struct Experiment {
     pub question: String,
     /// The article whose design it has.
     pub article: Option<String>,
-    /// The subjects that take part.
+    /// The servers that take part.
     pub subjects: Subjects,
     /// The names of its workloads; at least one.
     pub workloads: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Experiment {
     pub spin: load::Spin,
     /// How requests travel; each workload is requested in each of these manners. At least one.
     pub manners: Vec<Manner>,
-    /// The conditions that are the same for all subjects.
+    /// The conditions that are the same for all servers.
     pub conditions: Wanted,
     /// The number of rounds; where the number is to be found, the smallest.
     pub repeat: u32,
@@ -74,17 +74,17 @@ pub struct Experiment {
     pub pairs: Option<Pairs>,
     /// What a server must keep: its capacity is the greatest load at which it does.
     pub promise: Promised,
-    /// Whether a subject of tier `reference` is added as a reference, so that there is a ceiling.
+    /// Whether a server of tier `reference` is added as a reference, so that there is a ceiling.
     pub has_ceiling: bool,
-    /// Whether the subjects are checked for their conformance to the RFCs.
+    /// Whether the servers are checked for their conformance to the RFCs.
     pub has_check: bool,
-    /// What a subject must meet to be ranked.
+    /// What a server must meet to be ranked.
     pub require: Option<Required>,
     /// The seed of all random numbers.
     pub seed: u64,
     /// The rest between two trials.
     pub pause: Duration,
-    /// All subjects of a round live at once, and the load stays with each of them for so long at a time; none where
+    /// All servers of a round live at once, and the load stays with each of them for so long at a time; none where
     /// trials follow one another.
     pub slices: Option<Duration>,
     /// The file of published figures in `experiments/history/`.
@@ -98,13 +98,13 @@ pub struct Experiment {
     pub quick: Quick,
 }
 
-/// The subjects that take part.
+/// The servers that take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subjects {
-    /// All subjects that answer the workloads.
+    /// All servers that answer the workloads.
     All,
-    /// The subjects with these names.
+    /// The servers with these names.
     Named(Vec<String>),
 }
 
@@ -153,7 +153,7 @@ pub struct Holds {
     pub silence: Duration,
     /// Whether lost connections are opened again.
     pub reopen: bool,
-    /// After all have been closed, the subject is watched for so long.
+    /// After all have been closed, the server is watched for so long.
     pub drain: Duration,
 }
 
@@ -172,7 +172,7 @@ pub enum Point {
 }
 
 impl Point {
-    /// The place on the axis.
+    /// The load.
     #[must_use]
     pub fn value(self) -> f64 {
         match self {
@@ -198,7 +198,7 @@ impl Point {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Place {
-    /// the place on the axis
+    /// the load
     point: f64,
     /// the axis: connections, requests/s, sessions/s or held connections
     point_unit: Cow<'static, str>,
@@ -257,14 +257,14 @@ impl fmt::Display for Point {
     }
 }
 
-/// The conditions that an experiment wants to be the same for all subjects.
+/// The conditions that an experiment wants to be the same for all servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// CPUs of the subject; none: half of those that there are.
+    /// CPUs of the server; none: half of those that there are.
     pub subject_cpus: Option<Cpus>,
     pub load_cpus: Option<Cpus>,
-    /// The most memory that the subject may hold.
+    /// The most memory that the server may hold.
     #[serde(default, with = "bytes_text")]
     pub memory: Option<u64>,
     /// The most files that one of its processes may open.
@@ -315,7 +315,7 @@ impl Default for Promised {
     }
 }
 
-/// How much a subject may break and still be ranked; a clause that is not named may be broken.
+/// How much a server may break and still be ranked; a clause that is not named may be broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Required {
@@ -434,7 +434,7 @@ impl Experiment {
         }
     }
 
-    /// The load at a place of the axis.
+    /// The load under a load.
     #[must_use]
     pub fn load(&self, point: Point) -> Load {
         let constant = |rate: f64| Arrivals::Constant(as_rate(rate).expect("points were checked"));

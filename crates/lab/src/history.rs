@@ -26,11 +26,11 @@ pub struct PublishedFigures {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published_figure"))]
 pub struct Published {
-    /// the subject
+    /// the server
     pub subject: String,
     /// the workload
     pub workload: String,
-    /// the place on the axis; null: its peak
+    /// the load; null: its peak
     pub point: Option<f64>,
     /// the figure
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -130,7 +130,7 @@ fn published(line: &str) -> Result<Published, String> {
     let point = match point.as_str() {
         "peak" => None,
         place => Some(number(place).filter(|&place| 0.0 < place).ok_or_else(|| {
-            format!("`{}` is no place on an axis; write a number above 0, or peak", shown(place))
+            format!("`{}` is no load; write a number above 0, or peak", shown(place))
         })?),
     };
     let value = number(value).filter(|&value| 0.0 <= value);
@@ -147,7 +147,7 @@ fn published(line: &str) -> Result<Published, String> {
 fn name(text: &str) -> Result<String, String> {
     match is_file_name(text) {
         true => Ok(text.into()),
-        false => Err(format!("`{}` is no name; names are of a-z, 0-9 and -", shown(text))),
+        false => Err(format!("`{}` is not a name; names are of a-z, 0-9 and -", shown(text))),
     }
 }
 
@@ -229,9 +229,9 @@ mod tests {
                 "zebra",
                 "x-2011.csv:3: unknown figure `zebra`; known are throughput",
             ),
-            ("a-b,", "a/b,", "x-2011.csv:3: `a/b` is no name"),
-            (",100,", ",0,", "x-2011.csv:3: `0` is no place on an axis"),
-            (",100,", ",,", "x-2011.csv:3: `` is no place on an axis"),
+            ("a-b,", "a/b,", "x-2011.csv:3: `a/b` is not a name"),
+            (",100,", ",0,", "x-2011.csv:3: `0` is no load"),
+            (",100,", ",,", "x-2011.csv:3: `` is no load"),
             ("1.49", "NaN", "x-2011.csv:3: response_sd_ms needs a number"),
             ("9700", "-1", "x-2011.csv:4: throughput_per_s needs a number"),
             ("a-b,", "", "x-2011.csv:3: 5 columns"),

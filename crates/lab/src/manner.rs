@@ -98,7 +98,7 @@ pub fn unknown_protocol(name: &str) -> String {
     let all = Protocol::ALL.map(Protocol::name);
     let near = nearest(name, all.into_iter()).map(|near| format!("; did you mean `{near}`?"));
     let shown = name.escape_debug();
-    format!("`{shown}` is no protocol; there are {}{}", all.join(", "), near.unwrap_or_default())
+    format!("`{shown}` is not a protocol; there are {}{}", all.join(", "), near.unwrap_or_default())
 }
 
 /// How the requests of a trial travel.

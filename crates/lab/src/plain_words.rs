@@ -54,7 +54,7 @@ pub fn in_plain_words(says: &str, notation: Notation) -> String {
     }
     match says {
         "expected ident" | "expected value" => {
-            "what stands here is no value; a text needs quotes".into()
+            "what stands here is not a value; a text needs quotes".into()
         }
         TOO_DEEP => "keys are nested too deep here".into(),
         says if says.starts_with("EOF while parsing") => "the text ends too early".into(),

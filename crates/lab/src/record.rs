@@ -20,7 +20,7 @@ pub struct RunRecord {
     /// What was run, with all that flags said of it; none of a load that no experiment can say, as one of a list of times.
     pub experiment: Option<Experiment>,
     /// The text of every file that shaped it, by its path from the project's root: the experiment
-    /// first, if it had a file, then its workloads and the manifests of its subjects and their probes.
+    /// first, if it had a file, then its workloads and the manifests of its servers and their probes.
     pub files: Vec<(String, String)>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
@@ -32,11 +32,11 @@ pub struct RunRecord {
     pub dyno: String,
     /// The machine: CPU, kernel, governor, relevant sysctls, limits.
     pub facts: Vec<Fact>,
-    /// Every subject that was to take part.
+    /// Every server that was to take part.
     pub entries: Vec<Entry>,
     /// Every trial, in the order in which they run.
     pub plan: Vec<TrialKey>,
-    /// How far its subjects conform to the RFCs: those that have been checked so far.
+    /// How far its servers conform to the RFCs: those that have been checked so far.
     pub conformance: Vec<Conformance>,
 }
 
@@ -127,7 +127,7 @@ impl RunRecord {
         let fact = |name| Some(self.facts.iter().find(|fact| fact.name == name)?.value.as_str());
         let is_far = |text: &&str| text.parse().is_ok_and(|it: IpAddr| !it.is_loopback());
         let all = [
-            ("--subject-on", fact(SUBJECT_ON)),
+            ("--server-on", fact(SUBJECT_ON)),
             // Where this names no place, the machine from which the run was ordered has loaded.
             ("--load-on", fact(LOAD_ON).filter(|name| Place::parse(name).is_ok())),
             ("--listen-on", fact(SUBJECT_ADDRESS).filter(is_far)),
@@ -188,11 +188,11 @@ pub const AGENTS: &str = "agents";
 pub const AGENTS_LOST: &str = "agents.lost";
 pub const AGENTS_LOST_SHARE: &str = "agents.lost.share";
 
-/// A subject as it took part.
+/// A server as it took part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// its name, which is that of its folder or entry
+    /// its name, which is that of its folder
     pub name: String,
     /// its title
     pub title: String,
@@ -210,7 +210,7 @@ pub struct Entry {
     pub build: String,
     /// why it took no part; null if it did
     pub skipped: Option<String>,
-    /// The settings that differ between subjects: a key, what the library does, what the entry says instead.
+    /// The settings that differ between servers: a key, what the library does, what the entry says instead.
     #[serde(skip)]
     pub settings: Vec<Setting>,
 }
@@ -230,7 +230,7 @@ pub struct Setting {
 pub struct TrialKey {
     /// Its place in the plan, from 0.
     pub number: u32,
-    /// The subject under load.
+    /// The server under load.
     pub subject: String,
     /// What is requested and how: the name of a `Task`.
     pub workload: String,
@@ -246,7 +246,7 @@ pub struct TrialRecord {
     /// Wall time of its start, milliseconds since 1970.
     pub began_unix_ms: i64,
     pub outcome: Outcome,
-    /// The subject's process, if the trial got that far.
+    /// The server's process, if the trial got that far.
     pub launch: Option<Launch>,
     /// What was done for the conditions, and what could not be: `memory` = `1.5 GiB by cgroup v1`.
     pub conditions: Vec<Fact>,
@@ -263,7 +263,7 @@ pub struct TrialRecord {
     pub ending: Ending,
 }
 
-/// How a subject's process ended.
+/// How a server's process ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ending {
@@ -301,7 +301,7 @@ impl TrialRecord {
     }
 }
 
-/// The subject's process, as it started.
+/// The server's process, as it started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     /// The command as it was run, placeholders filled.
@@ -331,7 +331,7 @@ pub struct Outcome {
 pub enum OutcomeKind {
     /// It was loaded to the end, and answered rightly before and after.
     Measured,
-    /// The subject did not take part: it is not built, something is missing, or it does not speak this workload.
+    /// The server did not take part: it is not built, something is missing, or it does not speak this workload.
     Skipped,
     /// No answer at all before the deadline.
     NotReady,
@@ -457,7 +457,7 @@ pub struct LoadRecord {
 pub struct InTurns {
     /// How long a turn lasted at first, before what was under way was waited for.
     pub length: Nanos,
-    /// How much of its turns it spent waiting for what was under way when their time was over.
+    /// How much of its turns it spent waiting for what was in flight when their time was over.
     pub waited: Nanos,
     /// The longest time in its own turns in which no monitor read anything, although it was to.
     pub looked_away: Option<Nanos>,

@@ -59,7 +59,7 @@ const QUICK_LIMIT: Duration = Duration::from_secs(90);
 
 /// A percentile as it is written where it has no name of its own: `97.5=30ms`.
 pub fn percentile(text: &str) -> Result<(f64, Duration), String> {
-    let unclear = || format!("`{text}` is no percentile with a limit; write it like 97.5=30ms");
+    let unclear = || format!("`{text}` is not a percentile with a limit; write it like 97.5=30ms");
     let (percent, time) = text.split_once('=').ok_or_else(unclear)?;
     let percent: f64 = percent.trim_start_matches('p').parse().map_err(|_| unclear())?;
     match (1.0..=99.999).contains(&percent) {
@@ -144,22 +144,29 @@ pub fn check_range(least: f64, most: Option<f64>, by: SaidBy) -> Result<(), Stri
 }
 
 impl SaidBy {
-    /// A setting, as it is called there.
+    /// A setting, as it is called there: by its key in a file, or by the flag of the same meaning.
     #[must_use]
-    pub fn key(self, name: &str) -> String {
+    pub fn key(self, key: &str) -> String {
+        let flag = match key {
+            "least" => "min-rate",
+            "most" => "max-rate",
+            "limit" => "max-time",
+            "failures" => "max-failures",
+            key => key,
+        };
         match self {
-            SaidBy::Flags => format!("--{name}"),
-            SaidBy::File => format!("`{name}`"),
+            SaidBy::Flags => format!("--{flag}"),
+            SaidBy::File => format!("`{key}`"),
         }
     }
 
     fn lacks_an_aim(self) -> &'static str {
         match self {
             SaidBy::Flags => {
-                "an aim is needed: --p99 20ms, or another percentile (--p90, --p99.9, --percentile 97.5=30ms)"
+                "a limit is needed: --p99 20ms, or another percentile (--p90, --p99.9, --percentile 97.5=30ms)"
             }
             SaidBy::File => {
-                "an aim is needed: p99 = \"20ms\", or another percentile (p90, \"p99.9\", \
+                "a limit is needed: p99 = \"20ms\", or another percentile (p90, \"p99.9\", \
                  percentiles = [\"97.5=30ms\"])"
             }
         }
@@ -198,8 +205,8 @@ mod tests {
     #[test]
     fn aims_that_cannot_be_are_refused_with_the_way_out() {
         for (all, by, says) in [
-            (&[][..], SaidBy::Flags, "an aim is needed: --p99 20ms"),
-            (&[], SaidBy::File, "an aim is needed: p99 = \"20ms\""),
+            (&[][..], SaidBy::Flags, "a limit is needed: --p99 20ms"),
+            (&[], SaidBy::File, "a limit is needed: p99 = \"20ms\""),
             (&[(99.0, 10 * MS), (99.0, 20 * MS)], SaidBy::File, "two limits"),
             (&[(99.0, 30 * MS), (99.9, 20 * MS)], SaidBy::File, "leave p99 out"),
             (&[(99.0, 5_000 * MS)], SaidBy::Flags, "after --timeout 5s; raise"),
@@ -224,6 +231,8 @@ mod tests {
         }
         let range = |least, most| check_range(least, most, SaidBy::Flags);
         assert!(range(10.0, None).is_ok() && range(10.0, Some(10.0)).is_ok());
-        assert!(range(10.0, Some(9.0)).unwrap_err().starts_with("--most 9 is below --least 10"));
+        assert!(
+            range(10.0, Some(9.0)).unwrap_err().starts_with("--max-rate 9 is below --min-rate 10")
+        );
     }
 }

@@ -65,7 +65,7 @@ impl SourceFile {
         let mut bytes = Vec::new();
         match file.take(LONGEST + 1).read_to_end(&mut bytes) {
             Ok(read) if read as u64 <= LONGEST => {}
-            Ok(_) => return cannot("longer than 1 MiB; that is no file of this kind".into()),
+            Ok(_) => return cannot("longer than 1 MiB; that is not a file of this kind".into()),
             Err(error) => return cannot(format!("cannot be read: {error}")),
         }
         SourceFile::of_bytes(name, bytes)
@@ -140,7 +140,7 @@ fn open(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).custom_flags(flags).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("it is no ordinary file")),
+        false => Err(io::Error::other("it is not an ordinary file")),
     }
 }
 

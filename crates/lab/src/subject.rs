@@ -320,19 +320,21 @@ backlog = "1024: why"
                 .starts_with(&in_line(8, "`{port}` is nothing"))
         );
         assert!(refusal("\"sh\"", "\"a/b\"").starts_with(&in_line(7, "`a/b` is neither")));
-        assert!(refusal("[\"hello\"]", "[\"../x\"]").starts_with(&in_line(6, "`../x` is no name")));
+        assert!(
+            refusal("[\"hello\"]", "[\"../x\"]").starts_with(&in_line(6, "`../x` is not a name"))
+        );
         assert!(
             refusal("ready = \"10s\"", "ready = 10")
                 .starts_with(&in_line(12, "`10` stands where a text belongs"))
         );
         assert!(
             refusal("ready = \"10s\"", "ready = \"soon\"")
-                .starts_with(&in_line(12, "`soon` is no time"))
+                .starts_with(&in_line(12, "`soon` is not a time"))
         );
-        assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no subject `y`"));
+        assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
         assert!(
             refusal("MODE = ", "\"A B\" = ")
-                .starts_with(&in_line(11, "`A B` is no variable's name"))
+                .starts_with(&in_line(11, "`A B` is not a variable's name"))
         );
         assert!(refusal("title = \"Some server\"", "").contains("the key `title` is missing"));
         assert!(
@@ -381,7 +383,7 @@ backlog = "1024: why"
         let programs = Protocol::ALL.map(program);
         assert_eq!(programs, ["./server", "tls", "two", "tls"]);
         for (keys, says) in [
-            ("protocols = ['http/2']", "`http/2` is no protocol; there are http/1.1, "),
+            ("protocols = ['http/2']", "`http/2` is not a protocol; there are http/1.1, "),
             ("protocols = ['h2c', 'h2c']", "`h2c` stands here twice"),
             ("protocols = ['h2']", "`h2` needs the key `run_tls`"),
             ("run_tls = 'x {cert} {key}'", "no protocol within TLS is declared"),

@@ -307,7 +307,7 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
     let words: Vec<&str> = line.get_ref().split(' ').collect();
     let [method, target, version @ ("HTTP/1.1" | "HTTP/1.0")] = words[..] else {
         let says = format!(
-            "`{}` is no request line; write it like \"GET /path HTTP/1.1\"",
+            "`{}` is not a request line; write it like \"GET /path HTTP/1.1\"",
             line.get_ref().escape_debug()
         );
         return Err(source.wrong(Some(line.span()), says));
@@ -334,7 +334,7 @@ fn interaction(source: &SourceFile, keys: &AskKeys) -> Result<Interaction, Confi
         (Some(keys), None) => Interaction::Stream(stream(source, keys)?),
         (None, Some(text)) => Interaction::Echo(template(source, text)?),
         (Some(_), Some(text)) => {
-            let says = "what is echoed is no endless answer; leave `stream` or `echo` out";
+            let says = "what is echoed is not an endless answer; leave `stream` or `echo` out";
             return Err(source.wrong(Some(text.span()), says));
         }
     };
@@ -409,12 +409,12 @@ mod tests {
         let ask = |rest: &str| format!("title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\n{rest}");
         for (text, says) in [
             ("title = 'x'\nask = []".to_string(), ": nothing is requested"),
-            ("title = 'x'\n[[ask]]\nrequest = 'GET /'".into(), ":3: `GET /` is no request line"),
+            ("title = 'x'\n[[ask]]\nrequest = 'GET /'".into(), ":3: `GET /` is not a request line"),
             (ask("weight = 0"), ":4: a weight of 0"),
-            (ask("status = 99"), ":4: 99 is no final status"),
+            (ask("status = 99"), ":4: 99 is not a final status"),
             (ask("bdy = 'x'"), ":4: unknown key `bdy`; did you mean `body`?"),
             (ask("body = '{random:99}'"), ":4: "),
-            (ask("status = 'none'"), ":4: `none` is no status"),
+            (ask("status = 'none'"), ":4: `none` is not a status"),
             (ask("body = 'x'\nbody_length = 1"), ":5: the body is stated twice"),
             (ask("body_sha256 = 'ab'"), ":4: a SHA-256 is 64"),
             (ask("stream = { chunks = 0, every = '1s' }"), ":4: between 1 and 100"),

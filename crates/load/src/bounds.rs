@@ -112,7 +112,7 @@ fn of_process(
 ) -> Result<(), String> {
     within("lanes", &lanes, &(1..=THREADS_MAX))?;
     if let Some(share) = share {
-        within("lanes in all", &share.of, &(1..=LANES_MAX))?;
+        within("threads in all", &share.of, &(1..=LANES_MAX))?;
         share.check(lanes)?;
     }
     within("CPUs", &cpus.len(), &(0..=CPUS_MAX))?;

@@ -30,7 +30,7 @@ pub struct Evidence {
     #[serde(with = "written::bytes")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub received: Vec<u8>,
-    /// it came in several reads, and its beginning was not kept: each lane keeps those of 4,096 answers at once
+    /// it came in several reads, and its beginning was not kept: each thread keeps those of 4,096 answers at once
     pub lacks_beginning: bool,
     /// more came than was kept
     pub is_cut: bool,

@@ -292,7 +292,7 @@ impl<'de> Deserialize<'de> for Failure {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Failure, D::Error> {
         let name = String::deserialize(deserializer)?;
         Failure::from_name(&name)
-            .ok_or_else(|| D::Error::custom(format!("`{}` is no failure", name.escape_debug())))
+            .ok_or_else(|| D::Error::custom(format!("`{}` is not a failure", name.escape_debug())))
     }
 }
 

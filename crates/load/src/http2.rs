@@ -135,7 +135,7 @@ impl Http2 {
     }
 
     /// Of too many kinds, the first few are kept, and the others count as the last of these: so it does not matter which
-    /// was seen first, nor in which order lanes are merged.
+    /// was seen first, nor in which order threads are merged.
     fn note_settings(&mut self, settings: ServerSettings, connections: u64) {
         if let Some((_, sum)) = self.settings.iter_mut().find(|(known, _)| *known == settings) {
             *sum += connections;
@@ -157,7 +157,7 @@ impl Http2 {
         self.traffic.merge(&other.traffic);
     }
 
-    /// Adds what another lane or another stretch of time has seen of connections' beginnings.
+    /// Adds what another thread or another stretch of time has seen of connections' beginnings.
     fn merge_beginnings(&mut self, other: &Http2) {
         if self.wanted == WantedStreams::default() {
             self.wanted = other.wanted;

@@ -145,7 +145,7 @@ impl Share {
         match self.first.checked_add(lanes) {
             Some(end) if end <= self.of => Ok(()),
             end => Err(format!(
-                "lanes {}..{} are not of {}; `share.of` is the number of lanes over all processes",
+                "threads {}..{} are not of {}; `share.of` is the number of threads over all processes",
                 self.first,
                 end.unwrap_or(usize::MAX),
                 self.of

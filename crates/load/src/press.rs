@@ -61,7 +61,7 @@ fn whole(order: &Order, part: Part) -> Result<Recording, LoadError> {
     let mut parts = Parts::new(order);
     debug_assert_eq!(parts.check(&part), Ok(()));
     parts.take(part);
-    let missing = format!("{} lanes are those of other processes", parts.missing());
+    let missing = format!("{} threads are those of other processes", parts.missing());
     parts.into_recording().ok_or_else(|| LoadError::new(missing))
 }
 
@@ -93,7 +93,7 @@ fn carry_out(
     std::thread::scope(|scope| {
         for (number, epoll, handover, mut seat) in lanes {
             let (plan, end, began_late) = (&plan, &end, &began_late);
-            thread::start(scope, format!("lane {}", first_lane + number), end, move || {
+            thread::start(scope, format!("loader {}", first_lane + number), end, move || {
                 thread::prepare(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let origin = seat.as_mut().map_or(origin, |seat| Origin::at(seat.begin()));

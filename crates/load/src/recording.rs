@@ -78,7 +78,7 @@ pub struct Window {
     /// Exchanges between sent and done, integrated over the window: exchange-nanoseconds. Averages cannot be added.
     #[serde(with = "written::large")]
     pub in_flight_area: u128,
-    /// CPU time of the lanes.
+    /// CPU time of the threads.
     pub cpu: Nanos,
     /// From intended to done.
     pub response: Folded,

@@ -126,7 +126,7 @@ impl Security {
         Security { handshake: Distribution::new(longest), agreed: Agreed::default() }
     }
 
-    /// Adds what another lane or another stretch of time has seen.
+    /// Adds what another thread or another stretch of time has seen.
     pub fn merge(&mut self, other: &Security) {
         self.handshake.merge(&other.handshake);
         self.agreed.merge(&other.agreed);
@@ -158,7 +158,7 @@ impl Agreed {
     }
 
     /// Of too many reasons, those are kept that come first by name: so it does not matter which was seen first, by which
-    /// lane, nor in which order lanes are merged.
+    /// lane, nor in which order threads are merged.
     fn add_reason(&mut self, reason: &str, count: u64) {
         self.reasons.add(reason, count);
         let kept = self.reasons.0.iter().filter(|(name, _)| *name != OTHERS).count();

@@ -60,7 +60,7 @@ macro_rules! by_name {
                 for (name, count) in BTreeMap::<String, u64>::deserialize(deserializer)? {
                     let kind = <$type>::from_name(&name).ok_or_else(|| {
                         serde::de::Error::custom(format!(
-                            "`{}` is no failure that this dyno knows; a newer one may",
+                            "`{}` is not a failure that this dyno knows; a newer one may",
                             name.escape_debug()
                         ))
                     })?;

@@ -184,7 +184,7 @@ fn a_server_that_dies_in_the_middle_is_reported_as_it_was() {
     assert_eq!(recording.end, End::Done, "what it answered before keeps the run alive");
     assert!(0 < total.correct);
     assert_eq!(total.attempted, total.correct + total.failed_in_all() + total.under_way);
-    assert_eq!(total.response.count(), total.correct, "a failure is no latency");
+    assert_eq!(total.response.count(), total.correct, "a failure is not a latency");
 }
 
 #[test]

@@ -212,9 +212,9 @@ fn a_share_alone_is_no_recording() {
     let some = |first, of| Order { share: Some(Share { first, of }), ..order.clone() };
     let press = |order: &Order| press(order, &Halt::default(), &mut |_| {});
     let says = press(&some(0, 3)).unwrap_err().to_string();
-    assert_eq!(says, "2 lanes are those of other processes");
+    assert_eq!(says, "2 threads are those of other processes");
     let says = press(&some(3, 3)).unwrap_err().to_string();
-    assert!(says.contains("lanes 3..4 are not of 3"), "{says}");
+    assert!(says.contains("threads 3..4 are not of 3"), "{says}");
     assert_eq!(press(&some(0, 1)).unwrap().total.correct, 10);
 }
 

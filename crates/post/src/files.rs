@@ -58,7 +58,7 @@ impl ProjectFiles {
             ));
         }
         if let Some(file) = files.iter().find(|file| !is_name(&file.name)) {
-            return Err(format!("`{}` is no file of a project", file.name.escape_debug()));
+            return Err(format!("`{}` is not a file of a project", file.name.escape_debug()));
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
         match files.windows(2).find(|pair| pair[0].name == pair[1].name) {
@@ -217,6 +217,6 @@ mod tests {
         assert_eq!(ProjectFiles::decode(&files.encode().unwrap()), Ok(files));
         assert!(ProjectFiles::decode(b"[{}]").is_err());
         let outside = br#"[{"name":"../x","is_executable":true,"bytes":""}]"#;
-        assert!(ProjectFiles::decode(outside).unwrap_err().contains("no file of a project"));
+        assert!(ProjectFiles::decode(outside).unwrap_err().contains("not a file of a project"));
     }
 }

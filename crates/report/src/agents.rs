@@ -49,7 +49,7 @@ pub fn lost_agent(lost: &LostAgent) -> String {
 /// Where the load came from. Nothing, if from this process; and little, if from processes of this machine.
 pub(crate) fn facts_of(agents: &[AgentFacts]) -> Vec<Fact> {
     let lanes = |agent: &AgentFacts| {
-        format!("{} ({})", agent.name, counted(agent.lanes as u64, "lane", "lanes"))
+        format!("{} ({})", agent.name, counted(agent.lanes as u64, "thread", "threads"))
     };
     match agents {
         [] => Vec::new(),
@@ -85,7 +85,7 @@ fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
 // `AgentFacts` has a clock's figures also where the clock is this machine's; what of its host is no fact of a load (what
 // its owner allows) is not told.
 json_type! {
-    /// An agent: a range of lanes, in a process of its own.
+    /// An agent: a range of threads, in a process of its own.
     pub(crate) struct AgentJson as "agent" of agent: AgentFacts {
         /// its name: of its host, or of the process
         name: String = agent.name.clone(),
@@ -93,11 +93,11 @@ json_type! {
         host: String = agent.host.name.clone(),
         #[serde(flatten)]
         program: Program = agent.host.program.clone(),
-        /// the number of its first lane
+        /// the number of its first thread
         first_lane: usize = agent.first,
-        /// how many lanes it has
+        /// how many threads it has
         lanes: usize = agent.lanes,
-        /// how many lanes all agents have
+        /// how many threads all agents have
         of_lanes: usize = agent.of,
         /// CPUs that it may use; empty where that was not asked
         cpus: Vec<usize> = agent.host.cpus.clone(),

@@ -117,7 +117,7 @@ pub fn text(calibration: &Calibration, is_coloured: bool) -> String {
         .map(|line| Line::ink(Ink::Bold, line))
         .collect();
     lines.push(Line::default());
-    lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against the oracle)"));
+    lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against dyno's own server)"));
     lines.extend(grid::lines(&ceilings(calibration), 11));
     lines.extend([Line::default(), Line::ink(Ink::Dim, "how punctual it is (open loop)")]);
     lines.extend(grid::lines(&punctuality(calibration), 11));
@@ -146,7 +146,7 @@ fn sentence(calibration: &Calibration) -> String {
             nanos(late)
         )
     });
-    format!("One lane sends up to {} requests/s on this machine{late}.", rate(fastest))
+    format!("One thread sends up to {} requests/s on this machine{late}.", rate(fastest))
 }
 
 fn head(names: &[&str]) -> Vec<Cell> {
@@ -173,8 +173,16 @@ fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {
 }
 
 fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
-    let names =
-        ["offered/s", "throughput/s", "late p50", "late p90", "late p99", "late max", "p50", "p99"];
+    let names = [
+        "offered/s",
+        "throughput/s",
+        "sent late p50",
+        "sent late p90",
+        "sent late p99",
+        "sent late max",
+        "p50",
+        "p99",
+    ];
     let mut rows = vec![head(&names)];
     rows.extend(calibration.punctuality.iter().map(|at| {
         vec![

@@ -20,7 +20,7 @@ pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     markup!("{}{}", peaks(findings, found), plots(findings, found))
 }
 
-/// The peaks that were published, the best of all places: a row for each server, a column for each figure.
+/// The peaks that were published, the best of all loads: a row for each server, a column for each figure.
 fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     let label = &findings.history.label;
     let is_peak = |line: &&ThenNowRow| {
@@ -48,7 +48,7 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
         },
         names: lines.iter().map(name).collect(),
         columns,
-        note: format!("the best of all places · stroke: {label}, as published · mark: now"),
+        note: format!("the best of all loads · stroke: {label}, as published · mark: now"),
         ..Rows::default()
     };
     both(|room| rows.svg(room, Stand::Page))

@@ -71,7 +71,7 @@ pub fn text(run: &DryRun<'_>) -> String {
     page.extend(conditions(run));
     page.extend([
         String::new(),
-        "Commands, in the order of the file; each subject is started anew for every trial".into(),
+        "Commands, in the order of the file; each server is started anew for every trial".into(),
     ]);
     let (protocols, is_search) = (experiment.protocols(), experiment.sought.is_some());
     page.extend(run.members.iter().flat_map(|it| member(it, &protocols, is_search)));
@@ -91,12 +91,12 @@ fn workload(workload: &Workload) -> Vec<String> {
 }
 
 /// The text for a subject that is added as a reference.
-const EXTRA: &str = "is added as a reference, in the first round: it shows how far the load itself comes, so that there is a \
-                     ceiling (`[trials] ceiling = false` leaves it out)";
+const EXTRA: &str = "is added in the first round, as dyno's own server: it shows the highest rate that this machine \
+    and dyno can reach (`[trials] ceiling = false` leaves it out)";
 
 /// The text for such a subject where capacities are searched for.
-const EXTRA_OF_SEARCH: &str = "is added as a reference, for two seconds before the searches: no rate is tried that comes near to \
-                               what it gives (`[trials] ceiling = false` leaves it out)";
+const EXTRA_OF_SEARCH: &str = "is added for two seconds before the searches, as dyno's own server: no rate is tried \
+    that comes near to what it gives (`[trials] ceiling = false` leaves it out)";
 
 /// How the load uses its connections.
 fn connections(experiment: &Experiment) -> String {
@@ -152,19 +152,19 @@ fn conditions(run: &DryRun<'_>) -> Vec<String> {
         match run.address {
             None => {
                 format!(
-                    "  the subject on CPUs {}, the load on CPUs {}",
+                    "  the server on CPUs {}, the load on CPUs {}",
                     run.split.subject, run.split.load
                 )
             }
             Some(_) => {
-                format!("  the subject on CPUs {}, the load from elsewhere", run.split.subject)
+                format!("  the server on CPUs {}, the load from elsewhere", run.split.subject)
             }
         },
         match wanted.memory {
             Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
             None => "  memory: no limit is set".into(),
         },
-        format!("  open files: {} for each process of a subject", count(run.files)),
+        format!("  open files: {} for each process of a server", count(run.files)),
         match wanted.isolate {
             true => "  network: a namespace of its own for each trial".into(),
             false => match &run.address {

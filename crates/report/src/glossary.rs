@@ -76,7 +76,7 @@ mod tests {
     fn of(text: &str) -> Vec<String> {
         let shown = explained(text).into_string();
         let parts = shown.split("tabindex=\"0\">").skip(1);
-        parts.map(|part| part.split('<').next().unwrap().to_string()).collect()
+        parts.map(|part| part.split('<').next().unwrap().replace("&#39;", "'")).collect()
     }
 
     #[test]

@@ -48,7 +48,8 @@ pub fn body(search: &str, shown: &[IndexRow<'_>], more: usize, all: usize) -> Ma
              <th scope=\"col\">B</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">experiment</th><th scope=\"col\">began</th>\
              <th scope=\"col\">trials</th><th scope=\"col\">verdict</th><th scope=\"col\">the answer, and the servers</th>\
              <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{}</tbody>\n\
-             </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
+             </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; \
+             two servers: \
              <a href=\"/compare\">by name</a></span></p>\n</form>\n{}{}{}",
             rows,
             more,
@@ -58,7 +59,7 @@ pub fn body(search: &str, shown: &[IndexRow<'_>], more: usize, all: usize) -> Ma
     };
     markup!(
         "<h1>Runs</h1>\n<form action=\"/\" method=\"get\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{}\" \
-         aria-label=\"Search runs\" placeholder=\"experiment, subject, date …\"> <button>Search</button></form>\n{}",
+         aria-label=\"Search runs\" placeholder=\"experiment, server, date …\"> <button>Search</button></form>\n{}",
         search,
         table
     )
@@ -69,7 +70,7 @@ pub fn comparing(a: &str, b: &str) -> Markup {
     markup!(
         "<h2>Compare</h2>\n<form action=\"/compare\" method=\"get\">\n<p><label>A <input name=\"a\" value=\"{}\"></label> \
          <label>B <input name=\"b\" value=\"{}\"></label> <button>Compare B with A</button></p>\n<p class=\"dim\">A run's number, or \
-         RUN:SUBJECT in both.</p>\n</form>\n",
+         RUN:SERVER in both.</p>\n</form>\n",
         a,
         b
     )

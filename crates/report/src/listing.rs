@@ -126,10 +126,10 @@ fn beside(name: &str, ink: Ink, text: &str, width: usize) -> Vec<Line> {
 fn subjects(rows: &[SubjectRow], width: usize) -> Vec<Vec<Line>> {
     let in_state = |state: &str| rows.iter().filter(|row| row.state == state).collect::<Vec<_>>();
     let all: [(&str, &str, Shown); 4] = [
-        ("built", "Subjects that run here", usable),
-        ("buildable", "Subjects that can be built here, with `dyno servers setup NAME`", usable),
-        ("missing", "Subjects that lack something", lacking),
-        ("broken", "Subjects whose files are broken", broken),
+        ("built", "Servers that run here", usable),
+        ("buildable", "Servers that can be built here, with `dyno servers setup NAME`", usable),
+        ("missing", "Servers that lack something", lacking),
+        ("broken", "Servers whose files are broken", broken),
     ];
     let of_state = |(state, title, lines): (&str, &str, Shown)| {
         let rows = in_state(state);
@@ -312,13 +312,13 @@ mod tests {
             &listing(),
             80,
             &expect![[r#"
-                Subjects that run here  1
+                Servers that run here  1
                   oak  JavaScript  one 1.2, and a library with a long name 3.4, on a runtime 5.6
 
-                Subjects that can be built here, with `dyno servers setup NAME`  1
+                Servers that can be built here, with `dyno servers setup NAME`  1
                   elm  Go  +tls h2
 
-                Subjects that lack something  4
+                Servers that lack something  4
                   yew, fir  lacks erl
                       dyno servers setup yew fir --yes
                   ash  lacks erl, mix
@@ -326,7 +326,7 @@ mod tests {
                   box  lacks erl
                       dyno servers setup box --yes; see its README
 
-                Subjects whose files are broken  1
+                Servers whose files are broken  1
                   bad
                       no run
 
@@ -346,16 +346,16 @@ mod tests {
             &listing,
             40,
             &expect![[r#"
-                Subjects that run here  1
+                Servers that run here  1
                   oak  JavaScript  one 1.2, and a
                                    library with a long
                                    name 3.4, on a
                                    runtime 5.6
 
-                Subjects that can be built here, with `…
+                Servers that can be built here, with `d…
                   elm  Go  +tls h2
 
-                Subjects that lack something  1
+                Servers that lack something  1
                   ash  lacks erl, mix
                       dyno servers setup ash --yes; see
                       its README

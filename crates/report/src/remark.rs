@@ -20,7 +20,7 @@ pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
                 }
             };
             format!(
-                "no reference has a valid figure at {at}: what dyno and the machine can reach there is not known"
+                "dyno's own server has no valid figure at {at}: what dyno and the machine can reach there is not known"
             )
         }
         Remark::Apart(answers) => format!(
@@ -56,7 +56,8 @@ pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
     };
     let subjects: Vec<&str> = alarm.subjects.iter().map(|name| findings.title(name)).collect();
     format!(
-        "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
+        "{} at {}: {} of {} servers {what} ({}); see how busy dyno and the CPUs were, and what dyno's own server \
+         reaches here \
          (`dyno load --calibrate`)",
         findings.task(&alarm.workload),
         words::place_and_unit(findings.shown(alarm.point)),

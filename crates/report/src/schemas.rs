@@ -11,7 +11,7 @@ use serde_json::Value;
 fn documents() -> [(&'static str, &'static str, Schema); 15] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
-        ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
+        ("loads", "dyno load --rounds N --json", schema::<crate::load::repeat::Loads>()),
         ("stream", "dyno load --stream", schema::<crate::load::slice::Slice>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("capacity", "dyno capacity --json", schema::<crate::capacity::JsonDocument>()),

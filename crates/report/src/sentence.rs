@@ -255,7 +255,7 @@ fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> 
             capacity_sentence(last)
         ));
     }
-    format!("Under the promise ({promised}): {}.", texts.join("; "))
+    format!("Within the limits ({promised}): {}.", texts.join("; "))
 }
 
 /// `p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time`.

@@ -53,8 +53,8 @@ const TIME: &str = "time";
 pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup {
     let about = About {
         title: format!("{}: CPU time, memory and bytes", findings.task(&table.workload)),
-        description:
-            "The subjects' CPU time, the most memory they held, and the bytes of an answer".into(),
+        description: "The servers' CPU time, the most memory they held, and the bytes of an answer"
+            .into(),
     };
     let less = "mean of the rounds; less is better";
     match table.is_curve() {
@@ -119,7 +119,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         height: 200.0,
         limit: is_offered.then(|| {
             let p99_ms = table.promise.p99_ms;
-            (p99_ms, format!("promise: p99 ≤ {}", number(Figure::ResponseP99, p99_ms)))
+            (p99_ms, format!("limit: p99 ≤ {}", number(Figure::ResponseP99, p99_ms)))
         }),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
     };

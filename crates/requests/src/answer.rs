@@ -13,7 +13,7 @@ pub fn status(text: &str) -> Result<StatusRule, String> {
         _ if text == "any" => Ok(StatusRule::Any),
         _ if text == "2xx" => Ok(StatusRule::Success),
         Ok(status) if (100..600).contains(&status) => Ok(StatusRule::Exactly(status)),
-        _ => Err(format!("`{text}` is no status; write one from 100 to 599, 2xx, or any")),
+        _ => Err(format!("`{text}` is not a status; write one from 100 to 599, 2xx, or any")),
     }
 }
 

@@ -65,7 +65,7 @@ fn of_times(path: &Path, lines: &[(usize, &[u8])]) -> Result<Vec<i128>, Refusal>
         let Some(at) = std::str::from_utf8(text).ok().and_then(instant::parse) else {
             let shown = shown(text);
             return refused(&format!(
-                "`{shown}` is no time; write seconds, as 12.5, or 2026-01-31T12:00:00.5Z, or give the access log of \
+                "`{shown}` is not a time; write seconds, as 12.5, or 2026-01-31T12:00:00.5Z, or give the access log of \
                  nginx or Apache"
             ));
         };
@@ -170,7 +170,7 @@ mod tests {
     fn a_bad_line_is_named() {
         let why = |text: &str| of(text, 1.0).unwrap_err();
         assert!(
-            why("1\n2\nx\n").starts_with("--arrivals F:3: `x` is no time"),
+            why("1\n2\nx\n").starts_with("--arrivals F:3: `x` is not a time"),
             "{}",
             why("1\n2\nx\n")
         );

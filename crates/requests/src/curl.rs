@@ -39,7 +39,7 @@ pub(crate) fn read(command: &str) -> Result<Given, String> {
     let mut words = shell_words::words(command)?.into_iter();
     match words.next() {
         Some(first) if first == "curl" || first.ends_with("/curl") => {}
-        _ => return Err("this is no curl command; it begins with `curl`".into()),
+        _ => return Err("this is not a curl command; it begins with `curl`".into()),
     }
     let mut said = Said::default();
     let mut only_urls = false;
@@ -61,7 +61,8 @@ pub(crate) fn read(command: &str) -> Result<Given, String> {
 
 fn unknown(option: &str) -> String {
     format!(
-        "`{}` is no option of curl that dyno knows; leave it out, or leave --curl out and say by a URL, -m, -H and -b \
+        "`{}` is not an option of curl that dyno knows; leave it out, or leave --curl out and say by a URL, -m, -H \
+         and -b \
          what is to be sent",
         // What stands after `=` may be a password.
         option.split('=').next().unwrap_or_default().escape_debug()
@@ -259,7 +260,7 @@ impl Said {
             return Err(refused(&address, says));
         }
         if let Some(body) = self.body.take_if(|_| self.is_get) {
-            let query = String::from_utf8(body).map_err(|_| "-G: the data is no text")?;
+            let query = String::from_utf8(body).map_err(|_| "-G: the data is not text")?;
             let at = address.find('#').unwrap_or(address.len());
             let between = if address[..at].contains('?') { '&' } else { '?' };
             address.insert_str(at, &format!("{between}{query}"));
@@ -410,8 +411,8 @@ mod tests {
             ("curl h --http2", "--http2: leave it out, and give --http2 to dyno load"),
             ("curl h -m 5", "-m: give --timeout"),
             ("curl h --proxy x", "--proxy: "),
-            ("curl h --frobnicate", "`--frobnicate` is no option of curl that dyno knows"),
-            ("curl h -y", "`-y` is no option"),
+            ("curl h --frobnicate", "`--frobnicate` is not an option of curl that dyno knows"),
+            ("curl h -y", "`-y` is not an option"),
             ("curl h -H", "-H needs a value"),
             ("curl h -H nocolon", "-H: a field has no colon"),
             ("curl h -H @f", "-H @f: "),

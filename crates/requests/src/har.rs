@@ -94,7 +94,7 @@ pub fn origin(text: &str) -> Result<String, String> {
     match split(text) {
         Some((origin, "" | "/")) => Ok(origin),
         _ => Err(format!(
-            "`{}` is no origin; write it like https://shop.example:8443, without a path",
+            "`{}` is not an origin; write it like https://shop.example:8443, without a path",
             text.escape_debug()
         )),
     }

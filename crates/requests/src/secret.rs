@@ -94,7 +94,7 @@ fn printed(child: &mut Child) -> Result<String, String> {
     if LONGEST <= bytes.len() as u64 {
         return Err(format!("its first line is longer than {LONGEST} bytes"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "its first line is no text".to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| "its first line is not text".to_string())?;
     Ok(text.trim().into())
 }
 

@@ -143,7 +143,7 @@ fn numbered(rest: &mut Peekable<Chars<'_>>, digits: usize, most: u32) -> Result<
     match numbered_value(rest, digits) {
         value if value <= most => character(value),
         value => Err(format!(
-            "\\x{value:02x} is no text; put binary content in a file, and give --data-binary @FILE"
+            "\\x{value:02x} is not text; put binary content in a file, and give --data-binary @FILE"
         )),
     }
 }

@@ -88,7 +88,7 @@ pub fn parse_with_socket(text: &str) -> Result<(Url, bool), String> {
 pub fn target(text: &str) -> Result<String, String> {
     if !text.starts_with('/') {
         return Err(format!(
-            "`{}` is no path: it begins with / and the server is named in the URL of the command",
+            "`{}` is not a path: it begins with / and the server is named in the URL of the command",
             text.escape_debug()
         ));
     }
@@ -166,7 +166,7 @@ fn host_and_port(authority: &str, usual: u16) -> Result<(String, u16), String> {
                 return Err(format!("`{host}` is no IPv6 address; brackets are for those only"));
             }
             let port = after.strip_prefix(':').or(after.is_empty().then_some(""));
-            (host, port.ok_or(format!("`{after}` after the bracket is no port"))?)
+            (host, port.ok_or(format!("`{after}` after the bracket is not a port"))?)
         }
         None => authority.split_once(':').unwrap_or((authority, "")),
     };
@@ -183,7 +183,7 @@ fn host_and_port(authority: &str, usual: u16) -> Result<(String, u16), String> {
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:%".contains(&byte);
     if !host.bytes().all(is_plain) {
-        return Err(format!("`{host}` is no host name"));
+        return Err(format!("`{host}` is not a host name"));
     }
     Ok((host.into(), port_number(port, usual)?))
 }
@@ -195,7 +195,7 @@ fn port_number(text: &str, usual: u16) -> Result<u16, String> {
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
         Ok(port) if is_decimal && 0 < port => Ok(port),
-        _ => Err(format!("`{text}` is no port; ports go from 1 to 65535")),
+        _ => Err(format!("`{text}` is not a port; ports go from 1 to 65535")),
     }
 }
 

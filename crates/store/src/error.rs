@@ -140,7 +140,7 @@ impl fmt::Display for StoreError {
             Fault::LongPlan(trials) => write!(
                 f,
                 "a run of {trials} trials is too long, it can have {TRIALS_MOST}; give its experiment fewer rounds, \
-                 points or subjects"
+                 loads or servers"
             ),
             Fault::NoRun(run) => {
                 let words = ["dyno", "runs", "list", "--store", &self.path.to_string_lossy()];

@@ -48,7 +48,8 @@ fn one_by_one(agents: &[AgentNow], width: usize) -> Option<Vec<Line>> {
 
 fn one(agent: &AgentNow, with_share: bool) -> (Ink, String) {
     let share = if with_share { format!(" ({})", percent(agent.share)) } else { String::new() };
-    let late = agent.late_p99.map_or(String::new(), |late| format!(", late p99 {}", nanos(late)));
+    let late =
+        agent.late_p99.map_or(String::new(), |late| format!(", sent late p99 {}", nanos(late)));
     let (ink, does) = match agent.does {
         Doing::Starting => (Ink::Dim, "starting".to_string()),
         Doing::Requests(per_s) => (Ink::Plain, format!("{}/s{late}", rate(per_s.round()))),
@@ -58,7 +59,7 @@ fn one(agent: &AgentNow, with_share: bool) -> (Ink, String) {
     (ink, format!("{}{share} {does}", agent.name))
 }
 
-/// `8 agents  990–1,010/s each, late p99 up to 3.20 ms (desk7), 1 LOST: desk3`
+/// `8 agents  990–1,010/s each, sent late p99 up to 3.20 ms (desk7), 1 LOST: desk3`
 fn together(agents: &[AgentNow]) -> Line {
     let mut line = Line::ink(Ink::Dim, counted(agents.len() as u64, "agent", "agents"));
     let rates = agents.iter().filter_map(|agent| match agent.does {
@@ -77,7 +78,7 @@ fn together(agents: &[AgentNow]) -> Line {
     let latest: Option<(Nanos, &str)> =
         there.filter_map(|agent| Some((agent.late_p99?, agent.name.as_str()))).max();
     if let Some((late, name)) = latest {
-        line = line.and(Ink::Plain, format!("  late p99 up to {} ({name})", nanos(late)));
+        line = line.and(Ink::Plain, format!("  sent late p99 up to {} ({name})", nanos(late)));
     }
     let lost: Vec<&str> = agents
         .iter()
@@ -124,10 +125,15 @@ mod tests {
         let mut two = agents(2);
         assert_eq!(
             shown(&two, 80),
-            ["agents    desk1 1,001/s, late p99 10.0 µs · desk2 1,002/s, late p99 20.0 µs"]
+            [
+                "agents    desk1 1,001/s, sent late p99 10.0 µs · desk2 1,002/s, sent late p99 20.0 µs"
+            ]
         );
         two[1].does = Doing::Lost;
-        assert_eq!(shown(&two, 80), ["agents    desk1 1,001/s, late p99 10.0 µs · desk2 LOST"]);
+        assert_eq!(
+            shown(&two, 80),
+            ["agents    desk1 1,001/s, sent late p99 10.0 µs · desk2 LOST"]
+        );
         (two[0].does, two[1].does) = (Doing::Starting, Doing::Connections(1_200));
         (two[0].share, two[1].share) = (0.25, 0.75);
         assert_eq!(shown(&two, 80), ["agents    desk1 (25 %) starting · desk2 (75 %) 1,200 open"]);
@@ -138,8 +144,8 @@ mod tests {
         assert_eq!(
             shown(&agents(4), 80),
             [
-                "agents    desk1 1,001/s, late p99 10.0 µs · desk2 1,002/s, late p99 20.0 µs",
-                "          desk3 1,003/s, late p99 30.0 µs · desk4 1,004/s, late p99 40.0 µs"
+                "agents    desk1 1,001/s, sent late p99 10.0 µs · desk2 1,002/s, sent late p99 20.0 µs",
+                "          desk3 1,003/s, sent late p99 30.0 µs · desk4 1,004/s, sent late p99 40.0 µs"
             ]
         );
     }
@@ -149,7 +155,7 @@ mod tests {
         let mut many = agents(300);
         assert_eq!(
             shown(&many, 80),
-            ["300 agents  1,001–1,300/s each  late p99 up to 3.00 ms (desk300)"]
+            ["300 agents  1,001–1,300/s each  sent late p99 up to 3.00 ms (desk300)"]
         );
         for lost in [2, 7, 9, 299] {
             many[lost].does = Doing::Lost;
@@ -157,7 +163,7 @@ mod tests {
         assert_eq!(
             shown(&many, 120),
             [
-                "300 agents  1,001–1,299/s each  late p99 up to 2.99 ms (desk299)  4 LOST: desk3, desk8, desk10, …"
+                "300 agents  1,001–1,299/s each  sent late p99 up to 2.99 ms (desk299)  4 LOST: desk3, desk8, desk10, …"
             ]
         );
     }

@@ -369,8 +369,8 @@ fn checks(experiment: &Experiment, subjects: usize, cases: usize) -> String {
     format!(
         "how much of the RFCs {} keep: {} cases each, about {} in all{way_out}",
         match subjects {
-            1 => "1 subject".into(),
-            many => format!("{} subjects", count(many as u64)),
+            1 => "1 server".into(),
+            many => format!("{} servers", count(many as u64)),
         },
         count(cases as u64),
         duration(time)

@@ -138,7 +138,7 @@ fn name(host: &str) -> Result<ServerName<'static>, String> {
     let host = host.split('%').next().unwrap_or_default();
     let bare = host.strip_suffix('.').unwrap_or(host);
     ServerName::try_from(bare.to_string()).map_err(|_| {
-        format!("`{}` is no host name that a certificate may have", host.escape_debug())
+        format!("`{}` is not a host name that a certificate may have", host.escape_debug())
     })
 }
 

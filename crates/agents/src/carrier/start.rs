@@ -108,7 +108,7 @@ impl Start {
         let (program, need) = match self {
             Start::Local { program, .. } => (program.display().to_string(), ""),
             Start::Ssh { .. } => ("ssh".into(), "; install an ssh client"),
-            Start::Slurm { .. } => ("srun".into(), "; this is no node of a Slurm cluster"),
+            Start::Slurm { .. } => ("srun".into(), "; this is not a node of a Slurm cluster"),
             Start::Nats { program, .. } => {
                 (program.display().to_string(), "; dyno-nats belongs beside dyno")
             }
@@ -184,7 +184,7 @@ fn copy_script(digest: &str, length: u64) -> String {
 /// The nodes of the Slurm job in which this runs, without its own.
 pub(crate) fn nodes_of_job() -> Result<Vec<String>, String> {
     if std::env::var_os("SLURM_JOB_ID").is_none() {
-        return Err("slurm: this is no job of Slurm; `dyno agents slurm` writes one".into());
+        return Err("slurm: this is not a job of Slurm; `dyno agents slurm` writes one".into());
     }
     let listed = Command::new("scontrol").args(["show", "hostnames"]).output();
     let listed = listed.map_err(|error| format!("slurm: scontrol cannot be started: {error}"))?;

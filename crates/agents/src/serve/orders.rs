@@ -117,7 +117,7 @@ impl Demand {
             ));
         }
         if self.lanes == 0 || LANES_MAX < self.lanes {
-            return Err(format!("an agent has 1 to {LANES_MAX} lanes, not {}", self.lanes));
+            return Err(format!("an agent has 1 to {LANES_MAX} threads, not {}", self.lanes));
         }
         if let Some(cpu) = self.cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
             return Err(format!("it may use no CPU {cpu}, only {:?}", machine.cpus));
@@ -242,8 +242,8 @@ mod tests {
             none,
             "does not allow it to load 10.0.0.1:80; that takes `--allow 10.0.0.1:80`",
         );
-        refused(Demand { lanes: 0, ..demand() }, none, "1 to 1024 lanes");
-        refused(Demand { lanes: 5_000, ..demand() }, none, "1 to 1024 lanes");
+        refused(Demand { lanes: 0, ..demand() }, none, "1 to 1024 threads");
+        refused(Demand { lanes: 5_000, ..demand() }, none, "1 to 1024 threads");
         refused(Demand { cpus: vec![9], ..demand() }, none, "no CPU 9");
     }
 

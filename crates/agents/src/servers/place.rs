@@ -1,4 +1,4 @@
-//! Where servers may run, as `--subject-on` says it.
+//! Where servers may run, as `--server-on` says it.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl ServersOn {
                 "ssh: `{host}` is no [USER@]HOST; ports and the like belong to ~/.ssh/config"
             )),
             Some(_) | None => Err(format!(
-                "`{text}` is no place for servers; write ssh:HOST (or local, to try it)"
+                "`{text}` is not a place for servers; write ssh:HOST (or local, to try it)"
             )),
         }
     }
@@ -69,9 +69,9 @@ mod tests {
             ("ssh:-oProxyCommand=x", "is no [USER@]HOST"),
             ("ssh:", "is no [USER@]HOST"),
             ("ssh:a b", "is no [USER@]HOST"),
-            ("local:2", "no place for servers"),
-            ("slurm", "no place for servers"),
-            ("", "no place for servers"),
+            ("local:2", "not a place for servers"),
+            ("slurm", "not a place for servers"),
+            ("", "not a place for servers"),
         ] {
             assert!(ServersOn::parse(bad).unwrap_err().contains(says), "{bad}");
         }

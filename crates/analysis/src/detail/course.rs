@@ -47,7 +47,7 @@ pub struct Moment {
     pub gone: u64,
     /// Messages a second.
     pub messages_per_s: f64,
-    /// How late messages were against their beat: the p99.
+    /// How late messages were how late: the p99.
     pub late_p99: Option<Number>,
 }
 

@@ -69,7 +69,7 @@ pub struct Slowest {
     pub intended_s: f64,
     /// From the intended time to its end.
     pub took_ms: f64,
-    /// Until it was sent: it waited for a free connection, or dyno was late.
+    /// Until it was sent: it waited for a free connection, or dyno sent it late.
     pub unsent_ms: f64,
     /// From then until the answer's first byte.
     pub awaited_ms: f64,

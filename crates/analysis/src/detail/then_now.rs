@@ -13,7 +13,7 @@ pub struct ThenNow {
     pub workload: String,
     /// The columns: the article's own, otherwise the figures that it states.
     pub figures: Vec<Figure>,
-    /// By subject in the run's order; for each from low to high, the best of all places last.
+    /// By subject in the run's order; for each from low to high, the best of all loads last.
     pub lines: Vec<ThenNowRow>,
 }
 
@@ -21,7 +21,7 @@ pub struct ThenNow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThenNowRow {
     pub subject: String,
-    /// Where on the axis; none: the best of all places.
+    /// Where on the axis; none: the best of all loads.
     pub place: Option<f64>,
     /// The corresponding place in this run, if it has one.
     pub at: Option<Point>,

@@ -34,18 +34,18 @@ pub(crate) const AGENTS_LOST: Definition = Definition::new("agents_lost", Invali
 
 /// The answers to one agent took another time than those to the others.
 pub(crate) const AGENTS_APART: Definition = Definition::new("agents_apart", Suspect)
-    .when("the median response time of one agent differs by more than {} from the middle one of the others', and lies \
-        beyond what their windows' medians vary (their 10th to 90th percentiles)")
+    .when("the median response time of one agent differs by more than {} from the middle one of the others', and \
+        lies outside the range of their windows' medians (10th to 90th percentile)")
     .thresholds(&[Share(APART)])
-    .because("another way, another network card, a busy CPU: the agents did not see the same server")
-    .way_out("`dyno agents check` compares the hosts' ways; leave one out whose way or CPU is another, or report it by \
-        itself");
+    .because("a different route or network card, or a busy CPU: the agents did not see the same server")
+    .way_out("`dyno agents check` compares the hosts' network paths; leave out a host whose path or CPU differs, or \
+        report it separately");
 
 /// An agent began after the instant that had been agreed on.
 pub(crate) const START_APART: Definition = Definition::new("start_apart", Suspect)
     .when("an agent began its load more than {} after the instant that had been agreed on")
     .thresholds(&[Time(BEGAN_APART as f64)])
-    .because("until then the load was a part of what was ordered")
+    .because("until then only a part of the ordered load was sent")
     .way_out("see what kept that machine busy, and run again");
 
 /// An agent's clock went another way than the coordinator's while the load went on.
@@ -53,8 +53,8 @@ pub(crate) const CLOCK_DRIFT: Definition = Definition::new("clock_drift", Suspec
     .when("from before the load until after it an agent's clock gained or lost more than {}, and more than the \
         estimates may be wrong")
     .thresholds(&[Time(DRIFT as f64)])
-    .because("its windows lie beside others of the other agents")
-    .way_out("let a service such as chrony keep its clock, and not set it while a load goes on");
+    .because("its windows are not aligned with those of the other agents")
+    .way_out("let a service such as chrony discipline its clock, and do not set the clock during a load");
 
 /// The link of a host had hardly room left.
 pub(crate) const LINK_FULL: Definition = Definition::new("link_full", Suspect)
@@ -65,16 +65,16 @@ pub(crate) const LINK_FULL: Definition = Definition::new("link_full", Suspect)
 
 /// Segments were lost on the way.
 pub(crate) const PATH_LOSS: Definition = Definition::new("path_loss", Suspect)
-    .when("a host sent {} segments of TCP or more again, and more than {} of all")
+    .when("a host retransmitted {} TCP segments or more, and more than {} of all")
     .thresholds(&[Count(LOST_LEAST), Share(LOSS)])
-    .because("the wait for them is in the response times")
+    .because("the response times contain the wait for them")
     .way_out("look for a full link, a shaper or a faulty cable between the two; `dyno agents check` shows their \
         speeds");
 
 /// The connection to an agent was interrupted.
 pub(crate) const CONTROL_BLINKED: Definition = Definition::new("control_blinked", Note)
     .when("the connection to an agent was interrupted for less than 2 seconds")
-    .because("its load went on; after 2 seconds it would have ended")
+    .because("its load continued; after 2 seconds it would have ended")
     .way_out("look at the network to it, or at the broker, if it happens again");
 
 /// The agents that did not finish, as a load that was kept noted them.
@@ -128,8 +128,8 @@ fn of_link(host: &str, link: &LinkUse) -> Vec<Doubt> {
     let is_lossy = LOST_LEAST <= retransmitted && (LOSS * segments as f64) < retransmitted as f64;
     let loss = is_lossy.then(|| {
         PATH_LOSS.found(format!(
-            "{host} sent {} of {} segments of TCP again: they were lost on the way, or came late, and the wait for \
-             them is in the response times",
+            "{host} retransmitted {} of {} TCP segments: they were lost or delayed, and the response times contain \
+             the wait for them",
             count(retransmitted),
             count(segments)
         ))
@@ -154,8 +154,8 @@ fn apart(agent: &AgentFacts, agents: &[AgentFacts]) -> Option<Doubt> {
     let ratio = p50.max(middle) as f64 / p50.min(middle).max(1) as f64;
     (is_beyond && 1.0 + APART < ratio).then(|| {
         AGENTS_APART.found(format!(
-            "half of the answers to {} took more than {}, and of those to the other agents more than {}: they did not \
-             see the same server, or not over equal ways",
+            "half of the answers to {} took more than {}, and of those to the other agents more than {}: they did \
+             not see the same server, or not over equal network paths",
             agent.name,
             nanos(p50),
             nanos(middle)
@@ -172,8 +172,7 @@ fn start_apart(agent: &AgentFacts) -> Option<Doubt> {
     let by = agent.beside.began_late;
     (BEGAN_APART < by).then(|| {
         START_APART.found(format!(
-            "{} began {} after the instant that all agents had agreed on: at first the load was a part of what was \
-             ordered",
+            "{} began {} later than all agents had agreed: until then only a part of the ordered load was sent",
             agent.name,
             nanos(by)
         ))
@@ -186,8 +185,8 @@ fn clock_drift(agent: &AgentFacts) -> Option<Doubt> {
     let is_much = DRIFT < by.unsigned_abs().saturating_sub(agent.drift_error_ns);
     is_much.then(|| {
         CLOCK_DRIFT.found(format!(
-            "the clock of {} {} {} against this machine's while the load went on: its windows lie beside other \
-             windows, and its rates are by another second",
+            "the clock of {} {} {} against this machine's during the load: its windows are not aligned with those of \
+             other agents, and its rates count in a different second",
             agent.name,
             if by < 0 { "lost" } else { "gained" },
             nanos(by.unsigned_abs())
@@ -199,7 +198,7 @@ fn blinked(agent: &AgentFacts) -> Option<Doubt> {
     let long = agent.blinked_ns;
     (0 < long).then(|| {
         CONTROL_BLINKED.found(format!(
-            "the connection to {} was interrupted for {}; its load went on",
+            "the connection to {} was interrupted for {}; its load continued",
             agent.name,
             nanos(long)
         ))
@@ -279,13 +278,15 @@ mod tests {
         told(
             &found(|agent| seen(agent, 8 * MS, (7 * MS, 9 * MS))),
             &expect![
-                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other agents more than 5.03 ms: they did not see the same server, or not over equal ways"
+                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other \
+                 agents more than 5.03 ms: they did not see the same server, or not over equal network paths"
             ],
         );
         told(
             &found(|agent| seen(agent, 2 * MS, (2 * MS, 3 * MS))),
             &expect![
-                "agents_apart (suspect): half of the answers to g2 took more than 2.00 ms, and of those to the other agents more than 5.03 ms: they did not see the same server, or not over equal ways"
+                "agents_apart (suspect): half of the answers to g2 took more than 2.00 ms, and of those to the other \
+                 agents more than 5.03 ms: they did not see the same server, or not over equal network paths"
             ],
         );
         // Of two the slower one is named, once.
@@ -295,7 +296,8 @@ mod tests {
         told(
             &of_agents(&two),
             &expect![
-                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other agents more than 5.01 ms: they did not see the same server, or not over equal ways"
+                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other \
+                 agents more than 5.01 ms: they did not see the same server, or not over equal network paths"
             ],
         );
     }
@@ -308,7 +310,8 @@ mod tests {
         told(
             &late(by),
             &expect![
-                "start_apart (suspect): g2 began 51.0 ms after the instant that all agents had agreed on: at first the load was a part of what was ordered"
+                "start_apart (suspect): g2 began 51.0 ms later than all agents had agreed: until then only a part of \
+                 the ordered load was sent"
             ],
         );
         let drifted =
@@ -318,7 +321,8 @@ mod tests {
         told(
             &drifted(by, 2 * MS),
             &expect![
-                "clock_drift (suspect): the clock of g2 lost 12.0 ms against this machine's while the load went on: its windows lie beside other windows, and its rates are by another second"
+                "clock_drift (suspect): the clock of g2 lost 12.0 ms against this machine's during the load: its \
+                 windows are not aligned with those of other agents, and its rates count in a different second"
             ],
         );
     }
@@ -341,7 +345,7 @@ mod tests {
         told(
             &link(|link| link.retransmitted = 11),
             &expect![
-                "path_loss (suspect): g2 sent 11 of 10,000 segments of TCP again: they were lost on the way, or came late, and the wait for them is in the response times"
+                "path_loss (suspect): g2 retransmitted 11 of 10,000 TCP segments: they were lost or delayed, and the response times contain the wait for them"
             ],
         );
     }
@@ -353,7 +357,7 @@ mod tests {
         told(
             &blinked,
             &expect![
-                "control_blinked (note): the connection to g2 was interrupted for 900 ms; its load went on"
+                "control_blinked (note): the connection to g2 was interrupted for 900 ms; its load continued"
             ],
         );
     }

@@ -31,15 +31,17 @@ pub(crate) const SILENCE: Definition = Definition::new("silence", Suspect)
         mean time between right answers, and than the p99 of service outside it \
         ([exactly](figures.md#silent_percent)); times in which dyno was not running do not count")
     .thresholds(&[Share(SILENT)])
-    .because("in a closed loop an outage hides: few requests meet it, so failures and percentiles look as before, and \
-        only the rate is lower")
+    .because("a closed loop hides an outage: few requests are affected, so failures and percentiles hardly change, \
+        and only the rate is lower")
     .way_out("see in the server's log what happened then (a restart, a pause, a full accept queue); rates and \
         percentiles are of the rest of the time");
 
 /// More arrived than was requested: duplicate answers, or bytes after an answer.
 pub(crate) const SURPLUS_ANSWERS: Definition = Definition::new("surplus_answers", Suspect)
-    .when("an answer came that no request waited for, or bytes behind an answer")
-    .because("a client that reads them as the next answer has an answer to another request")
+    .when(
+        "an answer came for which there was no request, or an answer was followed by further bytes",
+    )
+    .because("a client that takes them for its next answer has the answer to a different request")
     .way_out("ask once by hand (curl -v) and compare with what is expected");
 
 /// Bodies differed from the one that a server had given several times before the load.
@@ -87,8 +89,8 @@ fn surplus(recording: &Recording) -> Option<Doubt> {
     let total = &recording.total;
     let (answers, bytes, correct) = (total.notes.unsolicited, total.notes.surplus, total.correct);
     (0 < answers + bytes).then(|| SURPLUS_ANSWERS.found(format!(
-        "more came than was requested: {} answers without a request, {} answers with bytes behind them (of {} correct \
-         answers); such connections were closed",
+        "more came than was requested: {} answers without a request, {} answers followed by further bytes (of {} \
+         correct answers); such connections were closed",
         count(answers),
         count(bytes),
         count(correct)

@@ -18,21 +18,21 @@ const ONE_LEFT_IN: u64 = 100;
 pub(crate) const ALL: &[Definition] = &[BOOKS, CONNECTIONS];
 
 pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
-    .when("two counts that must agree whatever a server does do not: attempted = correct + failed + under way; due = \
+    .when("two counts that must agree whatever a server does do not: attempted = correct + failed + in flight; due = \
         attempted (for sessions: at least); on time ≤ correct; a response time for each correct, timed-out and left \
         request, and not more service times; as many service times as times to the first byte; answers to requests due \
         before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
         request's; due = due in all steps. For held connections: begun = failed + lost + open + being opened")
-    .because("a fault of dyno")
-    .way_out("this is a fault of dyno: report it");
+    .because("a bug in dyno")
+    .way_out("this is a bug in dyno: please report it");
 
 /// More, or far fewer, connections were established or failed than were begun.
 pub(crate) const CONNECTIONS: Definition = Definition::new("connections", Invalid)
-    .when("established + failed > begun, or fewer by more than what was under way, what `accept_queue_full` and \
+    .when("established + failed > begun, or fewer by more than what was in flight, what `accept_queue_full` and \
         `syn_retries` count, {} and one in {}")
     .thresholds(&[Count(CONNECTIONS_LEFT), Count(ONE_LEFT_IN)])
-    .because("a fault of dyno")
-    .way_out("this is a fault of dyno: report it");
+    .because("a bug in dyno")
+    .way_out("this is a bug in dyno: please report it");
 
 /// What must be true whatever a server does. Returns the first rule that is broken.
 pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
@@ -52,7 +52,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let (over_time, one_by_one) = (flight.area, flight.correct + flight.failed + flight.unsent);
     let broken = [
         equal(
-            "attempted, and correct, failed or under way",
+            "attempted, and correct, failed or in flight",
             total.attempted,
             ended + total.under_way,
         ),
@@ -63,7 +63,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
         at_most("on time, and correct", total.on_time, total.correct),
         at_most("correct inside the measured time, and correct", inside, total.correct),
         at_most(
-            "answers to what was due before, and what was under way then",
+            "answers to what was due before, and what was in flight then",
             total.carried_in,
             begun_before(recording),
         ),
@@ -92,7 +92,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
 
 fn unbalanced(rule: &str, one: u64, other: u64) -> Doubt {
     BOOKS.found(format!(
-        "the books do not balance: {rule} must agree, and are {} and {}",
+        "the counts do not add up: {rule} must be equal, and are {} and {}",
         count(one),
         count(other)
     ))
@@ -123,7 +123,7 @@ pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
     let is_whole = recording.end == End::Done;
     (is_whole && !is_right).then(|| {
         CONNECTIONS.found(format!(
-            "the connections do not balance: {} were begun, {} were established or failed",
+            "the counts of connections do not add up: {} were begun, {} were established or failed",
             count(begun),
             count(accounted)
         ))
@@ -139,7 +139,7 @@ pub(super) fn of_holding(holding: &Holding) -> impl Iterator<Item = Doubt> {
 }
 
 fn echoes(holding: &Holding) -> Option<Doubt> {
-    let rule = "echo messages due, and correct, failed, blocked or under way";
+    let rule = "echo messages due, and correct, failed, without a free connection or in flight";
     holding.plateaus.iter().find_map(|plateau| {
         let echoes = &plateau.echoes;
         let ended = echoes.correct + echoes.failed + echoes.blocked + echoes.under_way;

@@ -15,16 +15,18 @@ pub(super) const ALL: &[Definition] = &[CEILING];
 /// A reference, which does almost nothing, achieves hardly more with the same load: this may be the limit of dyno or
 /// of the machine, or of the agents and the network if the load came from there.
 pub(crate) const CEILING: Definition = Definition::new("ceiling", Suspect)
-    .when("for a row: a reference at the same place achieved less than {} × as much; where the rate is given by a \
+    .when("for a row: dyno's own server under the same load achieved less than {} × as much; where the rate is given \
+        by a \
         schedule, only tested where both were behind it")
     .thresholds(&[Number(CLEARLY_MORE)])
-    .because("the reference does next to nothing: the rate may be dyno's or the machine's limit, not the subject's. \
-        With `--load-on` the same agents load the reference: it may be the limit of their machines, or of the network \
+    .because("dyno's own server does next to nothing: the rate may be dyno's or the machine's limit, not the server's. \
+        With `--load-on` the same agents load dyno's own server: it may be the limit of their machines, or of the \
+        network \
         between")
-    .way_out("give dyno more CPUs, or another machine; or say that it is at least so fast");
+    .way_out("give dyno more CPUs, or another machine; or report the rate as a lower bound");
 
-const WITH_AGENTS: &str = "let the load come from more machines, or over a faster link; or say that it is at least so \
-    fast";
+const WITH_AGENTS: &str = "let the load come from more machines, or over a faster link; or report the rate as a \
+    lower bound";
 
 /// A doubt if the best reference is hardly ahead.
 pub(crate) fn near(by_agents: bool, ceiling_per_s: f64, throughput_per_s: f64) -> Option<Doubt> {
@@ -34,8 +36,8 @@ pub(crate) fn near(by_agents: bool, ceiling_per_s: f64, throughput_per_s: f64) -
         "dyno's or the machine's limit"
     };
     let found = CEILING.found(format!(
-        "it achieved {}/s, and the reference, which does next to nothing, reaches {}/s with this load: this may be \
-         {limit}, not the subject's",
+        "it achieved {}/s, and dyno's own server, which does next to nothing, reaches {}/s with this load: this may be \
+         {limit}, not the server's",
         rate(throughput_per_s.round()),
         rate(ceiling_per_s.round())
     ));

@@ -15,13 +15,13 @@ pub(super) const ALL: &[Definition] = &[NOT_MEASURED, HALTED, STOPPED, GAVE_UP];
 /// It is not a measurement: no figure includes it.
 pub const NOT_MEASURED: Definition = Definition::new("not_measured", Invalid)
     .when("the trial ended in any other way than `measured` ([outcomes](experiments.md#a-trial))")
-    .because("it is in no figure, and the figures are those of the others")
-    .way_out("see what it left behind");
+    .because("it is not in any figure; the figures are those of the other trials")
+    .way_out("see its output and its evidence");
 
 /// It was stopped before its end: what was measured until then is valid for its time.
 pub(crate) const HALTED: Definition = Definition::new("halted", Note)
     .when("it was stopped before its end (Ctrl-C)")
-    .because("what was measured until then is valid for its time; the length is in the sentence")
+    .because("what was measured until then is valid; the sentence says how long it is")
     .way_out("let it run to its end to measure all that was ordered");
 
 /// It gave up, because there were only failures.
@@ -74,7 +74,7 @@ pub(super) fn of_nothing_but(failure: Failure) -> &'static str {
 pub(super) fn of_outcome(kind: OutcomeKind) -> Option<Doubt> {
     (kind != OutcomeKind::Measured).then(|| {
         NOT_MEASURED.found(format!(
-            "this trial is no measurement, and is in no figure: {}",
+            "this trial is not a measurement, and not in any figure: {}",
             outcome_in_words(kind)
         ))
     })
@@ -89,10 +89,8 @@ pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
 }
 
 fn halted(after_s: f64) -> Doubt {
-    HALTED.found(format!(
-        "it was stopped after {}; the figures are of that time",
-        time(after_s * 1e9)
-    ))
+    HALTED
+        .found(format!("it was stopped after {}; the figures cover that time", time(after_s * 1e9)))
 }
 
 /// Of a load that stands alone it is said why it gave up, in place of `stopped`.
@@ -101,7 +99,7 @@ pub(super) fn of_load(recording: &Recording) -> Option<Doubt> {
         End::Done | End::Halted => None,
         End::GaveUp(failure) => {
             let says = format!(
-                "it gave up: nothing but failures, mostly {failure} ({})",
+                "dyno gave up, because every request failed, mostly with {failure} ({})",
                 failure.meaning()
             );
             Some(GAVE_UP.found(says).with_way_out(of_nothing_but(failure)))

@@ -22,7 +22,7 @@ pub(super) const ALL: &[Definition] = &[OWN_FAILURES, FAILURES, BLOCKED];
 pub const OWN_FAILURES: Definition = Definition::new("own_failures", Suspect)
     .graver_above(OWN, "of the requests", Invalid)
     .when("one request or more failed for a reason of dyno's own")
-    .because("that is not the subject's failure")
+    .because("that is not the server's failure")
     .way_out("see their classes; offer less, or give dyno more of what it lacked");
 
 /// Requests of a load that stands alone failed, or its sessions were not completed, and not for a reason of dyno's
@@ -31,15 +31,15 @@ pub(crate) const FAILURES: Definition = Definition::new("failures", Note)
     .graver_above(FAILED, "of the requests or sessions", Suspect)
     .when("for `dyno load`: requests failed, and not for a reason of dyno's own; of a load of sessions, sessions were \
         not completed: a call failed, or the server ended the connection before the last one")
-    .because("the latencies are mostly those of the others")
-    .way_out("the latencies are mostly those of the others: find the cause, or offer less");
+    .because("the latencies are mostly those of the successful requests")
+    .way_out("the latencies are mostly those of the successful requests: find the cause, or offer less");
 
 /// Such a share of the requests of a load that stands alone had to wait for a free connection.
 pub(crate) const BLOCKED: Definition = Definition::new("blocked", Note)
     .when("for `dyno load`: more than {} of the requests waited for a free connection")
     .thresholds(&[Share(WAITED)])
-    .because("the wait is in the response times")
-    .way_out("this is the server's time for the requests before it");
+    .because("the response times contain the wait")
+    .way_out("the request waited while the server answered earlier ones");
 
 pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
     let total = &recording.total;
@@ -102,7 +102,8 @@ fn blocked(total: &Tally, ordered: Ordered) -> Option<Doubt> {
     let share = total.blocked.count() as f64 / total.attempted.max(1) as f64;
     let p99 = total.blocked.quantile(0.99)?.value;
     let found = BLOCKED.found(format!(
-        "{} of the requests waited for a free connection, 1 % of these {} or longer; this is in the response times",
+        "{} of the requests waited for a free connection, 1 % of these {} or longer; the response times contain this \
+         wait",
         percent(share),
         nanos(p99)
     ));

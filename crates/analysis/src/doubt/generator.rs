@@ -58,41 +58,41 @@ pub(super) const ALL: &[Definition] =
 /// meanwhile is unknown, and its answers waited unread.
 pub(crate) const INSTRUMENT_STOOD_STILL: Definition = Definition::new("instrument_stood_still", Suspect)
     .graver_above(STILL_INVALID, "of the measured time", Invalid)
-    .when("a lane slept for longer than intended, or was kept from its CPU in mid-turn, or the monitors did not look, \
+    .when("a thread of dyno slept for longer than intended, or was kept from its CPU in mid-turn, or the monitors \
+        did not look, \
         for {} or more: and that was longer than the p99 of the response time (for held connections: of the messages' \
         lateness), or all such times (of 1 ms or more) are above {} of the measured time; of several agents, the one \
         is named that was not running for longest")
     .thresholds(&[Time(STILL_SHORTEST as f64), Share(STILL)])
-    .because("a stopped process, a paused machine or a busy CPU: what the server did meanwhile is not known, and its \
-        answers lay unread")
+    .because("a stopped process, a paused machine or a busy CPU: answers that arrived meanwhile were read late")
     .way_out("let nothing stop or pause dyno while it measures, stop the other programs, and run it again");
 
 /// dyno sent late, relative to the response times, which include this delay.
 pub(crate) const INSTRUMENT_LATE: Definition = Definition::new("instrument_late", Suspect)
-    .when("1 % of the requests were sent later than {} and {} of the median. Where agents carry the load out, each is \
-        judged by itself and named, the worst first: one of many would be hidden in the sum of all")
+    .when("1 % of the requests were sent later than {} and {} of the median. Of several agents each is judged \
+        separately and named, the worst first: in the sum of all, one would be hidden")
     .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
-    .because("this delay is in the response times")
+    .because("the response times contain this delay")
     .way_out("give dyno a CPU of its own, or offer less")
-    .by_flags("free a CPU for dyno (--cpus), try --spin always, or offer less");
+    .by_flags("free a CPU for dyno (--load-cpus), try --spin always, or offer less");
 
 /// dyno's threads were almost never idle: the rate may be the limit of dyno.
 pub(crate) const INSTRUMENT_BUSY: Definition = Definition::new("instrument_busy", Suspect)
-    .when("dyno's threads were busy more than {} of the time, and had a CPU for at least {} of that; those of each \
-        agent by itself, which is named")
+    .when("dyno's threads were busy more than {} of the time, and had a CPU for at least {} of that; of several \
+        agents, each is judged separately and named")
     .thresholds(&[Share(BUSY), Share(STARVED)])
     .because("the rate may be dyno's limit")
-    .way_out("give dyno more CPUs, apart from the subject's")
-    .by_flags("give dyno more lanes (--lanes) on CPUs of their own (--cpus), apart from the server's");
+    .way_out("give dyno more CPUs, apart from the server's")
+    .by_flags("give dyno more threads (--threads) on CPUs of their own (--load-cpus), apart from the server's");
 
 /// dyno's threads had something to do, but other programs had the CPU.
 pub(crate) const INSTRUMENT_STARVED: Definition = Definition::new("instrument_starved", Suspect)
-    .when("dyno's threads had something to do more than {} of the time, and a CPU for less than {} of that; those of \
-        each agent by itself, which is named")
+    .when("dyno's threads had something to do more than {} of the time, and a CPU for less than {} of that; of \
+        several agents, each is judged separately and named")
     .thresholds(&[Share(BUSY), Share(STARVED)])
     .because("other programs had the CPU, or dyno's CPU time is limited")
     .way_out("stop the other programs, or give dyno CPUs of its own")
-    .by_flags("stop the other programs, or give dyno CPUs of its own (--cpus), apart from the server's");
+    .by_flags("stop the other programs, or give dyno CPUs of its own (--load-cpus), apart from the server's");
 
 const LATE_ON_AGENTS: &str = "free CPUs on that host for dyno (ssh:HOST:cpus=LIST names them), let the load come from \
     more hosts, or offer less";
@@ -106,7 +106,7 @@ fn late_doubt(worst: &LateSender, others: &[LateSender]) -> Doubt {
     let (p99, bound) = (milliseconds(worst.p99_ms), milliseconds(worst.bound_ms));
     let Some(agent) = &worst.agent else {
         return INSTRUMENT_LATE.found(format!(
-            "dyno sent 1 % of the requests {p99} or more late (bound: {bound}); this is in the response times"
+            "dyno sent 1 % of the requests at least {p99} late (limit: {bound}); the response times contain this delay"
         ));
     };
     let others = match listed(others, |other| (&other.agent, milliseconds(other.p99_ms))) {
@@ -114,8 +114,8 @@ fn late_doubt(worst: &LateSender, others: &[LateSender]) -> Doubt {
         Some(others) => format!("; also late: {others}"),
     };
     let says = format!(
-        "agent {agent} sent 1 % of its requests {p99} or more late (bound: {bound}){others}; this is in the response \
-         times"
+        "agent {agent} sent 1 % of its requests at least {p99} late (limit: {bound}){others}; the response times \
+         contain this delay"
     );
     Doubt { is_of_agents: true, ..INSTRUMENT_LATE.found(says).with_way_out(LATE_ON_AGENTS) }
 }
@@ -143,11 +143,11 @@ fn starved_doubt(worst: &BusyThreads, others: &[BusyThreads]) -> Doubt {
     );
     let Some(agent) = &worst.agent else {
         return INSTRUMENT_STARVED.found(format!(
-            "dyno's own threads {had}: other programs, or a limit on its CPU time, kept it waiting"
+            "dyno's own threads {had}: other programs, or a limit on its CPU time, delayed it"
         ));
     };
     let says = format!(
-        "the threads of agent {agent} {had}{}: other programs there, or a limit on dyno's CPU time, kept it waiting",
+        "the threads of agent {agent} {had}{}: other programs there, or a limit on dyno's CPU time, delayed it",
         so_were("had", others)
     );
     Doubt { is_of_agents: true, ..INSTRUMENT_STARVED.found(says).with_way_out(STARVED_ON_AGENTS) }
@@ -235,8 +235,8 @@ fn still_for(longest: Nanos, share: f64, p99: Nanos, agent: Option<String>) -> O
             format!(" (the p99 of what it measured: {})", nanos(p99))
         };
         let says = format!(
-            "{} was not running for up to {}, {} of the time in all{measured}: what the server did meanwhile is not \
-             known",
+            "{} was not running for up to {}, {} of the time in all{measured}: answers that arrived meanwhile are \
+             timed too late",
             agent.map_or("dyno".into(), |agent| format!("agent {agent}")),
             nanos(longest),
             percent(share)

@@ -26,7 +26,7 @@ pub(crate) const OWN_LOSSES: Definition = Definition::new("own_losses", Suspect)
     .when(
         "one held connection or more failed, or was lost, for a reason of dyno's own: ports, files",
     )
-    .because("that is not the subject's loss")
+    .because("that is not the server's loss")
     .way_out("see their causes; hold fewer, or give dyno more of what it lacked");
 
 /// dyno's own turns may be a large part of how late messages seemed to arrive.
@@ -34,29 +34,29 @@ pub(crate) const INSTRUMENT_HEARD_LATE: Definition = Definition::new("instrument
     .when("on a plateau, 1 % of the messages may have waited for dyno's own turn longer than {} and {} of the p99 of \
         their lateness")
     .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
-    .because("the wait is in the lateness, and is not the subject's")
-    .way_out("give dyno more CPUs, apart from the subject's, or hold fewer");
+    .because("the lateness contains the wait, and it is not the server's")
+    .way_out("give dyno more CPUs, apart from the server's, or hold fewer");
 
 /// Connections could not be opened, or were lost.
 pub(crate) const CONNECTIONS_NOT_KEPT: Definition = Definition::new("connections_not_kept", Note)
     .when("one held connection or more could not be opened, or was lost, for any other reason")
     .because("a finding: causes are listed below the tables")
-    .way_out("see their causes, and what it wrote");
+    .way_out("see their causes, and the server's output");
 
 /// Connections were begun, and neither opened nor failed in all the time of a step.
 pub(crate) const CONNECTIONS_NOT_OPENED: Definition =
     Definition::new("connections_not_opened", Note)
         .when("at a plateau's end a connection was begun, and neither open nor failed")
-        .because("a finding: it waits in the backlog, or for a worker")
+        .because("a finding: it waits in the accept queue, or for a worker")
         .way_out(
-            "it takes no more at once (workers, its backlog): see its settings, and what it wrote",
+            "it accepts no more at once (workers, accept queue): see its settings and its output",
         );
 
 /// Connections stayed open, but received no more messages.
 pub(crate) const CONNECTIONS_SILENT: Definition = Definition::new("connections_silent", Note)
     .when("at a plateau's end a connection was open and had received nothing for the time of `silence`")
     .because("a finding: the socket is there, but the server sends nothing on it")
-    .way_out("it keeps sockets that it no longer serves: see what it wrote, and its limits");
+    .way_out("it keeps sockets that it no longer serves: see its output and its limits");
 
 /// Every doubt that only held connections raise, dyno's own faults first.
 pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {
@@ -159,7 +159,7 @@ fn not_opened(holding: &Holding) -> Option<Doubt> {
     let (waiting, connections) = (most.opening, most.times.connections);
     (0 < waiting).then(|| {
         CONNECTIONS_NOT_OPENED.found(format!(
-            "of {} connections {} neither opened nor failed in the time that a step has",
+            "{1} of {0} connections neither opened nor failed within their step",
             count(connections as u64),
             count(waiting)
         ))
@@ -171,7 +171,7 @@ fn silent(holding: &Holding) -> Option<Doubt> {
     let (silent, connections) = (most.silent, most.times.connections);
     (0 < silent).then(|| {
         CONNECTIONS_SILENT.found(format!(
-            "of {} connections {} stayed open and received nothing any more",
+            "{1} of {0} connections stayed open and received nothing any more",
             count(connections as u64),
             count(silent)
         ))

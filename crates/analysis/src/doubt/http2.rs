@@ -20,7 +20,8 @@ pub(super) const ALL: &[Definition] =
 /// The server allowed fewer requests at once on a connection than were ordered.
 pub(crate) const STREAMS_CAPPED: Definition = Definition::new("streams_capped", Note)
     .when("over HTTP/2, a server's SETTINGS allow fewer requests at once on a connection than `--streams` ordered")
-    .because("fewer were under way than were ordered: only loads with equally many can be compared; a row of an \
+    .because("fewer requests were in flight than were ordered: only loads with equally many can be compared; a row \
+        of an \
         experiment is not ranked where another server of its table has more")
     .way_out("compare only loads with equally many requests at once, or give more `connections` and fewer `streams`")
     .by_flags("compare only loads with equally many requests at once, or give more connections (-c) and fewer \
@@ -40,13 +41,14 @@ pub(crate) const FEW_CONNECTIONS: Definition = Definition::new("few_connections"
 pub(crate) const OWN_WINDOW: Definition = Definition::new("own_window", Suspect)
     .when("over HTTP/2, the server sent all that a window of dyno's allowed, and had more to send")
     .because("it waited for dyno: from that read until more DATA came, a connection's time is counted")
-    .way_out("its windows are the largest that there are, so this is a fault of dyno: report it")
+    .way_out("its windows are the largest that there are, so this is a bug in dyno: please report it")
     .by_flags("leave --h2-windows out if you do not want to measure small windows: then the server never waits");
 
 /// Bodies of requests waited for windows of the server's.
 pub(crate) const PEER_WINDOW: Definition = Definition::new("peer_window", Note)
     .when("over HTTP/2, the body of a request waited for a window of the server's")
-    .because("the wait is the server's, and in the service times; a request that is given up meanwhile fails as \
+    .because("the server caused the wait, and the service times contain it; a request that is given up meanwhile \
+        fails as \
         `send.window`")
     .way_out("the server's INITIAL_WINDOW_SIZE sets how much it takes at once");
 
@@ -64,7 +66,7 @@ pub(crate) const CHURN: Definition = Definition::new("churn", Note)
 pub(crate) const CALM: Definition = Definition::new("calm", Suspect)
     .when("over HTTP/2, the server sent ENHANCE_YOUR_CALM on a connection on which dyno had ended streams, because \
         requests were given up")
-    .because("servers guard against clients that end many streams: what failed there may be dyno's doing")
+    .because("servers guard against clients that end many streams: dyno may have caused the failures there")
     .way_out("give `load.timeout` more time or offer less, so that no request is given up")
     .by_flags("allow more time (--timeout) or offer less, so that no request is given up");
 
@@ -157,8 +159,8 @@ fn own_window(seen: &Http2, recording: &Recording) -> Option<Doubt> {
 fn peer_window(seen: &Http2) -> Option<Doubt> {
     let waits = seen.traffic.peer_window;
     (0 < waits.times).then(|| PEER_WINDOW.found(format!(
-        "bodies of requests waited {} for a window of the server's, {} in all and at most {}; this is in the service \
-         times",
+        "bodies of requests waited {} for a window of the server's, {} in all and at most {}; the service times \
+         contain this wait",
         times(waits.times),
         nanos(waits.sum),
         nanos(waits.longest)
@@ -176,7 +178,7 @@ fn calm(seen: &Http2) -> Option<Doubt> {
     let (asked, resets_sent) = (seen.traffic.calm_after_resets, seen.traffic.resets_sent);
     (0 < asked).then(|| CALM.found(format!(
         "{} the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, {} in all: \
-         what failed there may be dyno's doing",
+         dyno may have caused the failures there",
         times(asked),
         count(resets_sent)
     )))
@@ -272,7 +274,7 @@ mod tests {
         told(
             &peer,
             &expect![
-                "peer_window (note): bodies of requests waited 2 times for a window of the server's, 5.00 ns in all and at most 5.00 ns; this is in the service times"
+                "peer_window (note): bodies of requests waited 2 times for a window of the server's, 5.00 ns in all and at most 5.00 ns; the service times contain this wait"
             ],
         );
         assert_eq!(peer[0].gravity(), Note);
@@ -299,7 +301,8 @@ mod tests {
         told(
             &calm,
             &expect![
-                "calm (suspect): once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing"
+                "calm (suspect): once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had \
+                 ended streams, 11 in all: dyno may have caused the failures there"
             ],
         );
         assert_eq!(calm[0].gravity(), Suspect);

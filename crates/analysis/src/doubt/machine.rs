@@ -30,14 +30,14 @@ pub(super) const ALL: &[Definition] =
 pub(crate) const CPU_STOLEN: Definition = Definition::new("cpu_stolen", Suspect)
     .when("`machine.cpu.steal` above {} of a CPU")
     .thresholds(&[Share(STEAL)])
-    .because("the host gave the CPU to others")
+    .because("the host gave the CPU to other machines")
     .way_out("use a machine that is not shared, or more rounds");
 
 /// Programs that are neither the subject nor dyno used the CPU.
 pub(crate) const MACHINE_NOISE: Definition = Definition::new("machine_noise", Suspect)
     .when("`machine.cpu.other` above {} of a CPU")
     .thresholds(&[Share(OTHERS)])
-    .because("other programs worked beside it")
+    .because("other programs ran at the same time")
     .way_out("stop them, and run it again");
 
 /// Another dyno loaded a server on this machine as the trial began or ended. Its CPU time is judged by
@@ -53,8 +53,8 @@ pub(crate) const ANOTHER_DYNO: Definition = Definition::new("another_dyno", Note
 pub(crate) const CLOCK_STEP: Definition = Definition::new("clock_step", Suspect)
     .when("`machine.clock.offset` changed by {} or more within the trial")
     .thresholds(&[Time(STEP_MS * 1e6)])
-    .because("dyno's times are from a clock that cannot be set; the subject's timers may have followed the wall clock")
-    .way_out("keep the clock still while it is measured (timedatectl set-ntp)");
+    .because("dyno's times are from a clock that cannot be set; the server's timers may have followed the wall clock")
+    .way_out("do not let the clock be set during a measurement (timedatectl set-ntp false)");
 
 /// The CPUs ran slower at the end of the measured time than at its beginning: they were too hot, or saved power.
 pub(crate) const CPUS_SLOWED: Definition = Definition::new("cpus_slowed", Suspect)
@@ -62,8 +62,8 @@ pub(crate) const CPUS_SLOWED: Definition = Definition::new("cpus_slowed", Suspec
         ({} readings a third; the frequency is read once a second, so trials of less than 15 s are not tested, nor are \
         ramps and steps)")
     .thresholds(&[Share(SLOWED), Count(FREQUENCIES_EACH as u64)])
-    .because("CPUs that are too hot, or may not use more power, run slower: a server that is loaded later, or for \
-        longer, is measured on another machine")
+    .because("CPUs that are too hot, or at their power limit, run slower: a server that is loaded later, or for \
+        longer, is measured on a slower machine")
     .way_out("cool the machine, or fix the frequency of its CPUs (cpupower frequency-set), and run it again");
 
 /// All of it, whatever was loaded or held.
@@ -89,7 +89,7 @@ fn steal(trial: &TrialRecord) -> Option<Doubt> {
 fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
     let share = used_by_others(trial).filter(|share| OTHERS < *share)?;
     Some(MACHINE_NOISE.found(format!(
-        "programs that are neither the subject nor dyno used {} of a CPU",
+        "programs that are neither the server nor dyno used {} of a CPU",
         percent(share)
     )))
 }
@@ -109,7 +109,7 @@ fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
     let step_ms = readings::change(trial, "machine.clock.offset")? / 1e6;
     (STEP_MS <= step_ms.abs()).then(|| {
         CLOCK_STEP.found(format!(
-            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",
+            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the server's timers may",
             if step_ms < 0.0 { "back" } else { "forward" },
             time(step_ms.abs() * 1e6)
         ))
@@ -128,7 +128,8 @@ fn cpus_slowed(trial: &TrialRecord) -> Option<Doubt> {
     let last_hz = mean_frequency(trial, (until - third, until))?;
     (last_hz < (1.0 - SLOWED) * first_hz).then(|| {
         CPUS_SLOWED.found(format!(
-            "the CPUs ran slower in the end: at {} GHz on average in the first third of the measured time, at {} GHz in \
+            "the CPUs became slower: they ran at {} GHz on average in the first third of the measured time, at {} \
+             GHz in \
              the last",
             digits(first_hz / 1e9),
             digits(last_hz / 1e9)
@@ -188,7 +189,7 @@ mod tests {
         told(
             &of_frequencies(4.0, 3.5, 10),
             &expect![
-                "cpus_slowed (suspect): the CPUs ran slower in the end: at 4.00 GHz on average in the first third of the measured time, at 3.50 GHz in the last"
+                "cpus_slowed (suspect): the CPUs became slower: they ran at 4.00 GHz on average in the first third of the measured time, at 3.50 GHz in the last"
             ],
         );
     }

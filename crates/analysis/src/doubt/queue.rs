@@ -26,7 +26,7 @@ pub(super) const ALL: &[Definition] = &[ACCEPT_QUEUE_FULL, SYN_RETRIES];
 /// Connections found the accept queue full.
 pub(crate) const ACCEPT_QUEUE_FULL: Definition = Definition::new("accept_queue_full", Suspect)
     .when("`kernel.tcp.listen_overflows` grew under load")
-    .because("such connections wait for a timer: the backlog is measured, not the speed")
+    .because("such connections wait for a timer of the kernel: the accept queue is measured, not the speed")
     .way_out("that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer \
         connections at once");
 
@@ -36,15 +36,15 @@ pub(crate) const SYN_RETRIES: Definition = Definition::new("syn_retries", Suspec
         show steps of {} s")
     .thresholds(&[AnyOf(&STEPS_S)])
     .because("steps of whole seconds in the latencies are the kernel's")
-    .way_out("read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more \
+    .way_out("read max and p99.9 as refused connections, not as slow answers; raise the backlog, or connect more \
         slowly");
 
 fn overflows_says(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String {
     let queue = match (is_isolated, backlog) {
-        (true, Some(backlog)) => format!("the subject's accept queue full (it holds {backlog})"),
-        (true, None) => "the subject's accept queue full".into(),
+        (true, Some(backlog)) => format!("the server's accept queue full (it holds {backlog})"),
+        (true, None) => "the server's accept queue full".into(),
         (false, Some(backlog)) => format!(
-            "an accept queue of this machine full (the subject's holds {backlog}; others' count, too)"
+            "an accept queue of this machine full (the server's holds {backlog}; others' count, too)"
         ),
         (false, None) => "an accept queue of this machine full (others' count, too)".into(),
     };
@@ -86,8 +86,8 @@ fn syn_retries(trial: &TrialRecord) -> Option<Doubt> {
     let stepped = stepped(&connect);
     let is_ours = is_isolated(trial) || 0 < stepped;
     (0 < retries && is_ours).then(|| SYN_RETRIES.found(format!(
-        "the kernel had to ask {} times more for a connection (SYN), and {} of {} connections took a whole second, or \
-         some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer",
+        "the kernel retransmitted {} SYNs, and {} of {} connections took one or several seconds longer: steps at 1 \
+         s, 3 s, 7 s in the latencies are the kernel's timer",
         count(retries),
         count(stepped),
         count(established)

@@ -52,7 +52,7 @@ pub(crate) const GROWING: Definition = Definition::new("growing", Note)
         than {} of the time between them, beyond chance (Mann–Whitney beyond {} standard deviations, {} windows a \
         third)")
     .thresholds(&[Share(GROWTH), Number(IMPROBABLE), Count(WINDOWS_EACH as u64)])
-    .because("a finding: the queue of a server that is offered 1 % more than it can do grows like this")
+    .because("a finding: the queue of a server that is offered 1 % more than it can serve grows like this")
     .way_out("offer less to see the latency of a server that keeps up")
     .by_flags(OFFER_LESS);
 
@@ -83,7 +83,7 @@ fn carried_says(carried_in: u64, inside: u64, excess: i64) -> String {
             "{all}: the throughput is {} answers more than the requests of that time account for",
             count(excess)
         ),
-        Ok(_) | Err(_) => format!("{all}: a queue from before it was worked off"),
+        Ok(_) | Err(_) => format!("{all}: a backlog from before was worked off"),
     }
 }
 
@@ -140,8 +140,8 @@ fn growing(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let between_ms = measured_s(recording) * 1e3 * 2.0 / 3.0;
     let grows = GROWTH * between_ms < last_ms - first_ms && IMPROBABLE < distance(&first, &last);
     grows.then(|| GROWING.found(format!(
-        "the response times grew as long as the load lasted, from a p50 of {} in the first third to {} in the last: \
-         more came than was answered",
+        "the response times grew throughout the load, from a p50 of {} in the first third to {} in the last: \
+         requests arrived faster than they were answered",
         time(first_ms * 1e6),
         time(last_ms * 1e6)
     )))

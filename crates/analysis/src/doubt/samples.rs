@@ -21,15 +21,15 @@ pub(super) const ALL: &[Definition] = &[NOTHING_MEASURED, TOO_FEW_SAMPLES];
 pub(crate) const NOTHING_MEASURED: Definition = Definition::new("nothing_measured", Invalid)
     .when("nothing was due, no held connection was begun; for `dyno hold` also: not one was opened, or none was left \
         at the end; for `dyno load` also: not one request was answered as expected")
-    .because("there is no sample to make a figure of")
+    .because("there is no sample from which a figure could be computed")
     .way_out("offer more, or measure for longer");
 
 /// There are so few samples that a p99 means nothing, or, of a load that stands alone, a p99.9.
 pub(crate) const TOO_FEW_SAMPLES: Definition = Definition::new("too_few_samples", Note)
     .graver_as_found("note; suspect for `dyno load`")
-    .when("fewer than {}; for `dyno load` a note below {}, which a p99.9 takes")
+    .when("fewer than {}; for `dyno load` a note below {}, which a p99.9 needs")
     .thresholds(&[Count(SAMPLES_FOR_P99), Count(SAMPLES_FOR_P999)])
-    .because("ten samples beyond the p99 take so many")
+    .because("that many are needed for ten samples beyond the p99")
     .way_out("measure for longer")
     .by_flags(RUN_LONGER);
 
@@ -49,7 +49,7 @@ pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
 fn too_few(samples: u64, figure: &str, takes: u64) -> Doubt {
     let (samples, takes) = (count(samples), count(takes));
     TOO_FEW_SAMPLES
-        .found(format!("{samples} samples are too few for {figure}, which takes {takes}"))
+        .found(format!("{samples} samples are too few for {figure}, which needs {takes}"))
 }
 
 /// What is said of a load that stands alone, besides: that nothing was right, and that there are too few samples for a

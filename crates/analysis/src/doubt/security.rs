@@ -22,14 +22,14 @@ pub(super) const ALL: &[Definition] =
 /// The connections differ in what they agreed on with TLS.
 pub(crate) const TLS_MIXED: Definition = Definition::new("tls_mixed", Invalid)
     .when("the connections of one load differ in version, suite, group or ALPN name")
-    .because("they cost different amounts, so no figure is about one thing")
+    .because("they cost different amounts, so that each figure is a mixture")
     .way_out("see whether several servers answer at its address, and let all of them have the same settings for TLS")
     .by_flags("see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)");
 
 /// The server agreed on something else than the others of its table. A doubt about a row, not about a trial: it is
 /// raised with the remark of that name.
 pub(crate) const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Invalid)
-    .when("for a row: the subject is one of those that the [remark](#remarks-about-a-table) of that name names")
+    .when("for a row: the server is one of those that the [remark](#remarks-about-a-table) of that name names")
     .because("its figures would compare what TLS costs, and not the servers")
     .way_out(SAME_TLS)
     .by_flags("give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)");

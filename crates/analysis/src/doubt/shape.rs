@@ -27,18 +27,19 @@ pub(super) const ALL: &[Definition] = &[DELAYED_ACK, MEAN_ABOVE_P99];
 
 /// Half the requests took as long as a delayed acknowledgement takes, and the subject was idle.
 pub(crate) const DELAYED_ACK: Definition = Definition::new("delayed_ack", Suspect)
-    .when("p50 of the service time from {} to {} ms, the middle half from {} to {} ms, the subject below {} of a CPU")
+    .when("p50 of the service time from {} to {} ms, the middle half from {} to {} ms, the server below {} of a CPU")
     .thresholds(&[Number(DELAYED_MS.0), Number(DELAYED_MS.1),
         Number(DELAYED_HALF_MS.0), Number(DELAYED_HALF_MS.1), Share(IDLE)])
     .because("Nagle's algorithm and the delayed acknowledgement of 40 ms")
-    .way_out("let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it");
+    .way_out("let it send head and body in one write, or set TCP_NODELAY; and see what its subject.toml says of it");
 
 /// The mean is above the p99: a few exchanges make up most of the time, or one of the two is wrong.
 pub(crate) const MEAN_ABOVE_P99: Definition = Definition::new("mean_above_p99", Suspect)
     .when("the mean is more than {} above the p99; or within {} of it, while the median is below {} of it. In a closed \
         loop that was kept busy, also the mean that connections ÷ rate demands")
     .thresholds(&[Share(ROUNDING - 1.0), Share(ROUNDING - 1.0), Number(SPREAD)])
-    .because("a few exchanges were so slow that they raised the mean above the p99, or the p99 is no request's time, \
+    .because("a few exchanges were so slow that they raised the mean above the p99, or the p99 is not a request's \
+        time, \
         or it is an average")
     .way_out("look at p99.9, max and the slowest exchanges before either is quoted");
 
@@ -53,7 +54,7 @@ pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
         && is_between(p25, DELAYED_HALF_MS)
         && is_between(p75, DELAYED_HALF_MS);
     (is_timer && cpu_share < IDLE).then(|| DELAYED_ACK.found(format!(
-        "half the answers took {}, and the subject used {} of a CPU: this looks like Nagle's algorithm waiting for a \
+        "half the answers took {}, and the server used {} of a CPU: this looks like Nagle's algorithm waiting for a \
          delayed acknowledgement (40 ms), not like work",
         time(p50_ms * 1e6),
         percent(cpu_share)
@@ -78,7 +79,7 @@ pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) ->
     let says = if is_by_rate {
         format!(
             "p99 is {p99}, but at this rate the connections must have waited {mean} on average (Little's law): this \
-             p99 is of no distribution, or an average"
+             p99 is not that of one distribution, or it is an average"
         )
     } else {
         format!(

@@ -22,9 +22,9 @@ pub(super) const ALL: &[Definition] =
 
 /// Processes of the subject ended during the load.
 pub(crate) const PROCESSES_ENDED: Definition = Definition::new("processes_ended", Suspect)
-    .when("processes that were seen under load are gone again, and there are fewer than when the subject was ready")
-    .because("it died in part, or restarts its workers")
-    .way_out("see what it wrote, and whether it restarts its workers by design");
+    .when("processes that were seen under load are gone again, and there are fewer than when the server was ready")
+    .because("some of its processes died, or it restarts its workers")
+    .way_out("see its output, and whether it restarts its workers by design");
 
 /// The kernel killed processes of the subject because it was out of memory.
 pub(crate) const MEMORY_KILLS: Definition = Definition::new("memory_kills", Suspect)
@@ -34,7 +34,7 @@ pub(crate) const MEMORY_KILLS: Definition = Definition::new("memory_kills", Susp
 
 /// Processes of the subject's left its cgroup: their CPU time is known in the steps of `/proc` only.
 pub(crate) const LEFT_CGROUP: Definition = Definition::new("left_cgroup", Suspect)
-    .when("the subject's processes used more CPU time (`subject.cpu.user` and `.system`) than its cgroup counted \
+    .when("the server's processes used more CPU time (`subject.cpu.user` and `.system`) than its cgroup counted \
         (`subject.cpu.cgroup`), by more than {} and {}")
     .thresholds(&[Share(OUTSIDE), Time(LEAST_OUTSIDE_NS)])
     .because("a command such as `systemd-run` or a container's client moved them; CPU time is then that of the \
@@ -43,19 +43,20 @@ pub(crate) const LEFT_CGROUP: Definition = Definition::new("left_cgroup", Suspec
 
 /// The subject used the CPU while the load was with another: the two disturb each other.
 pub(crate) const TWIN_BUSY: Definition = Definition::new("twin_busy", Suspect)
-    .when("in slices: the subject used more than {} of a CPU while the load was with another (its cgroup, or its \
+    .when("in slices: the server used more than {} of a CPU while the load was with another (its cgroup, or its \
         processes if they left it, read when each turn begins and ends)")
     .thresholds(&[Share(TWIN)])
-    .because("what it takes then, the other lacks; let the trials follow one another: `dyno race --slices off`, or no \
+    .because("the other server lacks the CPU time that it takes then; let the trials follow one another: `dyno race \
+        --slices off`, or no \
         `trials.slices` in an experiment")
     .way_out("let the trials follow one another, without slices; and see what it does without requests");
 
-/// Much of its slices went by waiting for the last answers, while ever fewer requests were under way.
+/// Much of its slices went by waiting for the last answers, while ever fewer requests were in flight.
 pub(crate) const SHORT_SLICES: Definition = Definition::new("short_slices", Suspect)
-    .when("in slices: more than {} of the subject's slices went by waiting for what was under way when their time was \
+    .when("in slices: more than {} of the server's slices went by waiting for what was in flight when their time was \
         over")
     .thresholds(&[Share(WAITED)])
-    .because("meanwhile a closed loop has ever fewer requests under way, so that its rate is lower than without \
+    .because("meanwhile a closed loop has ever fewer requests in flight, so that its rate is lower than without \
         slices, most for a server whose response times vary; slices are made longer by themselves, up to 1 s; `dyno \
         race --slices off` does without")
     .way_out("let the trials follow one another, without slices, or make the slices longer");
@@ -84,7 +85,7 @@ fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
         }
     }
     (fewest < ready).then(|| PROCESSES_ENDED.found(format!(
-        "processes of the subject's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
+        "processes of the server ended under load: it had {ready} when it was ready, and later only {fewest}"
     )))
 }
 
@@ -107,7 +108,7 @@ fn memory_kills(trial: &TrialRecord) -> Option<Doubt> {
     let kills = readings::counted(trial, "subject.memory.kills")?;
     (0 < kills).then(|| {
         MEMORY_KILLS.found(format!(
-            "the kernel killed {} of the subject's processes, because they were out of memory",
+            "the kernel killed {} of the server's processes, because they were out of memory",
             count(kills)
         ))
     })
@@ -133,7 +134,7 @@ fn short_slices(trial: &TrialRecord) -> Option<Doubt> {
     let turns = trial.loaded.as_ref()?.in_turns?;
     let share = turns.waited as f64 / f64::max(turns.own as f64, 1.0);
     (WAITED < share).then(|| SHORT_SLICES.found(format!(
-        "{} of its slices went by waiting for their last answers, while ever fewer requests were under way: that \
+        "{} of its slices went by waiting for their last answers, while ever fewer requests were in flight: that \
          lowers its rate",
         percent(share)
     )))

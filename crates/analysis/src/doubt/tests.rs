@@ -65,12 +65,12 @@ fn every_doubt_fires_where_it_must() {
     told(
         &check(|recording| recording.total.attempted += 1),
         &expect![
-            "books (invalid): the books do not balance: attempted, and correct, failed or under way must agree, and are 20,001 and 20,000"
+            "books (invalid): the counts do not add up: attempted, and correct, failed or in flight must be equal, and are 20,001 and 20,000"
         ],
     );
     told(
         &check(|recording| recording.end = End::Halted),
-        &expect!["halted (note): it was stopped after 10.0 s; the figures are of that time"],
+        &expect!["halted (note): it was stopped after 10.0 s; the figures cover that time"],
     );
     let gave_up = End::GaveUp(Failure::ConnectRefused);
     told(
@@ -81,7 +81,7 @@ fn every_doubt_fires_where_it_must() {
     told(
         &late,
         &expect![
-            "instrument_late (suspect): dyno sent 1 % of the requests 3.00 ms or more late (bound: 1.00 ms); this is in the response times"
+            "instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"
         ],
     );
     told(
@@ -105,7 +105,8 @@ fn every_doubt_fires_where_it_must() {
     told(
         &of_lane(SECOND / 2, 5 * SECOND),
         &expect![
-            "instrument_starved (suspect): dyno's own threads had something to do 95 % of the time, and a CPU for 50 % of it: other programs, or a limit on its CPU time, kept it waiting"
+            "instrument_starved (suspect): dyno's own threads had something to do 95 % of the time, and a CPU for 50 \
+             % of it: other programs, or a limit on its CPU time, delayed it"
         ],
     );
 }
@@ -121,13 +122,13 @@ fn connections_come_to_something_or_are_under_way() {
     told(
         &doubts(1_000, 900, 101),
         &expect![
-            "connections (invalid): the connections do not balance: 1,000 were begun, 1,001 were established or failed"
+            "connections (invalid): the counts of connections do not add up: 1,000 were begun, 1,001 were established or failed"
         ],
     );
     told(
         &doubts(1_000, 900, 50),
         &expect![
-            "connections (invalid): the connections do not balance: 1,000 were begun, 950 were established or failed"
+            "connections (invalid): the counts of connections do not add up: 1,000 were begun, 950 were established or failed"
         ],
     );
 }
@@ -162,7 +163,7 @@ fn few_samples_and_none_are_distinguished() {
     );
     told(
         &doubts(999),
-        &expect!["too_few_samples (note): 999 samples are too few for a p99, which takes 1,000"],
+        &expect!["too_few_samples (note): 999 samples are too few for a p99, which needs 1,000"],
     );
 }
 
@@ -198,13 +199,15 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
     told(
         &doubts(7.0, "of its own"),
         &expect![
-            "accept_queue_full (suspect): 7 connections found the subject's accept queue full (it holds 1): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found the server's accept queue full (it holds 1): the \
+             kernel tries again only after 1 s, 3 s, 7 s …"
         ],
     );
     told(
         &doubts(7.0, "shared with the machine: no"),
         &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the subject's holds 1; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the server's \
+             holds 1; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
         ],
     );
 }
@@ -223,12 +226,12 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
     told(
         &doubts(10.0, 1_030 * MS),
         &expect![
-            "syn_retries (suspect): the kernel had to ask 10 times more for a connection (SYN), and 10 of 1,000 connections took a whole second, or some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"
+            "syn_retries (suspect): the kernel retransmitted 10 SYNs, and 10 of 1,000 connections took one or several seconds longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"
         ],
     );
     assert_eq!(doubts(10.0, 3_010 * MS), doubts(10.0, 1_030 * MS));
     assert_eq!(doubts(10.0, 600 * MS), [], "others' retries, on the machine's network");
-    assert_eq!(doubts(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
+    assert_eq!(doubts(0.0, 1_030 * MS), [], "the kernel sent none again: the server was slow");
 }
 
 #[test]
@@ -244,7 +247,8 @@ fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
     told(
         &found,
         &expect![
-            "delayed_ack (suspect): half the answers took 41.0 ms, and the subject used 10 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"
+            "delayed_ack (suspect): half the answers took 41.0 ms, and the server used 10 % of a CPU: this looks \
+             like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"
         ],
     );
     assert_eq!(doubts(&narrow, 9e9), [], "it worked");
@@ -296,7 +300,7 @@ fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
         ],
     );
     assert_eq!(doubts(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
-    assert_eq!(doubts(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is no drift");
+    assert_eq!(doubts(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is not a drift");
     assert_eq!(doubts(|at| (200 - at / 25, MS)), [], "it is too little to matter");
 }
 
@@ -310,7 +314,7 @@ fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
     told(
         &found,
         &expect![
-            "growing (note): the response times grew as long as the load lasted, from a p50 of 151 ms in the first third to 821 ms in the last: more came than was answered"
+            "growing (note): the response times grew throughout the load, from a p50 of 151 ms in the first third to 821 ms in the last: requests arrived faster than they were answered"
         ],
     );
     assert!(found[0].is_behind() && found[0].gravity() == Gravity::Note);
@@ -379,7 +383,7 @@ fn what_others_take_from_the_machine_is_reported_above_a_bound() {
     told(
         &doubts("machine.cpu.other", 2e9),
         &expect![
-            "machine_noise (suspect): programs that are neither the subject nor dyno used 20 % of a CPU"
+            "machine_noise (suspect): programs that are neither the server nor dyno used 20 % of a CPU"
         ],
     );
     assert_eq!(doubts("machine.cpu.other", 0.4e9), []);
@@ -396,13 +400,15 @@ fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
     told(
         &doubts(3.6e12),
         &expect![
-            "clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may"
+            "clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not \
+             follow it, the server's timers may"
         ],
     );
     told(
         &doubts(-1e8),
         &expect![
-            "clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow it, the subject's timers may"
+            "clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow \
+             it, the server's timers may"
         ],
     );
     assert_eq!(doubts(5e6), [], "0.05 % of ten seconds");
@@ -417,8 +423,8 @@ fn a_trial_that_is_no_measurement_says_so_first() {
     told(
         &found,
         &expect![[r#"
-        not_measured (invalid): this trial is no measurement, and is in no figure: died
-        halted (note): it was stopped after 10.0 s; the figures are of that time"#]],
+            not_measured (invalid): this trial is not a measurement, and not in any figure: died
+            halted (note): it was stopped after 10.0 s; the figures cover that time"#]],
     );
 }
 
@@ -444,7 +450,7 @@ fn processes_that_end_under_load_are_reported() {
     told(
         &doubts(3.0),
         &expect![
-            "processes_ended (suspect): processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest"
+            "processes_ended (suspect): processes of the server ended under load: it had 4 when it was ready, and later only 3"
         ],
     );
     assert_eq!(doubts(9.0), [], "it may have begun more");
@@ -462,7 +468,7 @@ fn kills_for_memory_are_reported() {
     told(
         &doubts(2.0),
         &expect![
-            "memory_kills (suspect): the kernel killed 2 of the subject's processes, because they were out of memory"
+            "memory_kills (suspect): the kernel killed 2 of the server's processes, because they were out of memory"
         ],
     );
     assert_eq!(doubts(0.0), []);
@@ -525,7 +531,8 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
     told(
         &doubts(9),
         &expect![
-            "mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average"
+            "mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on \
+             average (Little's law): this p99 is not that of one distribution, or it is an average"
         ],
     );
     assert_eq!(doubts(50), []);

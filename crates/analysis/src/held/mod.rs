@@ -26,11 +26,11 @@ use crate::verdict::Verdict;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ramps {
     pub workload: String,
-    /// Subjects in the run's order; if one was to hold several numbers, from low to high.
+    /// Servers in the run's order; if one was to hold several numbers, from low to high.
     pub subjects: Vec<HeldSubject>,
 }
 
-/// One subject and the plateaus of its ramp.
+/// One server and the plateaus of its ramp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldSubject {
     pub subject: String,
@@ -177,7 +177,7 @@ fn cuts_beats(plateau: &load::Plateau) -> bool {
 }
 
 impl HeldSubject {
-    /// What was held by one subject; the caller names it.
+    /// What was held by one server; the caller names it.
     pub(crate) fn of(
         tried: &[&TrialRecord],
         connections: u32,

@@ -109,7 +109,7 @@ pub enum Cause {
     Late {
         /// The p99 of their lateness, milliseconds.
         p99_ms: f64,
-        /// A tenth of the beat, milliseconds.
+        /// A tenth of the interval, milliseconds.
         bound_ms: f64,
     },
 }
@@ -123,7 +123,7 @@ pub struct After {
     pub before: Estimate,
     /// The largest reading while they were held.
     pub peak: Estimate,
-    /// The last reading, after the subject had had time to release memory.
+    /// The last reading, after the server had had time to release memory.
     pub after: Estimate,
     /// The percentage of the memory added since `before` that had been released in the end.
     pub given_back_percent: Option<Estimate>,
@@ -166,7 +166,7 @@ impl Basis {
 }
 
 impl Cause {
-    /// Whether it is dyno's own fault, not the subject's.
+    /// Whether it is dyno's own fault, not the server's.
     #[must_use]
     pub fn is_own(self) -> bool {
         match self {

@@ -260,7 +260,7 @@ fn a_server_that_lets_connections_wait_for_ever_gave_way() {
     told(
         &doubts(&one, ONE),
         &expect![
-            "connections_not_opened (note): of 1,000 connections 995 neither opened nor failed in the time that a step has"
+            "connections_not_opened (note): 995 of 1,000 connections neither opened nor failed within their step"
         ],
     );
 }
@@ -296,8 +296,8 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
     told(
         &doubts(&dead, ONE),
         &expect![[r#"
-        not_measured (invalid): this trial is no measurement, and is in no figure: died
-        connections_not_kept (note): 2,000 of 2,000 connections could not be opened or were lost"#]],
+            not_measured (invalid): this trial is not a measurement, and not in any figure: died
+            connections_not_kept (note): 2,000 of 2,000 connections could not be opened or were lost"#]],
     );
 }
 
@@ -371,18 +371,19 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     assert_eq!(busy("0-1"), [], "two lanes share it");
     told(
         &doubts_after(&|one| held(one).was_halted = true),
-        &expect!["halted (note): it was stopped after 30.0 s; the figures are of that time"],
+        &expect!["halted (note): it was stopped after 30.0 s; the figures cover that time"],
     );
     told(
         &doubts_after(&|one| held(one).plateaus[1].begun += 1),
         &expect![
-            "books (invalid): the books do not balance: connections begun, and failed, lost, open or being opened must agree, and are 2,001 and 2,000"
+            "books (invalid): the counts do not add up: connections begun, and failed, lost, open or being opened must be equal, and are 2,001 and 2,000"
         ],
     );
     told(
         &doubts_after(&|one| held(one).plateaus[1].echoes.due = 5),
         &expect![
-            "books (invalid): the books do not balance: echo messages due, and correct, failed, blocked or under way must agree, and are 5 and 0"
+            "books (invalid): the counts do not add up: echo messages due, and correct, failed, without a free \
+             connection or in flight must be equal, and are 5 and 0"
         ],
     );
     let still = |sum: Nanos, overslept: Nanos| {
@@ -393,13 +394,13 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     told(
         &still(6 * MS, 6 * MS),
         &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     told(
         &still(2 * SECOND, SECOND),
         &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 1.00 s, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): dyno was not running for up to 1.00 s, 20 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     told(
@@ -409,7 +410,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     told(
         &doubts_after(&|one| held(one).plateaus[1].silent = 3),
         &expect![
-            "connections_silent (note): of 2,000 connections 3 stayed open and received nothing any more"
+            "connections_silent (note): 3 of 2,000 connections stayed open and received nothing any more"
         ],
     );
 }
@@ -434,7 +435,7 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     told(
         &of("subject.memory.kills", "count", 1.0),
         &expect![
-            "memory_kills (suspect): the kernel killed 1 of the subject's processes, because they were out of memory"
+            "memory_kills (suspect): the kernel killed 1 of the server's processes, because they were out of memory"
         ],
     );
     let steal = of("machine.cpu.steal", "ns", 3e9);

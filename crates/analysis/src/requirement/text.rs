@@ -14,7 +14,7 @@ impl FromStr for Requirement {
     fn from_str(text: &str) -> Result<Requirement, String> {
         let unclear = || {
             format!(
-                "`{text}` is no requirement; write a figure, one of < <= > >=, and a limit, as 'p99<50ms'"
+                "`{text}` is not a requirement; write a figure, one of < <= > >=, and a limit, as 'p99<50ms'"
             )
         };
         let (name, rest) = text.split_at(text.find(['<', '>']).ok_or_else(unclear)?);
@@ -91,7 +91,7 @@ fn amount(figure: Figure, limit: &str) -> Result<f64, String> {
         Unit::Bytes => Ok(amounts::bytes(limit)? as f64),
         Unit::KibPerSecond => {
             let number = limit.parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| format!("`{limit}` is no number; write it like 1024, in KiB/s"))
+            number.ok_or_else(|| format!("`{limit}` is not a number; write it like 1024, in KiB/s"))
         }
     }
 }
@@ -99,7 +99,7 @@ fn amount(figure: Figure, limit: &str) -> Result<f64, String> {
 fn percent(limit: &str) -> Result<f64, String> {
     match limit.strip_suffix('%') {
         Some(number) => amounts::percent(number.trim()),
-        None => Err(format!("`{limit}` is no share; write it with its sign, as 99%")),
+        None => Err(format!("`{limit}` is not a share; write it with its sign, as 99%")),
     }
 }
 
@@ -120,8 +120,9 @@ fn time_of(name: &str) -> Result<(TimeOf, Statistic), String> {
                 "service" => TimeOf::Service,
                 "first byte" => TimeOf::FirstByte,
                 "connect" => TimeOf::Connect,
-                "blocked" => TimeOf::Blocked,
-                "late" => TimeOf::Late,
+                // By its name in JSON, too.
+                "waited" | "blocked" => TimeOf::Blocked,
+                "sent late" | "late" => TimeOf::Late,
                 _ => return Err(unknown(name)),
             };
             (of, statistic)
@@ -137,8 +138,9 @@ fn time_of(name: &str) -> Result<(TimeOf, Statistic), String> {
 
 fn unknown(name: &str) -> String {
     format!(
-        "`{name}` is no figure; there are p50, p99, p99.9 and so on, mean and max, of the response time or after \
-         service, first-byte, connect, blocked or late; on-time, failed, silent, longest-silence, throughput and \
+        "`{name}` is not a figure; there are p50, p99, p99.9 and so on, mean and max, of the response time or after \
+         service, first-byte, connect, waited (for a connection) or sent-late; on-time, failed, silent, \
+         longest-silence, throughput and \
          offered; and every other figure of a load by its name in docs/figures.md"
     )
 }

@@ -161,7 +161,7 @@ impl Search {
         let most = search.top(None);
         if most < least {
             return Err(format!(
-                "the lowest rate, {least} requests/s, is too near to what the reference server gives here, which is {:.0} \
+                "the lowest rate, {least} requests/s, is too near to what dyno's own server gives here, which is {:.0} \
                  answers/s: the load itself would be measured; lower it",
                 ceiling.unwrap_or_default()
             ));

@@ -36,7 +36,7 @@ impl Noise {
     #[must_use]
     pub fn says(&self) -> String {
         match self {
-            Noise::Late => "dyno itself was late".into(),
+            Noise::Late => "dyno itself sent late".into(),
             Noise::StoodStill { longest_ms } => {
                 format!("dyno was not running for up to {longest_ms:.0} ms")
             }

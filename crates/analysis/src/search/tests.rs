@@ -156,7 +156,7 @@ fn a_rate_that_all_full_trials_kept_is_held_at_least_and_no_broken_one_is_left_o
             matches!(answer.conclusion, Conclusion::OutOfTime { .. }) && answer.upper.is_none()
         );
         assert_eq!(answer.noise, [(Noise::OtherPrograms { cpus: 0.8 }, 1)]);
-        assert_eq!(answer.bracket(), None, "it is no rank");
+        assert_eq!(answer.bracket(), None, "it is not a rank");
     }
 }
 
@@ -282,14 +282,14 @@ fn trials_that_are_too_short_for_what_stalls_say_so() {
     let stalls = answer.stalls.expect("a second in twenty is seen in half of the trials");
     assert!(2 <= stalls.trials && stalls.trials < stalls.of, "{stalls:?}");
     let (answer, _) = found(PLAIN, &search(p99(10), 5));
-    assert_eq!(answer.stalls, None, "a queue alone is no stall");
+    assert_eq!(answer.stalls, None, "a queue alone is not a stall");
 }
 
 #[test]
 fn what_the_instrument_cannot_do_is_no_evidence() {
     let world = World { instrument: Some(1_200.0), ..PLAIN };
     let (answer, trials) = found(world, &search(p99(10), 5));
-    let says = "dyno itself was late".into();
+    let says = "dyno itself sent late".into();
     assert_eq!(answer.conclusion, Conclusion::CannotTell { says, in_a_row: 3 });
     assert_eq!(trials.iter().filter(|tried| is_disturbed(tried)).count(), 3);
     // What is known until then is reported.
@@ -336,7 +336,7 @@ fn a_disturbance_that_stays_ends_a_search_with_what_is_known() {
     }
     trials.push(late);
     let Step::Done(answer) = search.next(&trials) else { panic!("it goes on") };
-    let says = "dyno itself was late".into();
+    let says = "dyno itself sent late".into();
     assert_eq!(answer.conclusion, Conclusion::CannotTell { says, in_a_row: 12 });
     assert_eq!(answer.trials, 32);
     // A server that cannot be loaded is no disturbance.

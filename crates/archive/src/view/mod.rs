@@ -202,7 +202,7 @@ impl View {
         let [a, b] = ["a", "b"].map(|side| question.value(side).unwrap_or_default().trim());
         let form = index::comparing(a, b);
         if a.is_empty() || b.is_empty() {
-            return Ok(message_with(Status::Ok, "Name two runs, or two subjects.", &form));
+            return Ok(message_with(Status::Ok, "Name two runs, or two servers.", &form));
         }
         match self.sides(a, b) {
             Ok((title, part)) => {

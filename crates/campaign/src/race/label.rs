@@ -22,7 +22,7 @@ const LONGEST: usize = 32;
 pub fn labels(sides: &[Side], given: &[String]) -> Result<Vec<Label>, Refusal> {
     if sides.len() < given.len() {
         return Err(Refusal::new(format!(
-            "--name: {} names for {} sides; leave some out",
+            "--name: {} names for {} servers; leave some out",
             given.len(),
             sides.len()
         )));
@@ -58,7 +58,7 @@ fn titles(sides: &[Side]) -> Vec<String> {
         let is_alone = short.iter().filter(|other| **other == short[place]).count() == 1;
         let title = if is_alone { short[place].clone() } else { long(side, sides) };
         titles.push(match title.chars().count() {
-            0 => format!("side {}", place + 1),
+            0 => format!("server {}", place + 1),
             length if length <= LONGEST => title,
             _ => title.chars().take(LONGEST - 1).chain(['…']).collect(),
         });

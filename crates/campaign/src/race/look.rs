@@ -128,7 +128,7 @@ fn seen(
 
 /// The body that all sides gave each time; or why theirs are not compared under load.
 pub fn usual_body(looks: &[Look]) -> Result<Vec<u8>, String> {
-    let Some(first) = looks.first() else { return Err("there is no side".into()) };
+    let Some(first) = looks.first() else { return Err("there is no server".into()) };
     let varying: Vec<&str> =
         looks.iter().filter(|it| it.is_steady == Some(false)).map(|it| it.title.as_str()).collect();
     if !varying.is_empty() {
@@ -136,7 +136,7 @@ pub fn usual_body(looks: &[Look]) -> Result<Vec<u8>, String> {
     }
     let body = first.first.content();
     if looks.iter().any(|look| look.first.content() != body) {
-        return Err("the sides' bodies differ: not compared".into());
+        return Err("the servers' bodies differ: not compared".into());
     }
     match looks.iter().all(|look| look.first.is_kept_whole()) {
         true => Ok(body),
@@ -234,7 +234,7 @@ mod tests {
         let varies = usual(side("A", "hi", true), side("B", "hi", false)).unwrap_err();
         assert_eq!(varies, "the body varies: not compared (B)");
         let differ = usual(side("A", "hi", true), side("B", "ho", true)).unwrap_err();
-        assert_eq!(differ, "the sides' bodies differ: not compared");
+        assert_eq!(differ, "the servers' bodies differ: not compared");
     }
 
     #[test]

@@ -68,12 +68,12 @@ pub fn read(text: &str, project: Option<&Project>) -> Result<Side, Refusal> {
         && !starts_program(text)
     {
         return Err(refused(format!(
-            "no subject has this name, and no program either; did you mean `{near}`?"
+            "no server has this name, and no program either; did you mean `{near}`?"
         )));
     }
     let words = command(text).map_err(|says| match is_file_name(text) {
         true => refused(format!(
-            "{says}; a side is a URL, a folder with subject.toml, a subject's name, or a command in quotes"
+            "{says}; name a server by a URL, a folder with subject.toml, its name in subjects/, or a command in quotes"
         )),
         false => refused(says),
     })?;
@@ -156,7 +156,7 @@ mod tests {
         assert!(says("unix:/a.sock:/").contains("needs a port"));
         assert!(says("sh a && sh b").contains("sh -c 'exec …'"));
         assert!(says("A=b sh").contains("write `env` before it"));
-        assert!(says("no-such-program-here").contains("a side is a URL"));
+        assert!(says("no-such-program-here").contains("name a server by a URL"));
         assert!(says("sh 'x").contains("never closed"));
         assert!(says("/").contains("without subject.toml"));
         assert!(says("").contains("empty command"));

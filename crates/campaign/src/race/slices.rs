@@ -56,7 +56,8 @@ pub fn refuse_one_port(campaign: &Campaign, looks: &[Look]) -> Result<(), Refusa
     for (title, port) in moved {
         if let Some((other, _)) = earlier.iter().find(|(_, other)| *other == port) {
             return Err(Refusal::new(format!(
-                "{other} and {title} both listen on port {port}, and the sides of a race run at the same time: give each a \
+                "{other} and {title} both listen on port {port}, and the servers of a race run at the same time: \
+                 give each a \
                  network of its own (--isolate), let whole trials follow one another (--slices off), or let them \
                  listen on `{{port}}` or the variable PORT"
             )));

@@ -344,7 +344,7 @@ impl<'a> RemoteRun<'a> {
 }
 
 fn not_under_way(session: &RemoteSession) -> Refusal {
-    session.refused("it names a trial that is not under way").into()
+    session.refused("it names a trial that is not in progress").into()
 }
 
 fn key_of<'r>(

@@ -93,7 +93,7 @@ impl Collected {
         let path = root.join(name);
         let failed = |error: io::Error| refused(&path, &error);
         let Some(name) = name.to_str() else {
-            return Err(failed(io::Error::other("its name is no text")));
+            return Err(failed(io::Error::other("its name is not text")));
         };
         let about = fs::metadata(&path).map_err(failed)?;
         self.bytes += about.len();

@@ -128,7 +128,7 @@ fn trusted(files: &ProjectFiles, terms: &HostTerms<'_>) -> Result<(), Refusal> {
             };
             Err(Refusal::new(format!(
                 "the files of {}{more} are not trusted on {}: its owner runs `dyno agents trust DIR` there, with the \
-                 folder of the project or of the subject",
+                 folder of the project or of the server",
                 names.join(", "),
                 terms.host
             )))
@@ -198,7 +198,7 @@ impl Hosting<'_> {
     /// A store in which this run begins.
     fn begun(&self, record: &RunRecord) -> Result<(Store, RunId), Refusal> {
         if record.plan.is_empty() {
-            return Err(Refusal::new("no server can take part there, for the reasons above"));
+            return Err(Refusal::new("no server could be built or started there (see above)"));
         }
         let mut store = Store::open(self.path)?;
         let run = store.begin(record)?;
@@ -332,7 +332,7 @@ fn only_sent(project: &Project, record: &RunRecord) -> Result<(), Refusal> {
 
 /// Why servers on another machine are not searched for their capacities.
 pub const NO_SEARCH_THERE: &str = "a search decides trial by trial what comes next, and has its servers on this machine: leave \
-                                   --subject-on out, and name other machines for the load with --load-on";
+                                   --server-on out, and name other machines for the load with --load-on";
 
 /// Refuses what makes no sense for servers that are loaded from elsewhere.
 fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
@@ -342,7 +342,7 @@ fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
     if experiment.conditions.isolate {
         return refused(
             "a server in a network of its own is reached by no load from elsewhere: leave `isolate` out, or \
-             --subject-on",
+             --server-on",
         );
     }
     if experiment.sought.is_some() {
@@ -350,14 +350,14 @@ fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
     }
     if experiment.slices.is_some() {
         return refused(
-            "servers on another machine take no turns: leave `slices` out, or --subject-on",
+            "servers on another machine take no turns: leave `slices` out, or --server-on",
         );
     }
     let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
     match subjects.into_iter().find(|subject| subject.serving.command().is_none()) {
         None => Ok(()),
         Some(subject) => refused(&format!(
-            "`{}` runs already, and --subject-on starts servers: leave it out",
+            "`{}` runs already, and --server-on starts servers: leave it out",
             subject.name
         )),
     }

@@ -78,7 +78,7 @@ pub fn trust(folder: &Path) -> Result<Vec<TrustedFolder>, Refusal> {
         _ if folder.join("subjects").is_dir() => files_below(&folder)?,
         _ => {
             return Err(Refusal::new(format!(
-                "{}: neither a project (`subjects/` and `workloads/` make one) nor the folder of a subject or a probe",
+                "{}: neither a project (`subjects/` and `workloads/` make one) nor the folder of a server or a probe",
                 folder.display()
             )));
         }

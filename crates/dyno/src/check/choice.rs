@@ -1,4 +1,4 @@
-//! Which cases run: `--only`, `--area`, `--slow`.
+//! Which cases run: `--case`, `--area`, `--slow`.
 
 use check::{Area, Case, Protocol, Scheduling, Tag, catalogue};
 use clap::Args;
@@ -11,8 +11,8 @@ use crate::shell::Refusal;
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Choice {
     /// Only these cases: H1-F03, F03, WS-*
-    #[arg(long, value_name = "CASES", value_delimiter = ',')]
-    pub(crate) only: Vec<String>,
+    #[arg(long = "case", value_name = "CASES", value_delimiter = ',')]
+    pub(crate) named: Vec<String>,
     /// Only these areas or tags: framing,chunked,http,http2,websocket,security
     #[arg(long = "area", value_name = "AREAS", value_delimiter = ',')]
     pub(crate) areas: Vec<String>,
@@ -27,18 +27,18 @@ pub(crate) struct Choice {
 impl Choice {
     /// The cases in the catalogue's order.
     pub(crate) fn cases(&self) -> Result<Vec<&'static Case>, Refusal> {
-        for word in &self.only {
+        for word in &self.named {
             if !catalogue().iter().any(|case| is_meant(case, word)) {
                 return Err(no_case(word));
             }
         }
         let areas = self.areas.iter().map(|word| Part::named(word));
         let areas = areas.collect::<Result<Vec<Part>, Refusal>>()?;
-        let is_named = |case: &Case| self.only.iter().any(|word| is_name(case, word));
+        let is_named = |case: &Case| self.named.iter().any(|word| is_name(case, word));
         let is_named_or_quick =
             |case: &Case| case.scheduling != Scheduling::Slow || self.slow || is_named(case);
         let is_meant = |case: &&Case| {
-            (self.only.is_empty() || self.only.iter().any(|word| is_meant(case, word)))
+            (self.named.is_empty() || self.named.iter().any(|word| is_meant(case, word)))
                 && (areas.is_empty() || areas.iter().any(|part| part.has(case)))
                 && is_named_or_quick(case)
         };
@@ -53,7 +53,7 @@ impl Choice {
                 "these are not cases of HTTP/2: leave --http2 out"
             }
             (true, _) => {
-                "--only and --area leave no case (slow ones take --slow, too); `dyno check --list` shows all"
+                "--case and --area leave no case (slow ones take --slow, too); `dyno check --list` shows all"
             }
         };
         Err(Refusal::new(why))
@@ -76,7 +76,7 @@ fn no_case(word: &str) -> Refusal {
     let way_out = near.map_or("`dyno check --list` shows them".into(), |near| {
         format!("did you mean `{near}`? `dyno check --list` shows all")
     });
-    Refusal::new(format!("--only: no case is called `{}`; {way_out}", word.escape_debug()))
+    Refusal::new(format!("--case: no case is called `{}`; {way_out}", word.escape_debug()))
 }
 
 /// A part of the catalogue that has a name.
@@ -104,7 +104,7 @@ impl Part {
             let near = nearest(&lower, known.iter().copied());
             let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             let (word, known) = (word.escape_debug(), known.join(", "));
-            Refusal::new(format!("--area: `{word}` is no area; {near}say one of {known}"))
+            Refusal::new(format!("--area: `{word}` is not an area; {near}say one of {known}"))
         })
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn ids(only: &[&str], areas: &[&str]) -> Result<Vec<&'static str>, String> {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
         let choice =
-            Choice { only: words(only), areas: words(areas), slow: false, http2: Some(false) };
+            Choice { named: words(only), areas: words(areas), slow: false, http2: Some(false) };
         let cases = choice.cases().map_err(|refusal| refusal.to_string())?;
         Ok(cases.iter().map(|case| case.id).collect())
     }
@@ -163,10 +163,8 @@ mod tests {
         assert_eq!(ids(&["H1-B04", "H1-B01"], &["chunked"]).unwrap(), ["H1-B04"]);
         assert!(ids(&["H1-B01"], &["websocket"]).unwrap_err().contains("leave no case"));
         let why = ids(&[], &["chunks"]).unwrap_err();
-        assert!(
-            why.starts_with(
-                "--area: `chunks` is no area; did you mean `chunked`? say one of http, "
-            )
-        );
+        assert!(why.starts_with(
+            "--area: `chunks` is not an area; did you mean `chunked`? say one of http, "
+        ));
     }
 }

@@ -93,7 +93,7 @@ impl Interview<'_> {
         }
         if cases.is_empty() {
             return Err(Refusal::new(
-                "--only and --area leave no case for a WebSocket; `--area websocket` has them all",
+                "--case and --area leave no case for a WebSocket; `--area websocket` has them all",
             ));
         }
         let result = self.ask(&address.shown, target, cases, may_be_rude, &help);

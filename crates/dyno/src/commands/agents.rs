@@ -18,7 +18,7 @@ use crate::shell::{ExitStatus, Refusal};
 
 /// Prepare and check other machines that load, or run servers: ssh, Slurm, Kubernetes, NATS
 ///
-/// An agent is dyno on another machine. `--load-on ssh:HOST` and `--subject-on ssh:HOST` of other commands start agents by
+/// An agent is dyno on another machine. `--load-on ssh:HOST` and `--server-on ssh:HOST` of other commands start agents by
 /// themselves: with an ssh key that may start any command, nothing here is needed.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = AFTER_HELP)]

@@ -23,7 +23,7 @@ pub(crate) struct AuditFlags {
     /// Results; - is standard input
     #[arg(required = true)]
     files: Vec<String>,
-    /// The most requests that were under way at once, for files that do not say it (oha, hey, k6, h2load)
+    /// The most requests that were in flight at once, for files that do not say it (oha, hey, k6, h2load)
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     connections: Option<u64>,
     /// The unit of times that have none in the file
@@ -102,7 +102,7 @@ fn audited(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
     }
     let audit = ::audit::audit(sources);
     let Some(verdict) = audit.verdict() else {
-        return Err(Refusal::new("there is no row in what was read; name files that hold results"));
+        return Err(Refusal::new("none of the files has a row; name files that hold results"));
     };
     flags.results.deliver(&audit, flags.full)?;
     if !refused.is_empty() {
@@ -148,12 +148,13 @@ fn content(file: &str) -> Result<Vec<u8>, String> {
 fn unreadable(why: &Unreadable) -> String {
     match why {
         Unreadable::NoJson(error) => format!(
-            "it begins like JSON, and is not: {error}; NaN and Infinity, which Python writes, are no JSON: write null"
+            "it begins like JSON, but is not JSON: {error}; NaN and Infinity, which Python writes, are not JSON: \
+             write null"
         ),
         Unreadable::Unknown => "it has none of the formats that can be audited".into(),
         Unreadable::OwnDocument(schema) => format!(
             "its schema is `{}`, and of what dyno writes only the results of `dyno load --json` are audited, with and \
-             without --repeat",
+             without --rounds",
             schema.escape_debug()
         ),
         Unreadable::Empty => "it is empty".into(),

@@ -42,7 +42,7 @@ use preparation::{Prepared, prepared};
 #[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CapacityFlags {
-    /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
+    /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a server's name in subjects/
     #[arg(required_unless_present = "resume")]
     target: Option<String>,
     /// How far the two rates of the answer may lie apart
@@ -50,13 +50,13 @@ pub(crate) struct CapacityFlags {
     width: f64,
     /// No trial begins that would end later than this; if it comes first, the answer is wider
     #[arg(long, value_name = "TIME", value_parser = sought::limit, default_value = sought::LIMIT)]
-    limit: Duration,
+    max_time: Duration,
     /// The lowest rate that is tried, requests per second
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = sought::LEAST)]
-    least: Rate,
+    min_rate: Rate,
     /// The highest [what dyno's own server achieves here, divided by 1.15]
     #[arg(long, value_name = "RATE", value_parser = rate)]
-    most: Option<Rate>,
+    max_rate: Option<Rate>,
     /// How the requests are spaced in time; evenly spaced ones let a server hold more
     #[arg(long, value_name = "LAW", default_value = "poisson")]
     arrivals: Law,
@@ -76,7 +76,7 @@ pub(crate) struct CapacityFlags {
     #[command(flatten)]
     #[serde(skip)]
     store: UserStoreFlag,
-    #[command(flatten, next_help_heading = "The aim")]
+    #[command(flatten, next_help_heading = "The limits")]
     aim: AimFlags,
     #[command(flatten)]
     at: SideFlags,
@@ -86,7 +86,8 @@ pub(crate) struct CapacityFlags {
 }
 
 /// What a search that is continued has from its beginning.
-const OF_A_NEW_SEARCH: [&str; 6] = ["target", "width", "limit", "least", "most", "arrivals"];
+const OF_A_NEW_SEARCH: [&str; 6] =
+    ["target", "width", "max_time", "min_rate", "max_rate", "arrivals"];
 
 const AFTER_HELP: &str = "\
 At a rate a server is judged by what it loses: the share of the requests that were due and were answered later than a \
@@ -96,16 +97,16 @@ many processes it is about; docs/capacity.md says how often such an answer is ri
 Examples:
   # a command: each trial starts it anew
   dyno capacity 'node server.js --port {port}' --p99 20ms
-  # a server that runs already, two aims at once
+  # a server that runs already, two limits at once
   dyno capacity http://localhost:8080/ --p99 20ms --p99.9 100ms
   # within four minutes, to 10 %, for a program
-  dyno capacity ./my-server --p99 10ms --width 10% --limit 4min --json
+  dyno capacity ./my-server --p99 10ms --width 10% --max-time 4min --json
   # go on with the newest search that was interrupted
   dyno capacity --resume
 
 Exit codes:
   0    both rates are known, or the server holds the highest rate that was tried
-  1    it does not keep the aim even at the lowest rate
+  1    it does not keep the limits even at the lowest rate
   2    could not tell, or the search was refused
   130  interrupted; what is finished is kept, and --resume goes on";
 
@@ -126,7 +127,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let admitted = session.admit(&campaign, by, &mut progress::admitting)?;
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     if admitted.entrants.is_empty() {
-        return Err(Refusal::new("the server cannot take part, for the reason above"));
+        return Err(Refusal::new("the server could not be built or started (see above)"));
     }
     let Some(ceiling) = highest(&campaign, &admitted, &session)? else {
         return Ok(interrupted_early());
@@ -147,7 +148,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
         admitted.entrants[0].subject.title,
         report::capacity::aim(&search.aim),
         if is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" },
-        units::duration(flags.limit),
+        units::duration(flags.max_time),
     ));
     go_on(flags, &mut session, (&campaign, &admitted), (&record, run))
 }
@@ -199,7 +200,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     let kept = fact(CAPACITY).zip(fact(CAPACITY_FLAGS));
     let (Some((command, kept)), false) = (kept, searches_of(&record).is_empty()) else {
         return Err(Refusal::new(format!(
-            "run {run} is no search for a capacity; `dyno report {run}` shows it"
+            "run {run} is not a capacity search; `dyno report {run}` shows it"
         )));
     };
     let command = &command.value;
@@ -222,7 +223,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
         )));
     }
     let kept = session.store().kept(run)?.len();
-    terminal::notice(&format!("search {run} goes on after {kept} trials"));
+    terminal::notice(&format!("resuming search {run} after {kept} trials"));
     go_on(flags, &mut session, (&campaign, &admitted), (&record, run))
 }
 

@@ -20,15 +20,15 @@ use campaign::{Lock, sweep};
 
 /// Check how much of the RFCs a server keeps, clause by clause: HTTP/1.1, HTTP/2, WebSocket
 ///
-/// A subject is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
+/// A server of subjects/ is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
 /// of a speed.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckFlags {
-    /// Subjects by name, or http[s]://HOST:PORT/PATH, or ws[s]://HOST:PORT/PATH
-    #[arg(value_name = "SUBJECT|URL", required_unless_present_any = ["all", "list"])]
+    /// Servers: names of subjects/, or http[s]://HOST:PORT/PATH, or ws[s]://HOST:PORT/PATH
+    #[arg(value_name = "SERVER", required_unless_present_any = ["all", "list"])]
     servers: Vec<String>,
-    /// Every subject that can run here
+    /// Every server of subjects/ that can run here
     #[arg(long, conflicts_with = "servers")]
     all: bool,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct CheckFlags {
     rounds: u8,
     /// Print what one case found as an issue for the server's own tracker, in Markdown
     #[arg(long, value_name = "CASE")]
-    #[arg(conflicts_with_all = ["all", "only", "areas", "list", "verbose", "format", "json", "markdown", "output"])]
+    #[arg(conflicts_with_all = ["all", "named", "areas", "list", "full", "format", "json", "markdown", "output"])]
     issue: Option<String>,
     /// What makes the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
@@ -61,8 +61,8 @@ pub(crate) struct CheckFlags {
     #[arg(long)]
     list: bool,
     /// Print all cases, with all that was sent and received
-    #[arg(short, long)]
-    verbose: bool,
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     results: ResultFlags<OfCases>,
 }
@@ -85,7 +85,7 @@ Examples:
   # one finding, to be filed where the server is developed
   dyno check http://localhost:8080/ --issue H1-H02
   # every case: its clause, what it demands, what is sent, what passes
-  dyno check --list --verbose
+  dyno check --list --full
 
 Exit codes:
   0    kept
@@ -104,7 +104,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
 
 fn check(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     let choice = Choice {
-        only: flags.issue.iter().chain(&flags.choice.only).cloned().collect(),
+        named: flags.issue.iter().chain(&flags.choice.named).cloned().collect(),
         areas: flags.choice.areas.clone(),
         slow: flags.choice.slow || flags.list,
         http2: (flags.http2 || !flags.list).then_some(flags.http2),
@@ -114,8 +114,8 @@ fn check(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         return Err(Refusal::new("--issue is about one case of one server: name both in full"));
     }
     if flags.list {
-        let list = Catalogue { cases: &cases, is_verbose: flags.verbose };
-        flags.results.deliver(&list, flags.verbose)?;
+        let list = Catalogue { cases: &cases, is_verbose: flags.full };
+        flags.results.deliver(&list, flags.full)?;
         return Ok(ExitStatus::Yes);
     }
     let setup = prepare(flags)?;
@@ -161,7 +161,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     }
     if (flags.post.is_some() || flags.socket.is_some()) && aims.iter().all(is_subject) {
         return Err(Refusal::new(
-            "--post and --socket are for addresses; a subject's workloads say where it has what",
+            "--post and --socket are for addresses; a server's workloads say where it has what",
         ));
     }
     let setup = SubjectSetup::find()?;
@@ -174,7 +174,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
             Aim::Subject(name) if !known.contains(name) => {
                 let otherwise =
                     format!("`dyno servers list` shows them; an address is written http://{name}/");
-                return Err(unknown("subject", name, &known, &otherwise));
+                return Err(unknown("server", name, &known, &otherwise));
             }
             Aim::Subject(_) | Aim::Address(_) => {}
         }
@@ -223,12 +223,12 @@ fn checked(
 }
 
 fn style(flags: &CheckFlags) -> Style {
-    Style { is_verbose: flags.verbose, is_part: is_part(flags) }
+    Style { is_verbose: flags.full, is_part: is_part(flags) }
 }
 
 /// Whether only a part of the catalogue is run.
 fn is_part(flags: &CheckFlags) -> bool {
-    !(flags.choice.only.is_empty() && flags.choice.areas.is_empty())
+    !(flags.choice.named.is_empty() && flags.choice.areas.is_empty())
 }
 
 /// Prints what is printed when all servers were checked, and writes the files.
@@ -244,7 +244,7 @@ fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> 
     }
     let found = FinishedCheck { servers: checked, style: style(flags), fail_on: flags.fail_on };
     if !flags.results.prints_text() {
-        return flags.results.deliver(&found, flags.verbose);
+        return flags.results.deliver(&found, flags.full);
     }
     let printed = match 1 < checked.len() {
         true => {
@@ -252,7 +252,7 @@ fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> 
         }
         false => Ok(()),
     };
-    flags.results.write(&found, flags.verbose).and(printed)
+    flags.results.write(&found, flags.full).and(printed)
 }
 
 fn answer(flags: &CheckFlags, checked: &[CheckedServer], halt: &Halt) -> ExitStatus {

@@ -18,17 +18,17 @@ use crate::stores::StoreFlag;
 
 /// Compare two kept runs, two servers of them, or two files of `dyno load`
 ///
-/// Two runs of one experiment, row by row (`dyno compare 1 3`), two subjects (`dyno compare 1:hyper 3:axum`, or
+/// Two runs of one experiment, row by row (`dyno compare 1 3`), two servers (`dyno compare 1:hyper 3:axum`, or
 /// `dyno compare --run 3 hyper axum`), or what `dyno load --json` wrote (`dyno compare a.json b.json`). Each figure is a
 /// ratio with the interval that decides; single loads have none. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompareFlags {
-    /// A run, RUN:SUBJECT, a file of `dyno load --json`, or with --run a subject
+    /// A run, RUN:SERVER, a file of `dyno load --json`, or with --run a server
     a: String,
     /// What is compared with A, in the same form
     b: String,
-    /// The run of both subjects
+    /// The run of both servers
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     /// How much worse B may be
@@ -63,7 +63,7 @@ Examples:
 
 Exit codes:
   0    the worse end of every 95 % interval is within the tolerance
-  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs; or a side answered
+  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs; or A or B answered
        wrongly, or failed more requests than its experiment allows
   2    could not tell: too wide an interval, one round, rounds in doubt, or nothing to compare";
 
@@ -129,7 +129,7 @@ fn files(flags: &CompareFlags) -> Result<Option<[&str; 2]>, Refusal> {
 fn read(path: &str) -> Result<LoadsFile, Refusal> {
     let bytes = file::bytes("dyno compare", Path::new(path))?;
     let refused = |says: String| Refusal::new(format!("{}: {says}", path.escape_debug()));
-    let text = String::from_utf8(bytes).map_err(|_| refused("it is no text (UTF-8)".into()))?;
+    let text = String::from_utf8(bytes).map_err(|_| refused("it is not text (UTF-8)".into()))?;
     LoadsFile::read(path, &text).map_err(refused)
 }
 
@@ -148,7 +148,7 @@ fn figure(text: &str) -> Result<Figure, String> {
     match is_judged {
         true => Ok(figure),
         false => Err(format!(
-            "`{text}` cannot be judged: neither way is better, or it may be zero; name a rate, a time or a memory"
+            "`{text}` cannot be judged: it has no better direction, or it may be zero; name a rate, a time or a memory"
         )),
     }
 }

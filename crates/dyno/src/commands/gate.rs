@@ -45,30 +45,31 @@ pub(crate) struct GateFlags {
     /// The experiment whose workload and load are used: a name in experiments/, or a file
     #[arg(conflicts_with_all = ["base_cmd", "head_cmd"])]
     experiment: Option<String>,
-    /// What the head is compared with: git:REVISION, dir:FOLDER or subject:NAME
-    #[arg(long, value_name = "SIDE", requires = "experiment")]
+    /// What the head is compared with: git:REVISION, dir:FOLDER or server:NAME
+    #[arg(long, value_name = "VERSION", requires = "experiment")]
     base: Option<String>,
     /// What is judged, in the same form
-    #[arg(long, value_name = "SIDE", requires = "experiment")]
+    #[arg(long, value_name = "VERSION", requires = "experiment")]
     head: Option<String>,
-    /// The subject, by its name in subjects/, or `.` for a subject.toml at the top of each tree [the experiment's only one]
+    /// The server, by its name in subjects/, or `.` for a subject.toml at the top of each tree [the experiment's only one]
     #[arg(long, value_name = "NAME", requires = "experiment")]
-    subject: Option<String>,
+    server: Option<String>,
     /// In place of an experiment: the command that starts the base
     #[arg(long, value_name = "COMMAND", requires = "head_cmd")]
     base_cmd: Option<String>,
     /// In place of an experiment: the command that starts the head
     #[arg(long, value_name = "COMMAND", requires = "base_cmd")]
     head_cmd: Option<String>,
-    /// A head that is worse by so much is to be found
+    /// The smallest slow-down that must be found, or ruled out; what is found to be worse may be worse by less, so this is no
+    /// tolerance
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
     detect: f64,
     /// How often equal code may be called worse, over all that is gated
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
     alpha: f64,
-    /// No new pair begins after so long; nor is another dyno that runs in the project waited for any longer
+    /// No new round begins after so long; nor is another dyno that runs in the project waited for any longer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "15min")]
-    limit: Duration,
+    max_time: Duration,
     /// What decides: throughput, cpu, conformance, p99, memory
     #[arg(
         long,
@@ -77,29 +78,33 @@ pub(crate) struct GateFlags {
         default_value = "throughput,cpu,conformance"
     )]
     gate: Vec<Wanted>,
-    /// A side that fails more of its requests is not compared, nor is one that answers wrongly more often than the
+    /// A version that fails more of its requests is not compared, nor is one that answers wrongly more often than the
     /// experiment's `require.wrong` allows [1 %, or what the experiment says]
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     max_failures: Option<f64>,
-    /// How far pairs of equal code spread here, as a standard deviation [measured with three pairs of the base]
+    /// The noise between rounds of equal code here, as a standard deviation [measured with three rounds of the base]
     #[arg(long, value_name = "PERCENT", value_parser = share)]
-    spread: Option<f64>,
+    noise: Option<f64>,
     /// A second build of the base takes part: if equal code differs, there is no answer
     #[arg(long)]
     control: bool,
-    /// Build each side so many times, 5 to 20, each in a place of its own; the builds take turns, and each counts once
+    /// Build each version so many times, 5 to 20, each in a place of its own; the builds take turns, and each counts
+    /// once
     #[arg(long, value_name = "K", value_parser = builds)]
     builds: Option<usize>,
-    /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise
-    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "format", "json", "markdown", "output", "history"])]
-    aa: Option<u64>,
+    /// Instead of a gate: measure the base against itself, and say how often the rule is wrong on this machine's noise
+    #[arg(long, conflicts_with_all = ["show", "format", "json", "markdown", "output", "history"])]
+    aa: bool,
+    /// With --aa: rounds, which are pairs of the base; 6 to 60
+    #[arg(long, value_name = "N", value_parser = rounds_of_equal_code, requires = "aa", default_value_if("aa", "true", "20"))]
+    rounds: Option<u64>,
     /// Say which difference the gate can see here, and in which time, and end
     #[arg(long, conflicts_with_all = ["format", "json", "markdown", "output"])]
     show: bool,
     /// Connections of the closed loop [the experiment's, or 50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     connections: Option<usize>,
-    /// How long each side of a pair is loaded [the experiment's, or 3s]
+    /// How long each server of a pair is loaded [the experiment's, or 3s]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     duration: Option<Duration>,
     /// How long before that; this is not counted [the experiment's, or 1s]
@@ -119,17 +124,17 @@ pub(crate) struct GateFlags {
 
 const AFTER_HELP: &str = "\
 git:REVISION is checked out once into the user's cache and built there; dir:FOLDER is a tree as it is, or a folder with \
-subject.toml; subject:NAME is one of the project. In GitHub's CI the Markdown is added to the job's summary as well.
+subject.toml; server:NAME is a server of the project. In GitHub's CI the Markdown is added to the job's summary as well.
 
 Examples:
   # this branch against main
-  dyno gate demo --subject node-http --base git:origin/main --head git:HEAD
+  dyno gate demo --server node-http --base git:origin/main --head git:HEAD
   # what is not committed yet against the last commit
-  dyno gate demo --subject node-http --base git:HEAD --head dir:.
+  dyno gate demo --server node-http --base git:HEAD --head dir:.
   # two commands; no file and no project is needed
   dyno gate --base-cmd './old -p {port}' --head-cmd './new -p {port}' --path /items
   # what could be seen here, and in which time
-  dyno gate demo --subject node-http --base git:main --head dir:. --detect 2% --show
+  dyno gate demo --server node-http --base git:main --head dir:. --detect 2% --show
 
 Exit codes:
   0    not worse: a head that is worse by --detect is ruled out
@@ -156,10 +161,10 @@ fn builds(text: &str) -> Result<usize, String> {
     }
 }
 
-fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
+fn rounds_of_equal_code(text: &str) -> Result<u64, String> {
     match amounts::count(text)? {
-        pairs if (6..=60).contains(&pairs) => Ok(pairs),
-        _ => Err("write a number of pairs from 6 to 60".into()),
+        rounds if (6..=60).contains(&rounds) => Ok(rounds),
+        _ => Err("write a number of rounds from 6 to 60".into()),
     }
 }
 
@@ -183,15 +188,15 @@ pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
 fn gated(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<ExitStatus, Stop> {
     ready(gate_run, detectable::equal_pairs(rule, most(rule.builds) as u32))?;
     let began = Instant::now();
-    if let Some(pairs) = flags.aa {
-        return detectable::equal_code(gate_run, rule, pairs as u32);
+    if let Some(rounds) = flags.rounds {
+        return detectable::equal_code(gate_run, rule, rounds as u32);
     }
     detectable::before(gate_run, flags, rule)?;
     if flags.show {
         return Ok(ExitStatus::Yes);
     }
     let is_open = flags.gate.iter().any(|wanted| wanted.is_at_a_rate());
-    let left = |share: u32| flags.limit.saturating_sub(began.elapsed()) / share;
+    let left = |share: u32| flags.max_time.saturating_sub(began.elapsed()) / share;
     let gated = Wanted::figures(&flags.gate, false);
     let untimed =
         if gated.is_empty() { gate_run.pair_time() * detectable::UNTIMED } else { Duration::MAX };
@@ -201,7 +206,7 @@ fn gated(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<Ex
     let mut runs = vec![(closed, gated, Wanted::others(&flags.gate, false))];
     let course = &runs[0].0.course;
     let is_of_use = is_open && (0 < course.counted() || runs[0].1.is_empty());
-    let rate = half_of(course).filter(|_| is_of_use && flags.limit > began.elapsed());
+    let rate = half_of(course).filter(|_| is_of_use && flags.max_time > began.elapsed());
     if let Some(rate) = rate {
         let gated = Wanted::figures(&flags.gate, true);
         let open = pairs(rule, &flags.gate, &gated, left(1));
@@ -214,7 +219,7 @@ fn gated(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<Ex
 /// Refuses flags that do not go together.
 fn admissible(flags: &GateFlags, rule: Rule) -> Result<(), Refusal> {
     history::check(flags)?;
-    if let (Some(_), Some(_)) = (flags.aa, flags.builds) {
+    if flags.aa && flags.builds.is_some() {
         return Err(Refusal::new(
             "--aa: it says how often the rule is wrong on pairs of one build; leave --builds out",
         ));
@@ -223,7 +228,8 @@ fn admissible(flags: &GateFlags, rule: Rule) -> Result<(), Refusal> {
     match level_allowed(rule.alpha / figures as f64) {
         true => Ok(()),
         false => Err(Refusal::new(format!(
-            "--alpha {} %: of {figures} figures each would have {} % of its own, and the rule is known from 0.05 % to 20 %",
+            "--alpha {} %: divided among {figures} figures this is {} % each, and the rule is validated from 0.05 % \
+             to 20 %",
             100.0 * rule.alpha,
             100.0 * rule.alpha / figures as f64
         ))),

@@ -57,8 +57,8 @@ pub(crate) struct HoldFlags {
     settle: Duration,
     /// Expected time between two messages on a connection [default: not known; time stamps in messages are read anyway]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
-    beat: Option<Duration>,
-    /// A connection that receives nothing for this long is silent [default: three beats, or 5s]
+    interval: Option<Duration>,
+    /// A connection that receives nothing for this long is silent [default: three intervals, or 5s]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     silence: Option<Duration>,
     /// The answer is a text/event-stream, and its events are the messages
@@ -82,15 +82,12 @@ pub(crate) struct HoldFlags {
     /// A further header field; may be given again
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = requests::answer::field)]
     header: Vec<(String, String)>,
-    /// The same as --load-on local:N
-    #[arg(long, value_name = "N", value_parser = amounts::count, conflicts_with = "load_on")]
-    parts: Option<u64>,
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
     /// Print what it takes, and hold nothing
     #[arg(long)]
-    show: bool,
+    dry_run: bool,
     #[command(flatten, next_help_heading = "HTTP/2 and TLS")]
     http2: WithoutHttp2,
     #[command(flatten)]
@@ -106,13 +103,13 @@ pub(crate) struct HoldFlags {
 const AFTER_HELP: &str = "\
 Examples:
   # 10,000 WebSockets in steps of 1,000, with a message each second
-  dyno hold ws://localhost:8080/feed -c 10000 --step 1000 --beat 1s
+  dyno hold ws://localhost:8080/feed -c 10000 --step 1000 --interval 1s
   # 500 event streams
   dyno hold http://localhost:8080/events --events -c 500
   # 40,000 WebSockets, held by two other machines
   dyno hold ws://10.0.0.5:8080/feed -c 40000 --load-on ssh:desk2,desk3
   # what 100,000 connections take on this machine; nothing is opened
-  dyno hold ws://localhost:8080/feed -c 100000 --show
+  dyno hold ws://localhost:8080/feed -c 100000 --dry-run
 
 Exit codes:
   0    all were held
@@ -142,7 +139,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
 
 fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
-    let amounts::Cpus(cpus) = flags.sent_from.cpus.clone().unwrap_or_default();
+    let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &machine)?;
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
@@ -153,14 +150,14 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     machine::resident::release();
     let held = match &flags.sent_from.load_on {
         Some(place) if !place.is_local() => {
-            let cpus = flags.sent_from.cpus.as_ref().map(|_| "--cpus");
+            let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
             afar::refuse_local(&[
                 cpus,
                 (!flags.sent_from.source.is_empty()).then_some("--source"),
             ])?;
-            if flags.show {
+            if flags.dry_run {
                 return Err(Refusal::new(
-                    "--show adds up what this machine needs; with --load-on, other machines need it",
+                    "--dry-run adds up what this machine needs; with --load-on, other machines need it",
                 ));
             }
             if flags.broadcast.is_some() && place.count() != Some(1) {
@@ -174,7 +171,7 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
         }
         _ => {
             let resources = resources(flags, spec.per_second, &addresses, &machine)?;
-            if flags.show {
+            if flags.dry_run {
                 return print(&(resources.sum.join("\n") + "\n"));
             }
             terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
@@ -202,7 +199,7 @@ fn resources(
         sources: flags.sent_from.source.clone(),
         parts: match flags.sent_from.load_on {
             Some(Place::Local(parts)) => Some(parts as u64),
-            _ => flags.parts,
+            _ => None,
         },
         per_second,
     };
@@ -303,7 +300,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         |held: &Address| scheme(held) == scheme(first) && held.url.target == first.url.target;
     if !flags.urls.iter().all(alike) {
         return Err(Refusal::new(
-            "the addresses must differ in nothing but host and port: one path, and all http://, https://, ws:// or wss://",
+            "the addresses may differ only in host and port: one path, and all http://, https://, ws:// or wss://",
         ));
     }
     let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
@@ -317,7 +314,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         (None, None) => None,
     };
     let silence =
-        flags.silence.or(flags.beat.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
+        flags.silence.or(flags.interval.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
     let spec = HoldSpec {
         kind: kind(flags, first)?,
         host: first.url.host_field.clone(),
@@ -328,7 +325,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         every_ns: nanos(flags.every),
         per_second,
         settle_ns: nanos(flags.settle),
-        beat_ns: flags.beat.map(nanos),
+        beat_ns: flags.interval.map(nanos),
         silence_ns: nanos(silence),
         timeout_ns: nanos(flags.timeout),
         reopen: !flags.no_reopen,
@@ -355,7 +352,8 @@ fn tls(flags: &HoldFlags, first: &Address) -> Result<Option<TlsOrder>, Refusal> 
     };
     if client.is_some() && flags.urls.iter().any(|held| host(held) != host(first)) {
         return Err(Refusal::new(
-            "with TLS the addresses must have one name, for which the certificate is, and differ in their ports",
+            "with TLS the addresses must have the same host name, that of the certificate, and may differ only in \
+             their ports",
         ));
     }
     Ok(client.map(|client| client.order().clone()))

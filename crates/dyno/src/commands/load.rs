@@ -268,7 +268,7 @@ fn weighed(
 /// Prints what was found, and writes it. Either is done even if the other fails.
 fn report(loads: &[FinishedLoad], shelf: &Shelf, flags: &LoadFlags) -> Result<(), Refusal> {
     let Some(load) = loads.first() else { return Ok(()) };
-    let are_together = flags.keeping.repeat.is_some();
+    let are_together = flags.keeping.rounds.is_some();
     let found = FinishedLoads { findings: &shelf.findings(loads), are_together };
     let results = &flags.results;
     let printed = match flags.keeping.like {

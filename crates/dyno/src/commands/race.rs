@@ -32,16 +32,17 @@ use units::{counted, duration};
 
 /// Compare servers that are started and loaded in turns: commands, addresses or folders
 ///
-/// Commands and folders are started anew for each round, and the sides take turns; a server that runs already is only
+/// Commands and folders are started anew for each round, and the servers take turns; a server that runs already is only
 /// loaded. The end is a ratio with the interval that decides. No file and no project is needed, and nothing is left in
 /// the current folder.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RaceFlags {
-    /// Two or more: a command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
-    #[arg(value_name = "SIDE", required = true)]
+    /// Two or more: a command in quotes, http[s]://host:port/path, a folder with subject.toml, or a server's name in
+    /// subjects/
+    #[arg(value_name = "SERVER", required = true)]
     sides: Vec<String>,
-    /// The name of a side, for the first, the second and so on [made from the side]
+    /// The name of a server, for the first, the second and so on [made from its command, URL or folder]
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
     #[command(flatten)]
@@ -55,23 +56,23 @@ pub(crate) struct RaceFlags {
     /// How long each trial loads before that; this is not counted [1s; with a ramp or steps none]
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
     warmup: Option<Duration>,
-    /// Rounds; in each of them every side has a trial [5, or with --until 6 at least]
+    /// Rounds; in each of them every server has a trial [5, or with --until 6 at least]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rounds: Option<u64>,
     /// Go on until the figures are known to so many percent to either side
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     until: Option<f64>,
-    /// Of two sides: go on until it is known whether the second is worse by so much, and say so with the exit code
+    /// Of two servers: go on until it is known whether the second is worse by so much, and say so with the exit code
     #[arg(long, value_name = "PERCENT", value_parser = share, conflicts_with_all = ["until", "rounds", "total"])]
     detect: Option<f64>,
     /// With --until or --detect: begin no new round after so long
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
-    limit: Option<Duration>,
-    /// How long the load stays with a side before it moves on to the next, or `off`: whole trials follow one another
+    max_time: Option<Duration>,
+    /// How long the load stays with a server before it moves on to the next, or `off`: whole trials follow one another
     /// [100ms; with --sessions, -n, a ramp or steps: off]
     #[arg(long, value_name = "TIME", value_parser = Slices::parse)]
     slices: Option<Slices>,
-    /// End with exit code 1 before the load if the sides do not answer alike
+    /// End with exit code 1 before the load if the servers do not answer alike
     #[arg(long)]
     same: bool,
     /// Compare each body with that of the first answer: another one is a failure, not only a doubt
@@ -80,13 +81,14 @@ pub(crate) struct RaceFlags {
     /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     on_time: Option<Duration>,
-    /// A side that fails more than this share of its requests is not compared, and the exit code is 1
+    /// A server that fails more than this share of its requests is not compared, and the exit code is 1
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     max_failures: f64,
-    /// Leave dyno's own server out, which gives the sides' answer and shows how far the load and the machine come
+    /// Leave dyno's own server out, which gives the same answer and shows the highest rate that the load and the
+    /// machine reach
     #[arg(long)]
     no_ceiling: bool,
-    /// Check how much of the RFCs the sides keep, too; a server that runs already must be on this machine
+    /// Check how much of the RFCs the servers keep, too; a server that runs already must be on this machine
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -113,16 +115,17 @@ Examples:
   dyno race ./before ./after --path /api/items --until 3%
   # until it is known whether the second is 3 % slower than the first
   dyno race './before -p {port}' './after -p {port}' --detect 3%
-  # appended to a history, whose changes `dyno trend` finds; the sides' commands are written into it
+  # appended to a history, whose changes `dyno trend` finds; the servers' commands are written into it
   dyno race './main -p {port}' './mine -p {port}' --history perf/history.jsonl
   # at one rate: what does an answer cost, and how long does it take?
   dyno race './old -p {port}' './new -p {port}' -r 2000
 
 Exit codes:
-  0    all sides were measured, whatever the ratio
-  1    a side could not be measured through its own fault, answered wrongly, or failed more than --max-failures of the
-       requests; with --same, the sides do not answer alike; with --detect, the second is worse
-  2    could not tell: a side's figures are invalid, or the race was refused; with --detect also that its pairs do not say
+  0    all servers were measured, whatever the ratio
+  1    a server could not be measured through its own fault, answered wrongly, or failed more than --max-failures of the
+       requests; with --same, the servers do not answer alike; with --detect, the second is worse
+  2    could not tell: a server's figures are invalid, or the race was refused; with --detect also that its pairs do \
+  not say
   130  interrupted; what is finished is kept";
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
@@ -139,7 +142,7 @@ fn raced(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     let Admitted { resources, entrants, .. } = admitted;
     if entrants.len() < campaign.members.len() {
-        return Err(Refusal::new("a side cannot take part, for the reason above"));
+        return Err(Refusal::new("a server could not be built or started (see above)"));
     }
     let looks = match looked(flags, &campaign, &entrants, &session)? {
         Ok(looks) => looks,
@@ -151,7 +154,7 @@ fn raced(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice(&format!("dyno: {says}"));
     }
     if flags.same && !differences.is_empty() {
-        flags.results.fail("the sides do not answer alike, which --same demands".into());
+        flags.results.fail("the servers do not answer alike, which --same demands".into());
         return Ok(ExitStatus::No);
     }
     let questions = &campaign.workloads[0].questions;
@@ -190,8 +193,7 @@ fn with_body(
     let was_seen = looks.iter().all(|look| look.is_steady.is_some());
     if !was_seen && demanded {
         return Err(Refusal::new(
-            "--same-body: it compares the bodies of one request without placeholders, whose right body is not stated; \
-             leave it out",
+            "--same-body needs a single request without placeholders and without a stated body; leave it out",
         ));
     }
     match usual_body(looks) {
@@ -225,7 +227,7 @@ fn looked(
             }
         };
         if let Some(moved) = &seen.moved {
-            terminal::notice(&format!("{title}: {}; that one is taken", moved.value));
+            terminal::notice(&format!("{title}: {}; that port is used", moved.value));
         }
         looks.push(seen);
     }

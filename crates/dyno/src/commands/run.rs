@@ -45,13 +45,13 @@ pub(crate) struct RunFlags {
     quick: bool,
     /// Print every command, limit and target, and run nothing
     #[arg(long)]
-    show: bool,
-    /// Do not check how much of the RFCs the subjects keep; every table will say so
+    dry_run: bool,
+    /// Do not check how much of the RFCs the servers keep; every table will say so
     #[arg(long)]
     no_check: bool,
     /// Where the servers run, while the load comes from here, or from --load-on: ssh:HOST
     #[arg(long, value_name = "PLACE", value_parser = ServersOn::parse)]
-    subject_on: Option<ServersOn>,
+    server_on: Option<ServersOn>,
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_RUN)]
     resume: Option<Option<RunId>>,
@@ -76,25 +76,25 @@ pub(crate) struct RunFlags {
 
 /// What a run that is continued has from its beginning.
 const OF_A_NEW_RUN: [&str; 7] =
-    ["experiment", "quick", "show", "only", "duration", "connections", "repeat"];
+    ["experiment", "quick", "dry_run", "only", "duration", "connections", "rounds"];
 
 const AFTER_HELP: &str = "\
-An experiment and its subjects run commands on this machine, as you, without a sandbox: --show prints them all and \
+An experiment and its servers run commands on this machine, as you, without a sandbox: --dry-run prints them all and \
 runs none.
 
 Examples:
   # the servers that this machine can run, in about two minutes
   dyno run demo
   # every command, limit and target; nothing is run
-  dyno run five-servers-2011 --show
+  dyno run five-servers-2011 --dry-run
   # a first look: shorter and fewer trials
   dyno run five-servers-2011 --quick
   # two of its servers, with another load; the report says that it was changed
-  dyno run demo --only 'node-*,go-*' -c 100 -d 10s --repeat 3
+  dyno run demo --only 'node-*,go-*' -c 100 -d 10s --rounds 3
   # the servers here, the load from two other machines
   dyno run demo --load-on ssh:desk2,desk3 --listen-on 10.0.0.5
   # the servers on another machine, the load from here: builds, checks and readings are there
-  dyno run demo --subject-on ssh:server1
+  dyno run demo --server-on ssh:server1
   # each run, appended to a history, whose changes `dyno trend` finds
   dyno run demo --history perf/history.jsonl
   # continue after Ctrl-C, a crash or kill -9
@@ -118,12 +118,12 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             flags.history.refuse_search(&experiment)?;
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
-            if let Some(on) = &flags.subject_on {
+            if let Some(on) = &flags.server_on {
                 return remote::begin(flags, on, &campaign);
             }
             let campaign = located(campaign, flags)?;
             let resources = weighed(&campaign)?;
-            match flags.show {
+            match flags.dry_run {
                 true => print(&dry_run::text(&dry(&campaign, &resources))),
                 false => begin(flags, &campaign, resources),
             }
@@ -205,7 +205,7 @@ fn begin(
     capacity::make_searches(campaign, entrants, &mut record, &ceilings)?;
     if record.plan.is_empty() {
         return Err(Refusal::new(
-            "no server can take part here, for the reasons above; see `dyno servers list`",
+            "no server could be built or started here (see above); `dyno servers list` shows what is missing",
         ));
     }
     let run = session.keeping.begin(&record)?;
@@ -242,7 +242,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let kept = store.kept(run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
-    if let Some(on) = &flags.subject_on {
+    if let Some(on) = &flags.server_on {
         return remote::follow(flags, on, &campaign, session, Some((run, &left)));
     }
     let mut campaign = located(campaign, flags)?;
@@ -287,7 +287,8 @@ fn announce(
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
     for extra in extras.filter(in_plan) {
         terminal::notice(&format!(
-            "  {} is added as a reference, once at each load level: it shows the highest rate that this machine and dyno can reach",
+            "  {} is added, once under each load: as dyno's own server it shows the highest rate that this machine \
+             and dyno can reach",
             extra.name
         ));
     }
@@ -303,7 +304,7 @@ fn order_of(record: &RunRecord) -> Vec<String> {
     let mut order: Vec<String> =
         shown.map(|key| format!("{} at {}", key.subject, key.point.value())).collect();
     if SHOWN < record.plan.len() {
-        order.push("… (all of it: --show)".into());
+        order.push("… (all of it: --dry-run)".into());
     }
     order
 }
@@ -317,14 +318,14 @@ fn session(flags: &RunFlags, project: &Project) -> Result<Session, Refusal> {
 fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Refusal> {
     let places = record.places();
     let was = |flag: &str| places.iter().find(|(name, _)| *name == flag).map(|(_, place)| *place);
-    let servers = flags.subject_on.as_ref().map(ToString::to_string);
+    let servers = flags.server_on.as_ref().map(ToString::to_string);
     let is_same =
-        servers.as_deref() == was("--subject-on") && flags.generators.load_on() == was("--load-on");
+        servers.as_deref() == was("--server-on") && flags.generators.load_on() == was("--load-on");
     match (is_same, record.place_flags().as_str()) {
         (true, _) => Ok(()),
         (false, "") => Err(Refusal::new(format!(
             "run {run} took place on this machine alone, and its trials are compared with each other; leave \
-             --subject-on and --load-on out"
+             --server-on and --load-on out"
         ))),
         (false, was) => Err(Refusal::new(format!(
             "run {run} took place elsewhere, and its trials are compared with each other; go on with `dyno run \

@@ -35,7 +35,7 @@ Examples:
   # delete run 3
   dyno runs rm 3
   # keep the newest ten of each group
-  dyno runs prune --keep 10
+  dyno runs prune --keep-newest 10
   # run 4 in one file, and from there into the store of another machine
   dyno runs export 4 -o run-4.dyno
   dyno runs import run-4.dyno

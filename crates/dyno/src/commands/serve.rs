@@ -31,7 +31,7 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "ADDR", value_parser = listen, default_value = "127.0.0.1:8080")]
     listen: Listen,
     /// Threads [one for each CPU]
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    #[arg(short, long, value_name = "N", value_parser = amounts::count)]
     threads: Option<u64>,
     /// CPUs for the threads, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
@@ -84,7 +84,7 @@ pub(crate) struct ServeFlags {
 
 const AFTER_HELP: &str = "\
 A single request may ask for its own delay or fault: /hello?delay=uniform:1ms,9ms, /hello?fault=cut-body; so may one \
-for beats: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).
+for messages: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).
 
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
 WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).
@@ -131,7 +131,8 @@ fn listen(text: &str) -> Result<Listen, String> {
     }
     let text = text.replace("localhost:", "127.0.0.1:");
     let address: SocketAddr = text.parse().map_err(|_| {
-        "it is no address with a port; write 127.0.0.1:8080, [::1]:8080 or unix:/path".to_string()
+        "it is not an address with a port; write 127.0.0.1:8080, [::1]:8080 or unix:/path"
+            .to_string()
     })?;
     Ok(Listen::Tcp(address))
 }
@@ -165,7 +166,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     check_cpus(&cpus, &Machine::read())?;
     let threads = flags.threads.unwrap_or(0);
     if 1_024 < threads {
-        return Err(Refusal::new("--threads: 1,024 are the most; one a CPU is plenty"));
+        return Err(Refusal::new("--threads: at most 1,024; one per CPU is usually enough"));
     }
     let mut config = Config {
         listen: flags.listen.clone(),

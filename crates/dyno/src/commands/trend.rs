@@ -39,14 +39,15 @@ pub(crate) struct TrendFlags {
 
 const AFTER_HELP: &str = "\
 Of histories in which nothing changes, at most 2 in 100 ever announce a change, if they are looked at after each of 100 \
-runs; docs/trend.md has the method and its figures. A history, even a long one, is no proof: that takes a measurement of \
+runs; docs/trend.md has the method and its figures. A history, even a long one, is not a proof: that takes a \
+measurement of \
 both commits side by side.
 
 Examples:
   # each run of an experiment, appended
   dyno run demo --history perf/history.jsonl
   # each load of a server that runs already, five times, appended likewise
-  dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
+  dyno load localhost:8080/hello --rounds 5 --history perf/history.jsonl
   # what changed, and when
   dyno trend perf/history.jsonl
   # the kept runs of run 3's experiment

@@ -27,7 +27,7 @@ impl Shelf {
     pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Shelf, Refusal> {
         let keeping = &flags.keeping;
         let needs_experiment =
-            keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
+            keeping.keep || keeping.rounds.is_some() || keeping.history.is_given();
         let run = record::of_run(flags, plan, needs_experiment, now_unix_ms())?;
         let kept = keeping.keep.then(|| kept_in(keeping.store.named(), &run)).transpose()?;
         Ok(Shelf { run, trials: Vec::new(), kept })

@@ -18,7 +18,7 @@ use crate::shell::Refusal;
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args)]
 pub(crate) struct ChangeFlags {
-    /// Only these of its subjects: names, or patterns such as 'my-*'
+    /// Only these of its servers: names, or patterns such as 'my-*'
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
     /// Load for so long in each trial, instead of what the experiment says
@@ -29,7 +29,7 @@ pub(crate) struct ChangeFlags {
     connections: Vec<usize>,
     /// So many rounds, instead of what the experiment says
     #[arg(long, value_name = "N", value_parser = amounts::count)]
-    repeat: Option<u64>,
+    rounds: Option<u64>,
     /// A server that fails more than this share of its requests is not ranked, instead of what the experiment says
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     max_failures: Option<f64>,
@@ -56,7 +56,7 @@ impl ChangeFlags {
             changes.push(Change::Connections(self.connections.clone()));
         }
         changes.extend(self.duration.map(Change::Duration));
-        changes.extend(self.repeat.map(Change::Rounds));
+        changes.extend(self.rounds.map(Change::Rounds));
         changes.extend(self.max_failures.map(Change::Failures));
         if !self.protocol.is_empty() {
             changes.push(Change::Protocols(self.protocol.clone()));
@@ -82,7 +82,7 @@ impl ChangeFlags {
             ("--only", !self.only.is_empty()),
             ("-c", !self.connections.is_empty()),
             ("-d", self.duration.is_some()),
-            ("--repeat", self.repeat.is_some()),
+            ("--rounds", self.rounds.is_some()),
             ("--max-failures", self.max_failures.is_some()),
             ("--protocol", !self.protocol.is_empty()),
             ("--streams", !self.streams.is_empty()),
@@ -107,7 +107,7 @@ impl ChangeFlags {
         let is_idle = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
         if let Some(idle) = self.only.iter().find(is_idle) {
             return Err(Refusal::new(format!(
-                "--only: no subject of {} is called `{}`; it has {}",
+                "--only: no server of {} is called `{}`; it has {}",
                 experiment.source.name,
                 idle.escape_debug(),
                 names.join(", ")

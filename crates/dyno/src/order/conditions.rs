@@ -42,7 +42,7 @@ pub(crate) fn expected(asking: &AskingFlags, same_body: bool) -> String {
     fields.chain(body).chain(same).collect::<Vec<_>>().join(", ")
 }
 
-/// `1,3`, as --cpus takes them.
+/// `1,3`, as --load-cpus takes them.
 pub(crate) fn numbers(numbers: &[usize]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }

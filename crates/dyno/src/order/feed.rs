@@ -14,7 +14,7 @@ use crate::shell::Refusal;
 
 #[derive(Args)]
 pub(crate) struct FeedFlags {
-    /// Write a line of JSON for each second, while the load is under way, to standard output (the report then goes to
+    /// Write a line of JSON for each second, while the load runs, to standard output (the report then goes to
     /// standard error), or to a file: --stream=FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "-")]
@@ -39,7 +39,7 @@ impl FeedFlags {
     pub(crate) fn check(&self, has_json: bool, loads: u32) -> Result<(), Refusal> {
         if 1 < loads && (self.stream.is_some() || self.openmetrics.is_some()) {
             return Err(Refusal::new(
-                "--stream and --openmetrics show one load; leave --repeat out, or them",
+                "--stream and --openmetrics show one load; leave --rounds out, or them",
             ));
         }
         if has_json && self.is_on_stdout() {

@@ -42,9 +42,8 @@ pub(crate) struct LoadFlags {
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
     pub(crate) total: Option<u64>,
     /// Threads that send the load [half of the CPUs, at least 1; with --load-on, one for each process of local:N, or each CPU of other hosts]
-    #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
-    #[arg(value_parser = amounts::count)]
-    pub(crate) lanes: Option<u64>,
+    #[arg(short, long, value_name = "N", value_parser = amounts::count)]
+    pub(crate) threads: Option<u64>,
     /// Compare each body with that of the first right answer, for which each request is sent once before the load; another
     /// body is a failure
     #[arg(long, conflicts_with = "expect_body")]
@@ -190,7 +189,7 @@ pub(crate) struct FromFlags {
     pub(crate) load_on: Option<Place>,
     /// CPUs for the threads or processes that load, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    pub(crate) cpus: Option<amounts::Cpus>,
+    pub(crate) load_cpus: Option<amounts::Cpus>,
     /// Local addresses to connect from, in turn [of `hold` on loopback: as many as are needed]
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub(crate) source: Vec<IpAddr>,
@@ -220,7 +219,7 @@ const OF_A_LOAD: [&str; 29] = [
     "sessions",
     "duration",
     "total",
-    "lanes",
+    "threads",
     "same_body",
     "header_command",
     "warmup",
@@ -240,7 +239,7 @@ const OF_A_LOAD: [&str; 29] = [
     "openmetrics",
     "require",
     "keep",
-    "repeat",
+    "rounds",
     "like",
 ];
 
@@ -284,7 +283,7 @@ it stands in a request. They are filled in the URL, in -H, in -b, in --expect-bo
 in --requests and --curl; never in files that these name.
 
 Several requests (--requests, --workload): what a line does not say comes from the URL and the flags. Requests are \
-numbered as they begin, whichever connection or session sends them, and lanes take numbers in turn. In order, request 0 \
+numbered as they begin, whichever connection or session sends them, and threads take numbers in turn. In order, request 0 \
 is the first line, and after the last line the first one follows. So -n N with N lines sends each line once; with -t 1 \
 the lines begin in their order, and with -t 1 -c 1 each is answered before the next is sent.
 
@@ -304,9 +303,9 @@ Examples:
   # HTTP/2 within TLS, ten requests at once on each of four connections
   dyno load https://localhost:8443/hello --ca ca.pem --http2 -c 4 --streams 10
   # five loads, with intervals, kept for `dyno report` and `dyno compare`
-  dyno load localhost:8080/hello --repeat 5 --keep
+  dyno load localhost:8080/hello --rounds 5 --keep
   # appended to a history, whose changes `dyno trend` finds
-  dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
+  dyno load localhost:8080/hello --rounds 5 --history perf/history.jsonl
   # for a script that reads wrk's output
   dyno load -t2 -c50 -d10s --latency --like wrk localhost:8080/hello
   # open: requests at the times of a log, twice as fast

@@ -17,13 +17,13 @@ pub(crate) struct KeepingFlags {
     pub(crate) keep: bool,
     #[command(flatten)]
     pub(crate) store: StoreFlag,
-    /// Load so many times, one after another: each figure gets a 95 % interval over the loads
-    #[arg(long, value_name = "N", value_parser = repeats)]
-    pub(crate) repeat: Option<u32>,
+    /// Rounds: the load is repeated, one after another, and each figure gets a 95 % interval over them [1]
+    #[arg(long, value_name = "N", value_parser = rounds)]
+    pub(crate) rounds: Option<u32>,
     #[command(flatten)]
     pub(crate) history: HistoryFlags,
     /// Print what this tool would print, for scripts that read it; the verdict goes to standard error
-    #[arg(long, value_name = "TOOL", conflicts_with_all = ["format", "json", "markdown", "repeat"])]
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["format", "json", "markdown", "rounds"])]
     pub(crate) like: Option<LikeTool>,
     /// wrk's scripts are not run
     #[arg(short = 's', long = "script", value_name = "FILE", hide = true)]
@@ -40,12 +40,12 @@ pub(crate) enum LikeTool {
 }
 
 /// A run has no more rounds than this.
-const REPEATS_MAX: u64 = 1_000;
+const ROUNDS_MAX: u64 = 1_000;
 
-fn repeats(text: &str) -> Result<u32, String> {
+fn rounds(text: &str) -> Result<u32, String> {
     match amounts::count(text)? {
-        count if count <= REPEATS_MAX => Ok(count as u32),
-        _ => Err("1,000 loads are the most".into()),
+        count if count <= ROUNDS_MAX => Ok(count as u32),
+        _ => Err("at most 1,000 rounds".into()),
     }
 }
 
@@ -63,6 +63,6 @@ impl KeepingFlags {
 
     /// How many loads there are.
     pub(crate) fn loads(&self) -> u32 {
-        self.repeat.unwrap_or(1)
+        self.rounds.unwrap_or(1)
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn plan(
     let tls = flags.tls.of_load(&base, &protocol)?;
     if flags.sent_from.load_on.is_some() {
         let Some(there) = lanes_at(&target)? else { return Ok(None) };
-        lanes = flags.lanes.map_or(there.min(load.connections_max()), |lanes| lanes as usize);
+        lanes = flags.threads.map_or(there.min(load.connections_max()), |lanes| lanes as usize);
     }
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;
@@ -157,7 +157,7 @@ pub(crate) fn method(flags: &AskingFlags) -> String {
 }
 
 fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
-    let amounts::Cpus(cpus) = flags.sent_from.cpus.clone().unwrap_or_default();
+    let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
     check_cpus(&cpus, machine)?;
     Ok(cpus)
 }
@@ -167,7 +167,7 @@ pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusa
     match cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
         None => Ok(()),
         Some(cpu) => Err(Refusal::new(format!(
-            "--cpus: there is no CPU {cpu} for this process; it may use {}",
+            "--load-cpus: there is no CPU {cpu} for this process; it may use {}",
             report::load::words::list(&machine.cpus)
         ))),
     }
@@ -175,19 +175,19 @@ pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusa
 
 /// Half of the CPUs: the other half is for the server, if it runs here.
 fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Refusal> {
-    let usual = match &flags.sent_from.cpus {
+    let usual = match &flags.sent_from.load_cpus {
         Some(amounts::Cpus(cpus)) => cpus.len(),
         None => (machine.cpus.len() / 2).max(1),
     };
     let most = load.connections_max();
-    match flags.lanes {
+    match flags.threads {
         None => Ok(usual.min(most)),
         Some(lanes) if 1_024 < lanes => {
-            Err(Refusal::new("--lanes: 1,024 threads are the most; one a CPU is plenty"))
+            Err(Refusal::new("--threads: at most 1,024; one per CPU is usually enough"))
         }
         Some(lanes) if most < lanes as usize => Err(Refusal::new(format!(
-            "--lanes {lanes} is more than the {most} connections, and a lane without one is idle; \
-             lower --lanes or raise --connections"
+            "--threads {lanes} is more than the {most} connections, and threads without a connection would be idle; \
+             lower --threads or raise --connections"
         ))),
         Some(lanes) => Ok(lanes as usize),
     }
@@ -232,7 +232,7 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
         // A datagram socket: the TCP ports may all be in TIME_WAIT.
         if let Err(error) = UdpSocket::bind((*source, 0)) {
             return Err(Refusal::new(format!(
-                "--source {source} is no address of this machine ({error}); `ip address` lists them"
+                "--source {source} is not an address of this machine ({error}); `ip address` lists them"
             )));
         }
     }

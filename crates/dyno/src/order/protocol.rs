@@ -14,12 +14,12 @@ use super::http2::streams;
 /// The protocol of all sides.
 #[derive(Args, Serialize, Deserialize)]
 pub(crate) struct ProtocolFlags {
-    /// Speak this protocol with all sides: http/1.1, http/1.1+tls, h2c or h2 (HTTP/2 without and within TLS). Servers that
-    /// dyno starts get a certificate of dyno's: {cert} and {key} in a command are its files
-    /// [http/1.1; http/1.1+tls if all sides are https://]
+    /// Speak this protocol with all servers: http/1.1, http/1.1+tls, h2c or h2 (HTTP/2 without and within TLS).
+    /// Servers that dyno starts get a certificate of dyno's: {cert} and {key} in a command are its files
+    /// [http/1.1; http/1.1+tls if all servers are https://]
     #[arg(long, value_name = "NAME", value_parser = protocol)]
     protocol: Option<Protocol>,
-    /// Speak HTTP/2 with all sides: the same as --protocol h2 for https://, otherwise as --protocol h2c
+    /// Speak HTTP/2 with all servers: the same as --protocol h2 for https://, otherwise as --protocol h2c
     #[arg(long, conflicts_with = "protocol")]
     http2: bool,
     /// With HTTP/2: requests at once on each connection, if the server allows as many [1]
@@ -57,7 +57,7 @@ impl ProtocolFlags {
         match (protocol.is_secured(), secured, plain) {
             (true, _, Some(url)) => {
                 let says = format!(
-                    "{} is spoken within TLS, and {} is reached without; write https://, or race the sides over \
+                    "{} requires TLS, but {} is reached without it; write https://, or race the servers over \
                      another protocol",
                     protocol.title(),
                     url.host_field
@@ -66,8 +66,8 @@ impl ProtocolFlags {
             }
             (false, Some(url), _) if is_stated => {
                 let says = format!(
-                    "{} is spoken in cleartext, and {} is reached by https://; write http://, or race the sides over \
-                     another protocol",
+                    "{} is used without TLS, but {} is reached by https://; write http://, or race the servers \
+                     over another protocol",
                     protocol.title(),
                     url.host_field
                 );

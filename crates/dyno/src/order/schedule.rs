@@ -40,9 +40,9 @@ const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 pub(crate) fn speed(text: &str) -> Result<f64, String> {
     match text.trim_end_matches(['x', '×']).parse() {
         Ok(factor) if (0.001..=1e6).contains(&factor) => Ok(factor),
-        _ => {
-            Err(format!("`{text}` is no speed; write a number from 0.001 to 1000000, as 2 or 0.5"))
-        }
+        _ => Err(format!(
+            "`{text}` is not a speed; write a number from 0.001 to 1000000, as 2 or 0.5"
+        )),
     }
 }
 
@@ -72,7 +72,10 @@ pub(super) fn listed(flags: &LoadFlags) -> Result<Option<(Arrivals, Option<Strin
     let length = listed.length();
     let refused = |why: String| Err(Refusal::new(format!("--arrivals {}: {why}", path.display())));
     if LONGEST < length {
-        return refused("the times are spread over more than a day; 24h is the most: add --speed, or cut the file".into());
+        return refused(
+            "the times are spread over more than a day; at most 24h: add --speed, or cut the file"
+                .into(),
+        );
     }
     if length <= flags.warmup {
         let warmup = units::duration(flags.warmup);
@@ -141,7 +144,7 @@ fn sessions(
 ) -> Result<Load, Refusal> {
     let arrivals = arrivals(&Schedule::Level(rate), flags.arrivals.as_ref(), span)?;
     let calls = u32::try_from(flags.calls.unwrap_or(USUAL_CALLS))
-        .map_err(|_| Refusal::new("--calls: 4 billion calls on a connection are the most"))?;
+        .map_err(|_| Refusal::new("--calls: at most 4 billion calls on a connection"))?;
     Ok(Load::Sessions { arrivals, calls, max_connections: most(flags, files_for)? })
 }
 
@@ -168,7 +171,7 @@ fn arrivals(
     match schedule {
         Schedule::Level(rate) if is_poisson => Ok(Arrivals::Poisson(*rate)),
         Schedule::Ramp(..) | Schedule::Steps(_) if is_poisson => {
-            Err(Refusal::new("--arrivals poisson goes with one rate only; give --rate one number"))
+            Err(Refusal::new("--arrivals poisson requires a single rate; give --rate one number"))
         }
         _ => Ok(schedule.arrivals(over)),
     }
@@ -199,7 +202,7 @@ pub(super) fn stop(flags: &LoadFlags, listed: Option<&Arrivals>) -> Result<Stop,
 pub(crate) fn length_of(steps: &Schedule) -> Result<Option<Duration>, Refusal> {
     match steps.length() {
         Some(length) if LONGEST < length => {
-            Err(Refusal::new("--rate: the steps are longer than a day; 24h is the most"))
+            Err(Refusal::new("--rate: the steps are longer than a day; at most 24h"))
         }
         length => Ok(length),
     }

@@ -46,11 +46,11 @@ pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
     let Some(place) = &flags.sent_from.load_on else { return Ok(()) };
     let Target::Tcp(address) = target else {
         return Err(Refusal::new(
-            "agents load addresses, and no Unix socket: give http://HOST:PORT/",
+            "agents load addresses, not Unix sockets: give http://HOST:PORT/",
         ));
     };
     if !place.is_local() {
-        let cpus = flags.sent_from.cpus.as_ref().map(|_| "--cpus");
+        let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
         afar::refuse_local(&[cpus, (!flags.sent_from.source.is_empty()).then_some("--source")])?;
         afar::warn_of_loopback(&[*address]);
     }
@@ -61,8 +61,8 @@ pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
 pub(super) fn notes(flags: &LoadFlags, order: &Order) -> Option<String> {
     let arrivals = order.load.arrivals().filter(|_| is_spread(flags))?;
     (!matches!(arrivals, Arrivals::Poisson(_))).then(|| {
-        "each agent keeps its own part of the schedule exactly, but how the parts lie beside one another is only as exact as \
-         the agents' clocks are known: at the server, requests are not evenly spaced (--arrivals poisson depends on no clock)"
+        "each agent keeps its own part of the schedule exactly, but the parts are aligned only as exactly as the \
+         agents' clocks are known: at the server, requests are not evenly spaced (--arrivals poisson depends on no clock)"
             .into()
     })
 }

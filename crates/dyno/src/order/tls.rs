@@ -146,7 +146,7 @@ impl TlsFlags {
                     _ => "write https:// or wss:// in the URL",
                 };
                 Err(Refusal::new(format!(
-                    "{flag} is for TLS, and nothing here has it; {way_out}, or leave {flag} out"
+                    "{flag} is for TLS, which is not used here; {way_out}, or leave {flag} out"
                 )))
             }
             Some(_) | None => Ok(()),

@@ -181,7 +181,7 @@ fn several_loads_in_a_row_have_the_same_agents() {
         "4",
         "-n",
         "200",
-        "--repeat",
+        "--rounds",
         "3",
         "--load-on",
         "local:2",
@@ -224,11 +224,11 @@ fn what_is_no_line_of_a_coordinator_ends_an_agent_with_a_sentence() {
     let long = vec![b'x'; 5 << 20];
     let deep = "[".repeat(10_000);
     for (garbage, says) in [
-        (&b"hello\n"[..], "that is no line of a coordinator"),
+        (&b"hello\n"[..], "that is not a line of a coordinator"),
         (&b"{\"run\":\"r\",\"meeting\":0,\"says\":{\"run_this\":\"rm\"}}\n"[..], "unknown variant"),
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
         (&[deep.as_bytes(), b"\n"].concat()[..], "nests more than"),
-        (&b"\xff\xfe\n"[..], "that is no line of a coordinator"),
+        (&b"\xff\xfe\n"[..], "that is not a line of a coordinator"),
         (&b"\"beat\"\n"[..], "this agent only loads, and was asked to run servers"),
     ] {
         talk(&["--stdio"], garbage, &gate).status(2).stderr_has(says);
@@ -282,10 +282,10 @@ fn places_that_are_none_are_refused() {
     refused("desk2", "local:N");
     refused("local:0", "from 1 to 512");
     refused("ssh:-oProxyCommand=x", "no [USER@]HOST");
-    refused("slurm", "no job of Slurm");
+    refused("slurm", "not a job of Slurm");
     refused("nats://127.0.0.1/lab", "agents=NAME");
     let load = ["load", "{url}/", "-c", "2", "--load-on", "local:4"];
-    rig.dyno(&load).status(2).stderr_has("4 agents share 2 lanes");
+    rig.dyno(&load).status(2).stderr_has("4 agents share 2 threads");
     let load = ["load", "{url}/", "--unix", "/tmp/x", "--load-on", "local:1"];
     rig.dyno(&load).status(2).stderr_has("no Unix socket");
     assert_eq!(rig.requests(), 0);
@@ -379,7 +379,7 @@ fn a_host_that_does_not_answer_is_named_with_what_ssh_says() {
     gate.opens("echo 'ssh: connect to host desk2 port 22: No route to host' >&2; exit 255");
     let says = "agent desk2: ssh did not reach it: connect to host desk2 port 22: No route";
     refused_at(&rig, &gate, &[]).stderr_has(says);
-    gate.opens("echo Welcome; echo '\x1b[2Jthis is no agent'; exit 0");
+    gate.opens("echo Welcome; echo '\x1b[2Jthis is not an agent'; exit 0");
     let ran = refused_at(&rig, &gate, &[]).stderr_has("agent desk2: it ended: exit status 0");
     assert!(!ran.stderr.contains('\x1b'), "{ran}");
     gate.opens("echo dyno-agent missing Linux riscv64; exit 0");
@@ -418,6 +418,6 @@ fn flags_about_this_machine_are_refused_where_others_load() {
         let load = ["load", "{url}/", "--load-on", "ssh:nowhere.invalid"];
         rig.dyno(&[&load[..], flags].concat()).status(2).stderr_has(says);
     };
-    refused(&["--cpus", "0"], "--cpus is about this machine");
+    refused(&["--load-cpus", "0"], "--load-cpus is about this machine");
     refused(&["--source", "127.0.0.1"], "--source is about this machine");
 }

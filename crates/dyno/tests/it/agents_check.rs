@@ -132,7 +132,7 @@ fn flags_of_a_check_that_do_not_fit_are_refused() {
     refused(&["local:1", "--target", "https://localhost/"], "without TLS");
     refused(&["local:1", "--target", "http://8.8.8.8/"], "--i-may-load-this-target");
     refused(&["local:1", "--target", "{url}/", "--listen-on", "127.0.0.1"], "--listen-on");
-    refused(&["slurm"], "no job of Slurm");
+    refused(&["slurm"], "not a job of Slurm");
 }
 
 const KEY: &str =
@@ -193,7 +193,7 @@ fn what_is_no_public_key_is_refused_and_nothing_is_printed() {
     refused(&[], "", "one line");
     refused(&[], &format!("{KEY}\n{KEY}\n"), "one line");
     refused(&[], "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n", "private key");
-    refused(&[], &format!("no-pty {KEY}"), "no public key");
+    refused(&[], &format!("no-pty {KEY}"), "not a public key");
     refused(&[], &"x".repeat(99_999), "too long");
     refused(&["/nowhere"], "", "/nowhere: ");
     refused(&["/dev/zero"], "", "/dev/zero: ");

@@ -60,7 +60,7 @@ fn a_file_of_times_is_a_schedule_of_its_own() {
     refused("load", &["--arrivals", times, "-r", "10"], "leave --rate out");
     refused("load", &["--arrivals", times, "--sessions", "10"], "leave --sessions out");
     refused("load", &["--arrivals", times, "--warmup", "2s"], "shorten the warm-up");
-    refused("load", &["--arrivals", bad], ":2: `soon` is no time");
+    refused("load", &["--arrivals", bad], ":2: `soon` is not a time");
     refused("load", &["--arrivals", "/no/poison"], "write constant, poisson, or the path");
     refused("load", &["--speed", "2"], "--speed is for --arrivals FILE");
     refused("race", &["{url}/", "--arrivals", times], "a race has one rate");

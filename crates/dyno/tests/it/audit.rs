@@ -29,7 +29,7 @@ fn healthy_results_exit_with_0_and_planted_faults_with_1() {
         .stdout_has("verdict: valid; rows: 2 valid · 0 suspect · 0 invalid");
     audit(&["wrk-false.txt"])
         .status(1)
-        .stdout_has("64,000 requests/s × 2.20 ms are 141 requests under way at once")
+        .stdout_has("64,000 requests/s × 2.20 ms are 141 requests in flight at once")
         .stdout_lacks("Every row that was found");
     audit(&["wrk-false.txt", "--full"]).status(1).stdout_has("Every row that was found");
     audit(&["web-frameworks-healthy.json"]).status(1).stdout_has("the times have no unit");
@@ -61,7 +61,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
         .stderr_has("HttpArena's data");
     piped("[{\"rps\": NaN}]", "").status(2).stderr_has("write null");
     piped("{\"schema\": \"dyno.run/1\"}", "").status(2).stderr_has("`dyno load --json`");
-    piped("[]", "").status(2).stderr_has("there is no row");
+    piped("[]", "").status(2).stderr_has("none of the files has a row");
     piped("", "").status(2).stderr_has("standard input: it is empty");
 }
 
@@ -113,7 +113,7 @@ fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
     let sends = ["load", "{url}/hello", "-n", "2000", "-c", "2", "--no-live"];
     let to = format!("--stream={stream}");
     rig.dyno(&[&sends[..], &["-o", &load, &to]].concat()).status(0);
-    rig.dyno(&[&sends[..], &["-o", &several, "--repeat", "2"]].concat()).status(0);
+    rig.dyno(&[&sends[..], &["-o", &several, "--rounds", "2"]].concat()).status(0);
     for (file, rows) in [(&load, 1), (&several, 2)] {
         let found = audit(&[file, "--json"]).json();
         assert_eq!(found["files"][0]["rows"].as_array().map(Vec::len), Some(rows), "{found:#}");

@@ -10,7 +10,7 @@ fn a_quick_calibration_is_kept_and_reported_in_words() {
     let rig = Rig::at("127.0.0.1:9".parse().unwrap());
     rig.dyno(&["load", "--calibrate", "--quick", "-o", path.to_str().unwrap()])
         .status(0)
-        .stdout_has("One lane sends up to")
+        .stdout_has("One thread sends up to")
         .stdout_has("smallest difference in latency that can be seen on this machine")
         .stderr_has("kept in");
     let kept: serde_json::Value =

@@ -15,7 +15,7 @@ use crate::rig::{Going, Ran, Rig};
 const SLOW: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:31ms";
 /// A search that is soon over: the lowest rate is known after five loads, which end early.
 const SHORT: [&str; 10] =
-    ["--path", "/hello", "--p99", "10ms", "--least", "50", "--warmup", "0s", "--width", "20%"];
+    ["--path", "/hello", "--p99", "10ms", "--min-rate", "50", "--warmup", "0s", "--width", "20%"];
 
 fn command(lab: &Lab, arguments: &[&str]) -> Command {
     let dyno = env!("CARGO_BIN_EXE_dyno");
@@ -34,7 +34,7 @@ fn dyno(lab: &Lab, arguments: &[&str]) -> Ran {
 /// On a busy machine it cannot be reported.
 #[track_caller]
 fn not_met(ran: Ran) -> Ran {
-    let is_open = ["Cannot tell", "The limit of time came first"];
+    let is_open = ["Cannot tell", "The time limit ended the search"];
     let could_not_tell = ran.code() == Some(2) && is_open.iter().any(|says| ran.has_sentence(says));
     assert!(ran.code() == Some(1) || could_not_tell, "{ran}");
     ran
@@ -64,7 +64,16 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
 /// A slow server for a high rate, at which trials end soon.
 const BUSY: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:131ms";
 const SOON: [&str; 11] = [
-    "--p99", "50ms", "--least", "400", "--most", "480", "--warmup", "0s", "--width", "20%",
+    "--p99",
+    "50ms",
+    "--min-rate",
+    "400",
+    "--max-rate",
+    "480",
+    "--warmup",
+    "0s",
+    "--width",
+    "20%",
     "--json",
 ];
 
@@ -74,7 +83,7 @@ fn searched(ran: Ran) {
     let ran = not_met(ran);
     for line in ran.stderr.lines().filter(|line| line.contains(": repeated: ")) {
         let ours =
-            ["dyno itself was late", "dyno was not running", "other programs", "the host took"];
+            ["dyno itself sent late", "dyno was not running", "other programs", "the host took"];
         let is_ours = ours.iter().any(|says| line.contains(says));
         assert!(is_ours, "{ran}");
     }
@@ -118,7 +127,7 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
     going.says("1 first");
     going.signal(Signal::INT);
     let ran = going.end().status(130).stderr_has("go on with: dyno capacity --resume 1");
-    assert!(ran.has_sentence("The search is not over"), "{ran}");
+    assert!(ran.has_sentence("The search is not finished"), "{ran}");
     let mut of_run = lab.command(&["run", "--resume", "1", "--store", "state/dyno/runs.sqlite"]);
     of_run.current_dir(&lab.root);
     Going::start(of_run).end().status(2).stderr_has("`dyno capacity --resume 1");
@@ -130,12 +139,12 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
 fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
     let lab = Lab::new();
     for (arguments, says) in [
-        (&[SLOW][..], "an aim is needed: --p99 20ms"),
+        (&[SLOW][..], "a limit is needed: --p99 20ms"),
         (&[SLOW, "--p99", "20ms", "--p90", "30ms"], "leave p90 out"),
         (&[SLOW, "--p99", "6s"], "--timeout 5s"),
         (&[SLOW, "--p99", "20ms", "--width", "0%"], "from 0.5 % to 100 %"),
-        (&[SLOW, "--p99", "20ms", "--limit", "0s"], "longer than nothing"),
-        (&["no-such-program-here", "--p99", "20ms"], "a side is a URL"),
+        (&[SLOW, "--p99", "20ms", "--max-time", "0s"], "longer than nothing"),
+        (&["no-such-program-here", "--p99", "20ms"], "name a server by a URL"),
         (&["unix:/a.sock:/", "--p99", "20ms"], "needs a port"),
         (&["http://127.0.0.1:1/", "--p99", "20ms", "--isolate"], "--isolate"),
         (&["http://127.0.0.1:1/", "--p99", "20ms"], "127.0.0.1:1"),
@@ -144,8 +153,8 @@ fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
     ] {
         dyno(&lab, arguments).status(2).stderr_has(says);
     }
-    let both = [SLOW, "--p99", "20ms", "--path", "/hello", "--least", "100", "--most", "50"];
+    let both = [SLOW, "--p99", "20ms", "--path", "/hello", "--min-rate", "100", "--max-rate", "50"];
     dyno(&lab, &both).status(2).stderr_has("raise the one or lower the other");
-    let short = [SLOW, "--p99", "20ms", "--path", "/hello", "--limit", "2s"];
+    let short = [SLOW, "--p99", "20ms", "--path", "/hello", "--max-time", "2s"];
     dyno(&lab, &short).status(2).stderr_has("no search ends so soon");
 }

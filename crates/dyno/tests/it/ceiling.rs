@@ -35,7 +35,8 @@ fn rows<'t>(json: &'t Value, subject: &str) -> Vec<&'t Value> {
 fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
     let lab = lab(TWICE);
     let ran = lab.dyno(&["run", "x", "--json"]).measured();
-    let ran = ran.stderr_has("6 trials of 2: a, idle").stderr_has("idle is added as a reference");
+    let ran =
+        ran.stderr_has("6 trials of 2: a, idle").stderr_has("idle is added, once under each load");
     assert_eq!((tried(&lab, "a"), tried(&lab, "idle")), (4, 2));
     assert!(lab.trials("1").iter().all(|it| it.key.subject == "a" || it.key.repeat == 0));
     let json = ran.json();
@@ -60,18 +61,18 @@ fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
 
 #[test]
 fn what_would_run_is_shown_and_a_file_may_refuse_it() {
-    let shown = lab(TWICE).dyno(&["run", "x", "--show"]).status(0).stdout;
-    assert!(shown.contains("is added as a reference, in the first round"), "{shown}");
+    let shown = lab(TWICE).dyno(&["run", "x", "--dry-run"]).status(0).stdout;
+    assert!(shown.contains("is added in the first round"), "{shown}");
     assert!(shown.contains("Order of the 6 trials"), "{shown}");
-    let quick = lab(TWICE).dyno(&["run", "x", "--quick", "--show"]).status(0).stdout;
+    let quick = lab(TWICE).dyno(&["run", "x", "--quick", "--dry-run"]).status(0).stdout;
     assert!(quick.contains("Order of the 4 trials"), "{quick}");
     let refused = lab(&format!("{TWICE}\nceiling = false"));
-    let shown = refused.dyno(&["run", "x", "--show"]).status(0).stdout;
+    let shown = refused.dyno(&["run", "x", "--dry-run"]).status(0).stdout;
     assert!(shown.contains("Order of the 4 trials") && !shown.contains("idle"), "{shown}");
     refused.dyno(&["run", "x"]).measured();
     assert_eq!((tried(&refused, "a"), tried(&refused, "idle")), (4, 0));
     let text = refused.dyno(&["report", "1"]).status(0).stdout;
-    assert!(text.contains("no reference has a valid figure at 1, 2 connections"), "{text}");
+    assert!(text.contains("dyno's own server has no valid figure at 1, 2 connections"), "{text}");
 }
 
 #[test]

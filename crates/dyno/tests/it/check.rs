@@ -12,7 +12,7 @@ use crate::rig::{Going, Rig, closed_port};
 use crate::schema::fits;
 
 /// A few cheap cases.
-const FEW: [&str; 4] = ["--only", "H1-B01,H1-B03,H1-H01", "--rounds", "1"];
+const FEW: [&str; 4] = ["--case", "H1-B01,H1-B03,H1-H01", "--rounds", "1"];
 
 #[track_caller]
 fn check(rig: &Rig, flags: &[&str]) -> crate::rig::Ran {
@@ -42,7 +42,7 @@ const HOSTILE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: cl
 
 #[test]
 fn the_oracle_keeps_what_it_is_asked() {
-    let ran = check(&Rig::new(), &["{url}/hello", "--socket", "/wsecho", "--only", "H1-B*,WS-H01"]);
+    let ran = check(&Rig::new(), &["{url}/hello", "--socket", "/wsecho", "--case", "H1-B*,WS-H01"]);
     let ran = ran.status(0).stdout_has("HTTP/1.1 ").stdout_has(" 0 fail · 0 not testable of ");
     let ran = ran
         .stdout_has("WebSocket 1 pass · 0 warn · 0 fail · 0 not testable of 1 | MUST broken 0 | ");
@@ -68,7 +68,7 @@ fn what_fails_is_for_the_user_to_say() {
     for (word, status) in [("must", 1), ("should", 1), ("security", 0), ("never", 0)] {
         let _ = check(&rig, &[&["{url}/", "--fail-on", word], &FEW[..]].concat()).status(status);
     }
-    let smuggled = ["{url}/", "--only", "H1-H02", "--rounds", "1", "--fail-on", "security"];
+    let smuggled = ["{url}/", "--case", "H1-H02", "--rounds", "1", "--fail-on", "security"];
     let ran = check(&rig, &smuggled).status(1).stdout_has("security 1: H02");
     let begin = "1 case failed. Begin with H1-H02 (two different Host lines; MUST, smuggling).";
     let ran = ran.stdout_has(begin);
@@ -78,9 +78,10 @@ fn what_fails_is_for_the_user_to_say() {
 
 #[test]
 fn verbose_shows_what_passed_too() {
-    let quiet = check(&Rig::new(), &["{url}/", "--only", "H1-B01", "--rounds", "1"]).status(0);
+    let quiet = check(&Rig::new(), &["{url}/", "--case", "H1-B01", "--rounds", "1"]).status(0);
     let _ = quiet.stdout_lacks("GET / HTTP/1.1");
-    let loud = check(&Rig::new(), &["{url}/", "--only", "H1-B01", "--rounds", "1", "-v"]).status(0);
+    let loud =
+        check(&Rig::new(), &["{url}/", "--case", "H1-B01", "--rounds", "1", "--full"]).status(0);
     let _ = loud.stdout_has("pass  H1-B01  ").stdout_has("sent      GET / HTTP/1.1\\r\\n\n");
 }
 
@@ -108,9 +109,9 @@ fn flags_that_make_no_sense_say_the_way_out() {
         assert_eq!(ran.stdout, "", "{flags:?}");
     };
     refused(&[], "<SUBJECT|URL>");
-    refused(&["{url}/", "--only", "H1-B0l"], "did you mean `H1-B0");
+    refused(&["{url}/", "--case", "H1-B0l"], "did you mean `H1-B0");
     refused(&["{url}/", "--area", "chunks"], "did you mean `chunked`?");
-    refused(&["{url}/", "--only", "H1-B01", "--area", "websocket"], "leave no case");
+    refused(&["{url}/", "--case", "H1-B01", "--area", "websocket"], "leave no case");
     refused(&["{url}/", "--rounds", "0"], "1..=20");
     refused(&["{url}/", "--fail-on", "may"], "must, should, security or never");
     refused(&["{url}/", "--post", "echo"], "a path begins with /");
@@ -163,7 +164,7 @@ fn parsed(xml: &str) -> String {
 #[test]
 fn junit_is_well_formed_and_agrees_with_the_exit_code() {
     let flags =
-        ["{url}/", "--only", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1", "--format", "junit"];
+        ["{url}/", "--case", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1", "--format", "junit"];
     let ran = check(&says(HOSTILE), &flags).status(1);
     let tests = parsed(&ran.stdout);
     assert!(tests.starts_with("testsuites 4 2 0 4 2 "), "{tests}");
@@ -193,7 +194,7 @@ fn the_catalogue_can_be_read_without_asking_anybody() {
     let part = check(&rig, &["--list", "--area", "websocket"]).status(0);
     let part = part.stdout_has("WS-H01").stdout_lacks("H1-B01");
     assert!(part.stdout.lines().count() < all.stdout.lines().count());
-    let loud = check(&rig, &["--list", "--only", "h1-b01", "--verbose"]).status(0);
+    let loud = check(&rig, &["--list", "--case", "h1-b01", "--full"]).status(0);
     let _ = loud.stdout_has(r"send GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n").stdout_has("demand");
     let json = check(&rig, &["--list", "--json"]).status(0).json();
     assert_eq!(json["cases"].as_array().unwrap().len(), check::catalogue().len());
@@ -202,7 +203,7 @@ fn the_catalogue_can_be_read_without_asking_anybody() {
 
 #[test]
 fn a_table_for_documents_has_a_row_a_protocol() {
-    let flags = ["{url}/", "--socket", "/wsecho", "--only", "H1-B01,WS-H01", "--rounds", "1"];
+    let flags = ["{url}/", "--socket", "/wsecho", "--case", "H1-B01,WS-H01", "--rounds", "1"];
     let ran = check(&Rig::new(), &[&flags[..], &["--markdown"]].concat()).status(0);
     let ran = ran.stdout_has("| HTTP/1.1 | 1 | 0 | 0 | 0 | 1 | 0 | – | 100 % of the points; ");
     let _ = ran
@@ -236,7 +237,7 @@ fn what_could_harm_is_not_sent_to_other_machines_unless_their_owner_agrees() {
     let Some(address) = own_address() else {
         return crate::lab_rig::not_tested("a server elsewhere", "an address that is not loopback");
     };
-    let flags = ["{url}/", "--only", "H1-H01,H1-H02", "--rounds", "1"];
+    let flags = ["{url}/", "--case", "H1-H01,H1-H02", "--rounds", "1"];
     let polite = check(&Rig::at(address), &flags).status(1).stdout_has("H1-H01");
     let polite = polite.stdout_has("Not applicable, and not counted (1)").stdout_has("security 0");
     let _ = polite.stdout_has("H1-H02: not sent: ").stdout_has("--i-may-probe-this-target");
@@ -247,10 +248,10 @@ fn what_could_harm_is_not_sent_to_other_machines_unless_their_owner_agrees() {
 #[test]
 fn a_websocket_alone_is_checked_as_one() {
     let rig = Rig::new();
-    let flags = ["ws://{address}/wsecho", "--rounds", "1", "--only", "WS-H01,H1-B01"];
+    let flags = ["ws://{address}/wsecho", "--rounds", "1", "--case", "WS-H01,H1-B01"];
     let _ = check(&rig, &flags).status(0).stdout_has("WebSocket 1 pass").stdout_lacks("H1-B01");
     let none =
-        check(&rig, &["ws://{address}/hello", "--rounds", "1", "--only", "WS-H01"]).status(1);
+        check(&rig, &["ws://{address}/hello", "--rounds", "1", "--case", "WS-H01"]).status(1);
     let _ = none.stdout_has("fail  WS-H01");
 }
 
@@ -258,14 +259,14 @@ fn a_websocket_alone_is_checked_as_one() {
 fn subjects_are_started_for_it_and_gone_afterwards() {
     let lab =
         Lab::new().oracle("good", "").subject("gone", "run = 'sh -c \"echo no; exit 3\" {port}'");
-    let few = ["--only", "H1-B01,H1-H01", "--rounds", "1"];
+    let few = ["--case", "H1-B01,H1-H01", "--rounds", "1"];
     let ran = lab.dyno(&[&["check", "good"], &few[..]].concat()).status(0);
     let _ = ran.stdout_has("good · A subject").stdout_has("page /hello").stdout_has("2 pass");
     let both = lab.dyno(&[&["check", "--all"], &few[..]].concat()).status(2);
     let both = both.stdout_has("good").stdout_has("not checked: it cannot be checked: ");
     let _ = both.stdout_has("it ended before it answered: exit status 3 (`no`)");
     let unknown = lab.dyno(&["check", "god"]).status(2);
-    let _ = unknown.stderr_has("unknown subject `god`; did you mean `good`?");
+    let _ = unknown.stderr_has("unknown server `god`; did you mean `good`?");
 }
 
 #[test]

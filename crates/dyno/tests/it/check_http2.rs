@@ -13,7 +13,7 @@ use crate::rig::{Ran, Rig};
 use crate::schema::fits;
 
 /// A few cases that take no time, one of each kind of verdict that the oracle gives.
-const FEW: [&str; 5] = ["--http2", "--only", "H2-B01,H2-B02,H2-G04,H2-Z03", "--rounds", "1"];
+const FEW: [&str; 5] = ["--http2", "--case", "H2-B01,H2-B02,H2-G04,H2-Z03", "--rounds", "1"];
 
 #[track_caller]
 fn check(rig: &Rig, flags: &[&str]) -> Ran {
@@ -26,7 +26,7 @@ fn the_oracle_keeps_what_it_is_asked_by_prior_knowledge() {
     let ran = check(&rig, &FEW).status(0).stdout_has("HTTP/2, page /hello");
     let ran = ran.stdout_has("HTTP/2 3 pass · 0 warn · 0 fail · 0 not testable of 3");
     let _ = ran.stdout_has("H2-Z03: there is no TLS at http://");
-    let ran = check(&rig, &[&FEW[..], &["--verbose"]].concat()).status(0);
+    let ran = check(&rig, &[&FEW[..], &["--full"]].concat()).status(0);
     let ran =
         ran.stdout_has("the preface").stdout_has("HEADERS on stream 1 (END_STREAM, END_HEADERS)");
     let _ = ran.stdout_has("GOAWAY: last stream 0, FRAME_SIZE_ERROR");
@@ -73,7 +73,7 @@ fn floods_are_sent_to_no_other_machine_whatever_is_agreed() {
     };
     let listen = Listen::Tcp(SocketAddr::new(address, 0));
     let rig = Rig::oracle(Config { listen, ..Config::default() });
-    let flags = ["--http2", "--only", "H2-B01,H2-X02,H2-L0*", "--rounds", "1"];
+    let flags = ["--http2", "--case", "H2-B01,H2-X02,H2-L0*", "--rounds", "1"];
     let ran = check(&rig, &flags).status(0).stdout_has("HTTP/2 1 pass");
     let _ = ran.stdout_has("H2-X02: not sent: it could harm");
     let ran = check(&rig, &[&flags[..], &["--i-may-probe-this-target"]].concat()).status(0);
@@ -89,7 +89,7 @@ fn cases_and_addresses_that_do_not_fit_say_the_way_out() {
         let ran = rig.dyno(&[&["check"], flags].concat()).status(2).stderr_has(says);
         assert_eq!(ran.stdout, "", "{flags:?}");
     };
-    refused(&["{url}/", "--only", "H2-B01"], "these are cases of HTTP/2: add --http2");
+    refused(&["{url}/", "--case", "H2-B01"], "these are cases of HTTP/2: add --http2");
     refused(&["{url}/", "--http2", "--area", "websocket"], "leave --http2 out");
     refused(&["ws://127.0.0.1:9/", "--http2"], "a WebSocket is checked over HTTP/1.1");
     refused(&["{url}/", "--http2", "--socket", "/ws"], "--socket");

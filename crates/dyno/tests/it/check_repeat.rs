@@ -51,7 +51,7 @@ fn sent_by(command: &str) -> Vec<u8> {
 fn the_printed_command_sends_the_same_bytes() {
     let (rig, noted) = noting(LENIENT);
     let ran =
-        rig.dyno(&["check", "{url}/", "--only", "H1-H*,H1-R*,H1-L*", "--rounds", "1"]).status(1);
+        rig.dyno(&["check", "{url}/", "--case", "H1-H*,H1-R*,H1-L*", "--rounds", "1"]).status(1);
     let commands: Vec<&str> =
         ran.stdout.lines().filter(|line| line.starts_with("  printf ")).collect();
     assert!(8 < commands.len(), "{ran}");
@@ -67,14 +67,14 @@ fn the_printed_command_sends_the_same_bytes() {
 #[test]
 fn a_case_that_bytes_alone_do_not_repeat_says_so() {
     let (rig, _) = noting(LENIENT);
-    let ran = rig.dyno(&["check", "{url}/", "--only", "H1-M*,H1-A*", "--rounds", "1", "-v"]);
+    let ran = rig.dyno(&["check", "{url}/", "--case", "H1-M*,H1-A*", "--rounds", "1", "--full"]);
     let _ = ran.stdout_has("repeat    printf and nc do not repeat it: it waits for an answer");
 }
 
 #[test]
 fn a_finding_links_its_clause() {
     let (rig, _) = noting(LENIENT);
-    let ran = rig.dyno(&["check", "{url}/", "--only", "H1-H02", "--rounds", "1"]).status(1);
+    let ran = rig.dyno(&["check", "{url}/", "--case", "H1-H02", "--rounds", "1"]).status(1);
     let _ = ran.stdout_has("clause    https://www.rfc-editor.org/rfc/rfc9112#section-3.2\n");
 }
 

@@ -28,7 +28,7 @@ fn run(lab: &Lab, mut command: Command) -> Output {
 
 fn gate(lab: &Lab, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut command = Command::new(script("gate"));
-    let usual = [("GATE_EXPERIMENT", "gated"), ("GATE_BASE", "dir:."), ("GATE_HEAD", "subject:it")];
+    let usual = [("GATE_EXPERIMENT", "gated"), ("GATE_BASE", "dir:."), ("GATE_HEAD", "server:it")];
     command.envs(usual).envs(variables.iter().copied());
     let ended = run(lab, command);
     (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
@@ -38,7 +38,7 @@ fn gate(lab: &Lab, variables: &[(&str, &str)]) -> (Option<i32>, String) {
 fn a_job_fails_where_there_is_no_answer_unless_it_is_let_pass_and_what_is_refused_always_fails() {
     let lab = Lab::new().oracle("it", "").experiment("gated", &["it"], SHORT, "");
     // Nothing is measured for so wide a spread.
-    let unclear = ("GATE_FLAGS", "--spread 30% -d 300ms");
+    let unclear = ("GATE_FLAGS", "--noise 30% -d 300ms");
     let (code, says) = gate(&lab, &[unclear]);
     assert_eq!(code, Some(2), "{says}");
     let (code, says) = gate(&lab, &[unclear, ("GATE_UNCLEAR", "pass")]);
@@ -47,7 +47,7 @@ fn a_job_fails_where_there_is_no_answer_unless_it_is_let_pass_and_what_is_refuse
         ["gate.md", "gate.json", "gate.xml"].iter().all(|it| lab.has(&format!("dyno-gate/{it}")))
     );
     assert!(says.contains("GATE_UNCLEAR=pass"), "{says}");
-    let nobody = ("GATE_BASE", "subject:nobody");
+    let nobody = ("GATE_BASE", "server:nobody");
     let (code, says) = gate(&lab, &[nobody, ("GATE_UNCLEAR", "pass")]);
     assert_eq!(code, Some(2), "what was refused fails: {says}");
     assert!(lab.has("dyno-gate/gate.md"), "{says}");
@@ -61,7 +61,7 @@ fn a_job_fails_where_there_is_no_answer_unless_it_is_let_pass_and_what_is_refuse
 #[test]
 fn a_job_leaves_the_answer_for_people_and_programs() {
     let lab = Lab::new().oracle("it", "").experiment("gated", &["it"], SHORT, "");
-    let flags = "--spread 1% -d 300ms --warmup 50ms -c 2 --gate throughput";
+    let flags = "--noise 1% -d 300ms --warmup 50ms -c 2 --gate throughput";
     let (code, says) =
         gate(&lab, &[("GATE_FLAGS", flags), ("GATE_DETECT", "40%"), ("GATE_RESULTS", "results")]);
     assert!(matches!(code, Some(0..=2)), "{says}");

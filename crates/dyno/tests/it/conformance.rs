@@ -29,7 +29,7 @@ fn json(lab: &Lab, run: &str) -> Value {
 fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
     let ran = lab.dyno(&["run", "race"]).measured();
-    ran.stderr_has("how much of the RFCs 1 subject keep").stdout_has(" · MUST 0 · sec 0");
+    ran.stderr_has("how much of the RFCs 1 server keep").stdout_has(" · MUST 0 · sec 0");
     let [found] = lab.checks("1").try_into().unwrap();
     assert_eq!((found.subject.as_str(), found.from_run), ("a", None));
     let report = found.found.clone().unwrap();
@@ -48,7 +48,7 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     let again = again.stderr_has("(checked in run 1)");
     let full = lab.dyno(&["report", "2", "--full"]).status(0);
     full.stdout_has("As checked for run 1, with the same build");
-    assert!(!again.stderr.contains("how much of the RFCs 1 subject"), "{again}");
+    assert!(!again.stderr.contains("how much of the RFCs 1 server"), "{again}");
     assert_eq!(lab.checks("2"), [found.taken_over(1)]);
     let value = json(&lab, "2");
     assert_eq!(value["conformance"][0]["from_run"], 1);
@@ -85,8 +85,10 @@ fn a_run_without_a_check_says_so_everywhere() {
     let value = json(&lab, "1");
     assert_eq!(value["conformance"][0]["not_checked"], "left out by --no-check");
     assert_eq!(value["conformance"][0]["all"], Value::Null);
-    lab.dyno(&["run", "race", "--show"]).status(0).stdout_has("about 12 s each");
-    lab.dyno(&["run", "race", "--no-check", "--show"]).status(0).stdout_has("no server is checked");
+    lab.dyno(&["run", "race", "--dry-run"]).status(0).stdout_has("about 12 s each");
+    lab.dyno(&["run", "race", "--no-check", "--dry-run"])
+        .status(0)
+        .stdout_has("no server is checked");
 }
 
 #[test]

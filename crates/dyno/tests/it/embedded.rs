@@ -75,7 +75,7 @@ fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
     assert!(20 < all("subjects") && 5 < all("experiments") && 5 < all("workloads"), "{list}");
     user.dyno(&["servers", "list"]).status(0).stdout_has("`dyno servers init DIR` writes it out");
     user.dyno(&["servers", "setup", "oracle"]).status(0).stderr_has("oracle: ready");
-    user.dyno(&["run", "demo", "--show"]).status(0).stdout_has("oracle");
+    user.dyno(&["run", "demo", "--dry-run"]).status(0).stdout_has("oracle");
     assert_eq!(names(&user.here()), Vec::<String>::new(), "nothing is written here");
     assert_eq!(names(&user.home()), [".cache"], "nothing is kept before a run");
 

@@ -116,8 +116,8 @@ fn of_files(met: &str) -> Ran {
     };
     let lab = Lab::new();
     let [a, b] = ["a.json", "b.json"].map(|name| lab.root.join(name).display().to_string());
-    load(&Rig::new(), &["--repeat", "2", "-o", &a]);
-    load(&other, &["--repeat", "2", "-o", &b]);
+    load(&Rig::new(), &["--rounds", "2", "-o", &a]);
+    load(&other, &["--rounds", "2", "-o", &b]);
     let documents = Documents::new();
     let ran = documents.ran(&Rig::new(), &["compare", &a, &b, "--tolerance", "90%"]);
     documents.all(&ran);
@@ -252,8 +252,8 @@ fn an_end_without_a_result_is_told_whole_in_every_file() {
     let sides = ["race", "{url}/hello", "{url}/user/x", "--no-ceiling"];
     let missing = ["/no/such/file.json", "/no/such/other.json"];
     for (words, code, answer) in [
-        (&["load", "{url}/hello", "--cpus", "9999"][..], 2, "refused"),
-        (&["hold", "{url}/hello", "--cpus", "9999"], 2, "refused"),
+        (&["load", "{url}/hello", "--load-cpus", "9999"][..], 2, "refused"),
+        (&["hold", "{url}/hello", "--load-cpus", "9999"], 2, "refused"),
         (&["race", "{url}/hello", "no-such-program"], 2, "refused"),
         (&["race", "{url}/hello", "false", "--ready", "1s"], 1, "failed"),
         (&[&sides[..], &["--same"]].concat(), 1, "failed"),

@@ -110,7 +110,7 @@ fn press(fault: Fault, timeout: &str, deadline: Duration) -> Option<String> {
     let books = &json["books"];
     let count = |name: &str| books[name].as_u64().unwrap_or(0);
     if count("attempted") != count("correct") + count("failed") + count("under_way") {
-        return complaint(format!("the books do not balance: {books}"));
+        return complaint(format!("the counts do not add up: {books}"));
     }
     if !is_expected(fault, &json) {
         return complaint(format!("expected {:?}, got {books} {}", fault.expect, json["notes"]));

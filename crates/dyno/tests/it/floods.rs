@@ -173,7 +173,7 @@ fn flooding(flood: Flood) -> Rig {
 pub(crate) fn check(flood: Flood, only: &str) -> (Ran, u64) {
     let rig = flooding(flood);
     let version = if flood.is_http2() { &["--http2"][..] } else { &[] };
-    let arguments = ["check", "{url}/hello", "--rounds", "1", "--only", only];
+    let arguments = ["check", "{url}/hello", "--rounds", "1", "--case", only];
     bounded(
         rig.command(&[&arguments[..], version].concat()),
         &format!("check, {flood:?}"),

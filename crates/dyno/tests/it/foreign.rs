@@ -29,7 +29,7 @@ fn what_a_terminal_would_obey_is_shown_in_refusals() {
 #[test]
 fn a_strangers_commands_are_shown_as_they_are() {
     let lab = small_experiment().subject("a", "run = \"./serve \\u202e \\u001b[2J --port {port}\"");
-    let ran = lab.dyno(&["run", "x", "--show"]).status(0);
+    let ran = lab.dyno(&["run", "x", "--dry-run"]).status(0);
     let ran = ran.stdout_has("./serve").stdout_has("\\u{202e}").stdout_has("\\u{1b}[2J");
     assert!(!ran.stdout.contains(['\x1b', '\u{202e}']), "{ran}");
 }
@@ -41,7 +41,7 @@ fn what_may_be_loaded_is_read_from_an_ordinary_file_alone() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in ["/dev/zero", pipe.to_str().unwrap()] {
         let ran = lab.dyno(&["agents", "run", "--stdio", "--allow-file", path]).status(2);
-        let says = format!("--allow-file {path}: cannot be read: it is no ordinary file");
+        let says = format!("--allow-file {path}: cannot be read: it is not an ordinary file");
         let _ = ran.stderr_has(&says);
     }
     lab.write("allow", &"#\n".repeat(1 << 20));
@@ -221,7 +221,7 @@ fn loads_without_room_are_reported_and_name_the_command_that_begins_them_anew() 
     let lab = Lab::new().before("ulimit -f 700");
     let rig = Rig::oracle(Config::default());
     let url = rig.url("/hello");
-    let repeated = ["load", &url, "-c", "1", "-d", "20ms", "--repeat", "200", "--no-live"];
+    let repeated = ["load", &url, "-c", "1", "-d", "20ms", "--rounds", "200", "--no-live"];
     let ran = lab.dyno(&[&repeated[..], &["--keep", "--store", "s.sqlite"]].concat()).status(2);
     let ran = ran.stdout_has("throughput/s").stderr_has("s.sqlite: the disk ");
     let says = format!(

@@ -7,7 +7,7 @@ use crate::lab_rig::{Lab, ORACLE};
 use crate::rig::{Going, Ran};
 
 /// Pairs that are over soon, and how far they are said to spread, so that none are measured before.
-const SHORT: [&str; 8] = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%"];
+const SHORT: [&str; 8] = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"];
 const SERVER: &str = "DYNO serve --listen 127.0.0.1:{port} --threads 1";
 
 /// A project with an experiment of one subject.
@@ -42,14 +42,14 @@ fn what_names_no_two_sides_is_refused_with_the_way_out() {
     let lab =
         lab().oracle("other", "").experiment("two", &["it", "other"], crate::lab_rig::SHORT, "");
     refused(&lab, &[]).stderr_has("or two commands with --base-cmd and --head-cmd");
-    refused(&lab, &["gated"]).stderr_has("name both sides");
+    refused(&lab, &["gated"]).stderr_has("name both: --base");
     let with = |base: &'static str| ["gated", "--base", base, "--head", "dir:."];
-    refused(&lab, &with("main")).stderr_has("write git:REVISION, dir:FOLDER or subject:NAME");
+    refused(&lab, &with("main")).stderr_has("write git:REVISION, dir:FOLDER or server:NAME");
     refused(&lab, &with("git:-x")).stderr_has("no revision has such a name");
     refused(&lab, &with("dir:nowhere")).stderr_has("nowhere");
-    refused(&lab, &with("subject:nobody")).stderr_has("there is no");
+    refused(&lab, &with("server:nobody")).stderr_has("there is no");
     let two = ["two", "--base", "dir:.", "--head", "dir:."];
-    refused(&lab, &two).stderr_has("a gate is about one: name it with --subject (it, other)");
+    refused(&lab, &two).stderr_has("a gate is about one: name it with --server (it, other)");
     refused(&lab, &[&with("dir:.")[..], &["-H", "a: b"]].concat())
         .stderr_has("leave the flags of the request out");
     refused(&lab, &[&with("dir:.")[..], &["--alpha", "0.05%"]].concat()).stderr_has("--alpha");
@@ -62,12 +62,12 @@ fn what_names_no_two_sides_is_refused_with_the_way_out() {
 #[test]
 fn a_limit_too_short_for_what_is_to_be_found_ends_the_gate_before_it_begins() {
     let lab = lab();
-    let sides = ["gated", "--base", "subject:it", "--head", "dir:."];
-    let ran = refused(&lab, &[&sides[..], &SHORT, &["--limit", "3s"]].concat());
-    ran.stdout_has("Cannot tell whether the head is 5 % worse").stdout_has("(--limit)");
-    let noisy = ["-d", "300ms", "--spread", "30%"];
+    let sides = ["gated", "--base", "server:it", "--head", "dir:."];
+    let ran = refused(&lab, &[&sides[..], &SHORT, &["--max-time", "3s"]].concat());
+    ran.stdout_has("Cannot tell whether the head is 5 % worse").stdout_has("(--max-time)");
+    let noisy = ["-d", "300ms", "--noise", "30%"];
     let ran = refused(&lab, &[&sides[..], &noisy].concat());
-    ran.stdout_has("no number of pairs suffices");
+    ran.stdout_has("no number of pairs can detect");
     assert!(!lab.has(".dyno/reports"), "nothing was measured");
 }
 
@@ -99,9 +99,11 @@ fn a_build_that_fails_shows_what_it_wrote() {
         "build = [\"sh -c 'echo first line; echo it is broken; exit 3'\"]\nrun = '{ORACLE}'"
     );
     let lab = lab().subject("broken", &broken);
-    let sides = ["gated", "--base", "subject:it", "--head", "subject:broken"];
+    let sides = ["gated", "--base", "server:it", "--head", "server:broken"];
     let ran = refused(&lab, &[&sides[..], &SHORT].concat());
-    ran.stderr_has("first line").stderr_has("it is broken").stderr_has("a side cannot take part");
+    ran.stderr_has("first line")
+        .stderr_has("it is broken")
+        .stderr_has("could not be built or started");
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn gated(lab: &Lab, more: [&str; 2], flags: &[&str]) -> (serde_json::Value, Ran)
     let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
     let [base, head] = more.map(|more| format!("{server} {more}"));
     let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
-    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "20s", "--json"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "20s", "--json"];
     let ran = lab.dyno(&[&sides[..], &SHORT, &usual, flags].concat());
     (ran.json(), ran)
 }
@@ -197,7 +199,7 @@ fn flags_without_effect_are_refused() {
     with(&["--builds", "5"]).stderr_has("nothing is built");
     with(&["--ca", "x"]).stderr_has("(--protocol http/1.1+tls or h2)");
     with(&["--protocol", "h2"]).stderr_has("write {cert} and {key}");
-    with(&["--aa", "6", "--builds", "5"]).stderr_has("leave --builds out");
+    with(&["--aa", "--rounds", "6", "--builds", "5"]).stderr_has("leave --builds out");
     with(&["--builds", "4"]).stderr_has("from 5 to 20");
     let sides = ["gated", "--base", "dir:.", "--head", "dir:."];
     let with = |flags: &[&str]| refused(&lab, &[&sides[..], &SHORT, flags].concat());
@@ -208,7 +210,7 @@ fn flags_without_effect_are_refused() {
     with(&["--history", "."]).stderr_has("--history");
     with(&["-o", "json:a", "-o", "junit:a"]).stderr_has("--output names the same file");
     with(&["-o", "json:a", "--history", "a"]).stderr_has("--history names the same file");
-    refused(&lab, &["gated", "--base", "subject:found", "--head", "dir:."])
+    refused(&lab, &["gated", "--base", "server:found", "--head", "dir:."])
         .stderr_has("--base: it runs already")
         .stderr_has("--detect 5%");
 }
@@ -217,8 +219,8 @@ fn flags_without_effect_are_refused() {
 fn several_builds_of_each_side_take_turns() {
     let build = "build = [\"sh -c 'echo $DYNO_BUILD_SALT $PWD > where'\"]";
     let lab = lab().subject("it", &format!("{build}\nrun = '{ORACLE}'"));
-    let sides = ["gate", "gated", "--base", "subject:it", "--head", "dir:.", "--builds", "5"];
-    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "60s", "--json"];
+    let sides = ["gate", "gated", "--base", "server:it", "--head", "dir:.", "--builds", "5"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "60s", "--json"];
     let ran = lab.dyno(&[&sides[..], &SHORT, &usual].concat());
     let json = ran.json();
     crate::schema::fits("gate", &json);
@@ -257,7 +259,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     let usual = ["--gate", "throughput", "--detect", "60%", "--history", "h.jsonl"];
     let flags = ["-c", "2", "-d", "300ms", "--warmup", "50ms"];
     let gate = |more: &[&str]| lab.dyno(&[&sides[..], &usual, &flags, more].concat());
-    gate(&["--limit", "20s", "--spread", "1%"]).stderr_has("history: h.jsonl");
+    gate(&["--max-time", "20s", "--noise", "1%"]).stderr_has("history: h.jsonl");
     let text = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
     let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
     let violations = crate::schema::violations(&crate::schema::of("gates"), &line);
@@ -276,7 +278,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     let known = [pairs(1, here, 0.02), pairs(2, here, 0.02), pairs(3, "elsewhere", 0.5)].concat();
     lab.write("h.jsonl", &format!("{known}{}\n", &text[..40]));
     let ran = gate(&["--show"]).status(0);
-    ran.stdout_has("pairs spread by 2.2 % here (12 pairs of 2 earlier gates)")
+    ran.stdout_has("noise between pairs: 2.2 % (12 pairs of 2 earlier gates)")
         .stderr_has("h.jsonl line 4: it ends early");
     let still = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
     assert!(still.starts_with(&known), "nothing is lost, and --show appends nothing");
@@ -286,7 +288,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     lab.write("h.jsonl", &known);
     let other = ["-c", "3", "-d", "300ms", "--warmup", "50ms", "--show"];
     let ran = lab.dyno(&[&sides[..], &usual, &other].concat());
-    ran.stderr_has("it does not know how far pairs");
+    ran.stderr_has("it has no noise for pairs");
     lab.dyno(&["trend", "h.jsonl"]).status(2).stderr_has("3 lines of gates, which have no levels");
 }
 

@@ -10,7 +10,7 @@ use lab::record::{Check, TrialRecord};
 use store::{Extent, Kept, Store};
 
 const SHORT: [&str; 10] =
-    ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%", "--gate", "throughput"];
+    ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%", "--gate", "throughput"];
 const FILES: [&str; 6] = ["-o", "gate.json", "-o", "gate.md", "-o", "gate.xml"];
 
 /// A gate of two commands, over files of an older gate: its exit code and answer, and how its test in JUnit ended.
@@ -65,14 +65,14 @@ fn each_end_of_a_gate_is_told_whole_in_every_file() {
     of("no-such-program", "SERVER", &[], refused).stderr_has("there is no program");
     of("SERVER", "python3 server.py {port}", &[], worse).stdout_has("Worse: the head failed twice");
     let limit = (2, "cannot_tell", "skipped");
-    of("SERVER", "SERVER", &["--limit", "3s"], limit).stdout_has("(--limit)");
+    of("SERVER", "SERVER", &["--max-time", "3s"], limit).stdout_has("(--max-time)");
 }
 
 /// A head that fails by accident is not worse.
 #[test]
 fn a_side_that_does_not_start_is_started_once_more() {
     let once = "sh -c 'if mkdir started 2>/dev/null; then exit 3; fi; exec SERVER'";
-    let (code, answer, _, ran) = ends("SERVER", once, &["--detect", "60%", "--limit", "20s"]);
+    let (code, answer, _, ran) = ends("SERVER", once, &["--detect", "60%", "--max-time", "20s"]);
     ran.stderr_has("the head: it ended before it answered: exit status 3; it is started once more");
     assert!(answer != "refused" && code.is_some(), "{answer}");
 }
@@ -88,7 +88,7 @@ fn clauses_alone_need_no_quiet_machine_and_are_checked_once() {
     let json = ran.json();
     let sentence = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
     assert_eq!(json["sentence"], sentence);
-    ran.stderr_has("the base keeps is checked before the pairs")
+    ran.stderr_has("of the base to the RFCs is checked before the pairs")
         .stderr_has("the head's check take");
     let trials = trials(&lab.root.join("runs.sqlite"), &json);
     assert!(!trials.is_empty() && trials.iter().all(|trial| trial.spots.is_empty()));
@@ -169,7 +169,7 @@ fn repository() -> Lab {
 
 fn gate(lab: &Lab, folder: &Path, flags: &[&str]) -> Ran {
     let sides = ["gate", "gate", "--base", "git:one", "--head", "git:HEAD"];
-    let usual = ["--spread", "1%", "--gate", "throughput", "--detect", "60%", "--limit", "20s"];
+    let usual = ["--noise", "1%", "--gate", "throughput", "--detect", "60%", "--max-time", "20s"];
     let mut command = lab.command(&[&sides[..], &usual, flags].concat());
     command.current_dir(folder).env("LIBS", folder.join("lib"));
     Going::start(command).end()
@@ -184,7 +184,7 @@ fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
     for folder in [&lab.root, &clone] {
         let path = lab.root.join("state/runs.sqlite");
         let ran = gate(&lab, folder, &["--json", "--store", path.to_str().unwrap()]);
-        let left_out = ran.stderr.split("the sides do not get what leads there: ").nth(1);
+        let left_out = ran.stderr.split("base and head do not get what leads there: ").nth(1);
         assert!(
             left_out.is_some_and(|names| names.lines().next().unwrap().contains("LIBS")),
             "{ran}"

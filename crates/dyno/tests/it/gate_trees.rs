@@ -16,7 +16,7 @@ const GATE: [&str; 7] = ["gate", "gated", "--base", "git:first", "--head", "dir:
 /// What a gate is asked that only checks its base out, and is over soon.
 pub(crate) fn shown(lab: &Lab) -> Command {
     let mut command = lab.command(&GATE);
-    command.args(["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%"]);
+    command.args(["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"]);
     command.process_group(0);
     command
 }
@@ -149,7 +149,7 @@ fn a_gate_waits_for_another_dyno_no_longer_than_its_limit_and_ends_when_it_is_to
     waiting.signal(Signal::INT);
     let _ = waiting.end().status(130);
     let mut limited = shown(&lab);
-    limited.args(["--limit", "1s"]);
+    limited.args(["--max-time", "1s"]);
     let _ =
         Going::start(limited).end().status(2).stderr_has("runs an experiment here; two at once");
     run.signal(Signal::INT);
@@ -173,8 +173,8 @@ fn with_an_odd_build(odd: &str) -> Ran {
     git(&lab, &["commit", "--quiet", "-m", "builds"]);
     git(&lab, &["tag", "second"]);
     let sides = ["gate", "gated", "--base", "git:second", "--head", "git:HEAD", "--builds", "5"];
-    let short = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%"];
-    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "60s"];
+    let short = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "60s"];
     lab.dyno(&[&sides[..], &short, &usual].concat())
 }
 

@@ -180,7 +180,7 @@ fn ctrl_c_near_a_step_s_boundary_ends_a_trial_of_two_lanes() {
 fn ramps_that_cannot_be_are_refused_with_their_place_and_the_way_out() {
     let refused = |ramp: &str, rest: &str, says: &str| {
         let lab = held(ramp, &["oracle"], rest);
-        for flags in [&["run", "x"][..], &["run", "x", "--show"]] {
+        for flags in [&["run", "x"][..], &["run", "x", "--dry-run"]] {
             lab.dyno(flags).status(2).stderr_has("experiments/x.toml").stderr_has(says);
         }
         assert!(!lab.has(".dyno/work"), "{says}");

@@ -82,7 +82,7 @@ fn a_load_has_its_figures_in_the_history_and_nothing_secret() {
     let meant = ["-c", "2", "--path", "/hello?a=…", "-H", "X-Token: …", "--expect-status", "any"];
     assert_eq!(flags[..8], meant);
     assert_eq!(flags[8..], ["-H", "X-Printed: …"]);
-    place.dyno(&[&load[..], &["--repeat", "2"]].concat()).measured();
+    place.dyno(&[&load[..], &["--rounds", "2"]].concat()).measured();
     place.dyno(&load).status(0);
     let all = place.lines();
     assert_eq!(all.len(), 3 * one.len());
@@ -118,7 +118,7 @@ fn a_schedule_has_no_throughput_and_what_differs_is_another_plan() {
 #[test]
 fn an_interrupted_load_is_in_no_history() {
     let place = Place::new();
-    let load = ["load", "{url}/hello", "-d", "60s", "-c", "2", "--repeat", "2", "--history", FILE];
+    let load = ["load", "{url}/hello", "-d", "60s", "-c", "2", "--rounds", "2", "--history", FILE];
     let going = Going::start(place.command(&load));
     while place.rig.requests() == 0 {
         std::thread::yield_now();
@@ -193,7 +193,7 @@ fn what_cannot_be_a_history_is_refused_before_the_load() {
     for (file, says) in [
         ("-", "a history is a file that grows, and not standard output"),
         ("folder", "this is a directory"),
-        ("/dev/null", "this is no regular file"),
+        ("/dev/null", "this is not a regular file"),
         ("text.txt", "it has something else than a history"),
         ("no/h.jsonl", "there is no such directory"),
     ] {

@@ -35,7 +35,16 @@ fn connections_are_added_in_steps_over_several_processes() {
     in_one_of_five(|| {
         let rig = Rig::new();
         let flags = [
-            "-c", "30", "--step", "15", "--every", "1s", "--settle", "200ms", "--parts", "3",
+            "-c",
+            "30",
+            "--step",
+            "15",
+            "--every",
+            "1s",
+            "--settle",
+            "200ms",
+            "--load-on",
+            "local:3",
             "--json",
         ];
         let ran = rig.dyno(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(0);
@@ -127,7 +136,7 @@ fn a_server_that_stops_sending_without_closing_is_silent() {
 #[test]
 fn ctrl_c_keeps_what_was_seen() {
     let rig = Rig::new();
-    let flags = ["-c", "20", "--every", "1m", "--parts", "2", "--json"];
+    let flags = ["-c", "20", "--every", "1m", "--load-on", "local:2", "--json"];
     let ran = rig.dyno_interrupted(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(130);
     let json = ran.json();
     assert_eq!(json["was_halted"], true);
@@ -146,7 +155,10 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
             ran = ran.stderr_has(word);
         }
     };
-    refused(&["{url}/", "-c", "900000", "--parts", "1"], &["a process may open", "ulimit -n"]);
+    refused(
+        &["{url}/", "-c", "900000", "--load-on", "local:1"],
+        &["a process may open", "ulimit -n"],
+    );
     refused(&["wss://localhost/", "ws://localhost/"], &["one path", "ws:// or wss://"]);
     refused(&["https://localhost:1/", "https://127.0.0.1:1/", "-k"], &["one name"]);
     refused(&["{url}/a", "{url}/b"], &["one path"]);
@@ -154,7 +166,7 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
     refused(&["{url}/", "--rate", "10", "-c", "1000"], &["leaves no time", "--every"]);
     refused(&["http://192.0.2.1/"], &["--i-may-load-this-target"]);
     Rig::new()
-        .dyno(&["hold", "{url}/", "-c", "10000", "--show"])
+        .dyno(&["hold", "{url}/", "-c", "10000", "--dry-run"])
         .status(0)
         .stdout_has("files    10,000 in 1 process")
         .stdout_has("ports    10,000 to 1 target")
@@ -163,7 +175,8 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
 
 /// Sixty connections of three processes, once all are open; and the processes' ids.
 fn three_processes(rig: &Rig, every: &str) -> (Going, Vec<Pid>) {
-    let flags = ["-c", "60", "--every", every, "--settle", "100ms", "--parts", "3", "--json"];
+    let flags =
+        ["-c", "60", "--every", every, "--settle", "100ms", "--load-on", "local:3", "--json"];
     let mut going = Going::start(rig.command(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()));
     let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
     until("three processes hold", || family_of(dyno).len() == 3);
@@ -225,7 +238,7 @@ fn messages_a_second_are_counted_over_whole_beats() {
         let rig = Rig::new();
         let hold = |path: &str, beat: &str, every: &str| {
             let opened = ["-c", "100", "--rate", "1000", "--every", every, "--settle", "500ms"];
-            let flags = [&opened[..], &["--json", "--beat", beat]].concat();
+            let flags = [&opened[..], &["--json", "--interval", beat]].concat();
             rig.dyno(&[&["hold", path], &flags[..]].concat()).status(0).json()["plateaus"][0]
                 .clone()
         };
@@ -249,5 +262,5 @@ fn messages_a_second_are_called_rough_where_nothing_says_how_often_they_come() {
         rig.dyno(&[&flags[..], rest].concat()).status(0)
     };
     hold(&[]).stdout_has("  ~").stdout_has("~ over");
-    hold(&["--beat", "500ms"]).stdout_lacks("~");
+    hold(&["--interval", "500ms"]).stdout_lacks("~");
 }

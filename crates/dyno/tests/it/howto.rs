@@ -62,28 +62,28 @@ const ELSEWHERE: [(&str, &str); 27] = [
     ("agents nats", "--keys --lab --listen --tls-cert --tls-key --without-tls nats"),
     (
         "capacity",
-        "--arrivals --body --body-file --connections --expect-body --expect-header --expect-status --failures --header \
-         --http2 --i-may-load-this-target --isolate --limit --listen-on --load-cpus --load-on --max-connections --method \
-         --most --no-keepalive --p50 --p90 --p95 --p99.9 --p99.99 --percentile --protocol --ready --resume --seed --store \
-         --streams --subject-cpus --timeout --warmup --ca --ciphers --groups --insecure --tls --tls-resume",
+        "--arrivals --body --body-file --connections --expect-body --expect-header --expect-status --max-failures --header \
+         --http2 --i-may-load-this-target --isolate --max-time --listen-on --load-cpus --load-on --max-connections --method \
+         --max-rate --no-keepalive --p50 --p90 --p95 --p99.9 --p99.99 --percentile --protocol --ready --resume --seed --store \
+         --streams --server-cpus --timeout --warmup --ca --ciphers --groups --insecure --tls --tls-resume",
     ),
     (
         "check",
-        "--all --area --i-may-probe-this-target --list --only --post --slow --socket \
-         --verbose",
+        "--all --area --i-may-probe-this-target --list --post --slow --socket \
+         --full",
     ),
     ("compare", "--full --store"),
     (
         "gate",
-        "--aa --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
+        "--aa --rounds --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
          --gate --head --header --http2 --i-may-load-this-target --isolate --load-cpus --method \
-         --no-keepalive --path --protocol --ready --seed --store --streams --subject --subject-cpus --timeout --warmup \
+         --no-keepalive --path --protocol --ready --seed --store --streams --server --server-cpus --timeout --warmup \
          --builds --ca --ciphers --groups --history --insecure --listen-on --load-on --tls --tls-resume",
     ),
     (
         "hold",
-        "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \
-          --load-on --no-live --no-reopen --parts --rate --seed --settle --show --silence --source --step \
+        "--interval --broadcast --connections --load-cpus --echo --events --every --header --i-may-load-this-target \
+          --load-on --no-live --no-reopen --rate --seed --settle --dry-run --silence --source --step \
          --text --timeout hold",
     ),
     ("servers list", "--json list"),
@@ -97,15 +97,15 @@ const ELSEWHERE: [(&str, &str); 27] = [
     (
         "race",
         "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status \
-         --header --i-may-load-this-target --isolate --limit --listen-on --load-on --max-connections \
+         --header --i-may-load-this-target --isolate --max-time --listen-on --load-on --max-connections \
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
          --warmup --total",
     ),
     ("report", "--full --store --workload"),
     (
         "run",
-        "--full --listen-on --load-cpus --load-on --no-check --quick --resume --show \
-         --store --subject-cpus --subject-on run --i-may-load-this-target",
+        "--full --listen-on --load-cpus --load-on --no-check --quick --resume --dry-run \
+         --store --server-cpus --server-on run --i-may-load-this-target",
     ),
     (
         "serve",

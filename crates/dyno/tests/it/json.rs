@@ -20,7 +20,7 @@ fn every_kind_of_load_gives_what_the_schema_says() {
         &["{url}/hello", "-r", "10..100", "-d", "300ms"],
         &["{url}/hello", "-r", "100:100ms,200:200ms"],
         &["{url}/hello", "--sessions", "50", "--calls", "2", "-n", "5"],
-        &["{url}/nothing", "-n", "10", "-c", "1", "--cpus", "0", "--source", "127.0.0.1"],
+        &["{url}/nothing", "-n", "10", "-c", "1", "--load-cpus", "0", "--source", "127.0.0.1"],
     ];
     for flags in loads {
         fits("load", &load(flags));

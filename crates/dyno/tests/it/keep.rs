@@ -73,7 +73,7 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
         format!("only in A: {}, load at", rig.url("/").replace("http://", "").replace('/', ""));
     let compared = compared.status(2).stdout_has("No row of A has a measured partner in B");
     let compared = compared.stdout_has("1 row that A measured is not in B").stdout_has(&side);
-    let _ = compared.stdout_has("`--repeat` of `dyno load` sets their number");
+    let _ = compared.stdout_has("`--rounds` of `dyno load` sets their number");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
     let (rig, other) = (Rig::new(), Rig::new());
     let keep = |rig: &Rig, path: &str, flags: &[&str]| {
         let url = format!("{{url}}{path}");
-        let all = ["load", &url, "--keep", "--store", &store, "-c", "2", "--repeat", "2"];
+        let all = ["load", &url, "--keep", "--store", &store, "-c", "2", "--rounds", "2"];
         let ran = rig.dyno(&[&all[..], flags].concat());
         let _ = ran.stderr_has("kept as run ");
     };
@@ -175,7 +175,7 @@ fn repeated_loads_have_intervals_and_are_each_there() {
     let folder = Folder::new("repeated");
     let (store, output) = (folder.file("s.sqlite"), folder.file("all.json"));
     let rig = Rig::new();
-    let load = ["load", "{url}/hello", "-n", "1500", "-c", "2", "--repeat", "3"];
+    let load = ["load", "{url}/hello", "-n", "1500", "-c", "2", "--rounds", "3"];
     let ran = rig.dyno(&[&load[..], &["--keep", "--store", &store, "-o", &output]].concat());
     ran.status(0)
         .stdout_has("mean [95 %]")
@@ -224,7 +224,7 @@ fn files_of_single_loads_are_compared_without_an_interval() {
         ran.stderr_has(&format!("{other}: ")).stderr_has(part);
     }
     fs::write(&other, [0xff, 0xfe]).unwrap();
-    rig.dyno(&["compare", &other, &b]).status(2).stderr_has("it is no text");
+    rig.dyno(&["compare", &other, &b]).status(2).stderr_has("it is not text");
     rig.dyno(&["compare", "none.json", &b]).status(2).stderr_has("none.json");
     rig.dyno(&["compare", &a, "3"]).status(2).stderr_has("one is a file and the other is not");
     rig.dyno(&["compare", &a, &b, "--store", "s"]).status(2).stderr_has("--store");
@@ -249,7 +249,7 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     keep(&["-B", &binary]).stderr_has("in a history sends text");
     let load = |flags: &[&str]| rig.dyno(&[&["load", "{url}/hello"], flags].concat()).status(2);
     load(&["-s", "x.lua"]).stderr_has("-s x.lua: dyno runs no Lua script; say by flags");
-    load(&["--repeat", "1001"]).stderr_has("1,000 loads are the most");
+    load(&["--rounds", "1001"]).stderr_has("at most 1,000 rounds");
     load(&["--like", "wrk", "--json"]).stderr_has("cannot be used with");
     load(&["-o", "/no/such/folder/x.html"]).stderr_has("--output /no/such/folder/x.html");
     load(&["--keep", "--store", "/no/such/folder/s"]).stderr_has("/no/such/folder/s");
@@ -263,7 +263,7 @@ fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
     let store = folder.file("s.sqlite");
     let rig = Rig::new();
     let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50ms"];
-    let mut going = Going::start(rig.command(&[&load[..], &["--repeat", "1000"]].concat()));
+    let mut going = Going::start(rig.command(&[&load[..], &["--rounds", "1000"]].concat()));
     going.says("load 2 of 1000 is done");
     let _ = rig
         .dyno(&["runs", "rm", "1", "--store", &store])
@@ -280,7 +280,7 @@ fn the_first_of_several_loads_is_reported_where_it_was_interrupted() {
     let folder = Folder::new("first");
     let store = folder.file("s.sqlite");
     let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50s"];
-    let ran = Rig::new().dyno_interrupted(&[&load[..], &["--repeat", "3"]].concat()).status(130);
+    let ran = Rig::new().dyno_interrupted(&[&load[..], &["--rounds", "3"]].concat()).status(130);
     let ran = ran
         .stderr_has("load 1 of 3 was interrupted; what it measured until then is reported")
         .stderr_has("interrupted; what was measured is kept as run 1");
@@ -310,7 +310,7 @@ fn the_newest_load_of_each_url_is_left_by_prune() {
         let url = format!("{{url}}{path}");
         rig.dyno(&["load", &url, "--keep", "--store", &store, "-n", "50", "-c", "1"]);
     }
-    let ran = rig.dyno(&["runs", "prune", "--keep", "1", "--store", &store]).status(0);
+    let ran = rig.dyno(&["runs", "prune", "--keep-newest", "1", "--store", &store]).status(0);
     assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
     let deleted = format!("deleted run 1: load of GET {}, begun ", rig.url("/hello"));
     let _ = ran.stdout_has(&deleted);
@@ -320,7 +320,7 @@ fn the_newest_load_of_each_url_is_left_by_prune() {
 fn requirements_of_repeated_loads_are_explained() {
     let rig = Rig::new();
     let load = ["load", "{url}/hello", "-c", "1", "-d", "200ms", "--require", "max<1ns"];
-    let ran = rig.dyno(&[&load[..], &["--repeat", "2"]].concat());
+    let ran = rig.dyno(&[&load[..], &["--rounds", "2"]].concat());
     let ran = ran.stdout_has("max<1ns: met in 0 of 2 loads");
     assert!(matches!(ran.code(), Some(1 | 2)), "{ran}");
     let ran = rig.dyno(&[&load[..], &["--like", "wrk"]].concat());
@@ -371,7 +371,7 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     let ramp = ["-r", "50..200", "-d", "600ms", "-o", &page];
     rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
     assert!(fs::read_to_string(&page).unwrap().contains("each tenth of a ramp"));
-    let all = ["--repeat", "2", "-n", "100", "-o", &page, "--require", "p50<9s"];
+    let all = ["--rounds", "2", "-n", "100", "-o", &page, "--require", "p50<9s"];
     rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
     let html = fs::read_to_string(&page).unwrap();
     for part in [

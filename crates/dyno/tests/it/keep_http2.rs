@@ -62,7 +62,7 @@ impl Drop for Kept {
 #[test]
 fn a_kept_load_over_http_2_is_shown_as_what_it_was() {
     let (kept, rig) = (Kept::new("shown"), Rig::new());
-    kept.load(&rig, 1, &["--http2", "--streams", "4", "--repeat", "2"]);
+    kept.load(&rig, 1, &["--http2", "--streams", "4", "--rounds", "2"]);
     kept.load(&rig, 2, &[]);
     let shown = kept.dyno(&rig, &["report", "1"]).status(0);
     let _ = shown.stdout_has("closed: 4 connections × 4 streams over HTTP/2; 2,000 requests a");
@@ -93,7 +93,7 @@ fn a_kept_load_over_http_2_is_shown_as_what_it_was() {
     let plain = format!("load of GET {}", rig.url("/hello"));
     let over = format!("{plain}, over HTTP/2 (--streams 4)");
     assert!(groups.contains(&plain.as_str()) && groups.contains(&over.as_str()), "{groups:?}");
-    let pruned = kept.dyno(&rig, &["runs", "prune", "--keep", "1", "--dry-run"]).status(0);
+    let pruned = kept.dyno(&rig, &["runs", "prune", "--keep-newest", "1", "--dry-run"]).status(0);
     let _ = pruned.stdout_lacks("would delete run");
 }
 
@@ -102,7 +102,7 @@ fn a_kept_load_within_tls_says_what_was_offered_and_agreed_on() {
     let kept = Kept::new("secured");
     let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
     let authority = rig.authority_file().expect("it made one");
-    kept.load(&rig, 1, &["-k", "--http2", "--repeat", "2"]);
+    kept.load(&rig, 1, &["-k", "--http2", "--rounds", "2"]);
     kept.load(&rig, 2, &["--ca", authority.path(), "--http2", "--tls", "1.3"]);
     let full = kept.dyno(&rig, &["report", "1", "--full"]).status(0);
     let full = full.stdout_has("ALPN h2").stdout_has("4 handshakes: 4 full, 0 resumed");

@@ -55,7 +55,9 @@ fn what_cannot_be_deleted_is_refused_and_nothing_is() {
     lab.dyno(&["runs", "rm", "1", "9"])
         .status(2)
         .stderr_has("has no run 9; `dyno runs list --store ");
-    lab.dyno(&["runs", "rm", "x"]).status(2).stderr_has("`x` is no run; runs are numbered 1, 2, 3");
+    lab.dyno(&["runs", "rm", "x"])
+        .status(2)
+        .stderr_has("`x` is not a run; runs are numbered 1, 2, 3");
     lab.dyno(&["runs", "rm"]).status(2).stderr_has("<RUN>");
     lab.dyno(&["runs", "rm", "1", "--store", "none.sqlite"])
         .status(2)
@@ -118,14 +120,15 @@ fn old_runs_are_pruned_by_a_rule_and_not_without_one() {
     let _ = lab
         .dyno(&["runs", "prune"])
         .status(2)
-        .stderr_has("say which runs to delete: --keep N, --older-than 30d");
-    let _ = lab.dyno(&["runs", "prune", "--older-than", "1"]).status(2).stderr_has("`1` is no age");
+        .stderr_has("say which runs to delete: --keep-newest N, --older-than 30d");
+    let _ =
+        lab.dyno(&["runs", "prune", "--older-than", "1"]).status(2).stderr_has("`1` is not an age");
     lab.dyno(&["runs", "prune", "--older-than", "30d"]).status(0).stdout_has("nothing to delete");
-    lab.dyno(&["runs", "prune", "--keep", "2", "--dry-run"])
+    lab.dyno(&["runs", "prune", "--keep-newest", "2", "--dry-run"])
         .status(0)
         .stdout_has("would delete run 1: x");
     assert_eq!(runs(&lab), ["1", "2", "3"]);
-    lab.dyno(&["runs", "prune", "--keep", "2"]).status(0).stdout_has("deleted run 1: x");
+    lab.dyno(&["runs", "prune", "--keep-newest", "2"]).status(0).stdout_has("deleted run 1: x");
     assert_eq!(runs(&lab), ["2", "3"]);
 }
 

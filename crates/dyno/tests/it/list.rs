@@ -1,4 +1,4 @@
-//! `dyno servers list`, `servers setup`, `runs list` and `run --show`: what they say, and what they do not run.
+//! `dyno servers list`, `servers setup`, `runs list` and `run --dry-run`: what they say, and what they do not run.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn was_touched(lab: &Lab) -> bool {
 #[test]
 fn show_prints_every_command_limit_and_target_and_runs_nothing() {
     let lab = lab();
-    let ran = lab.dyno(&["run", "x", "--show"]).status(0);
+    let ran = lab.dyno(&["run", "x", "--dry-run"]).status(0);
     let ran = ran
         .stdout_has("closed: 2 connections")
         .stdout_has("200 requests a trial")
@@ -110,9 +110,9 @@ fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
         let pipe = lab.root.join(folder).join("pipe.toml");
         assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     }
-    let says = "experiments/pipe.toml: cannot be read: it is no ordinary file";
+    let says = "experiments/pipe.toml: cannot be read: it is not an ordinary file";
     let _ = lab.dyno(&["servers", "list"]).status(0).stdout_has(says);
-    lab.dyno(&["run", "pipe", "--show"]).status(2).stderr_has(says);
+    lab.dyno(&["run", "pipe", "--dry-run"]).status(2).stderr_has(says);
 }
 
 #[test]
@@ -151,6 +151,6 @@ fn setup_says_what_cannot_be_had_and_goes_on() {
 fn setup_of_an_unknown_name_names_the_near_miss() {
     let lab = lab();
     let ran = lab.dyno(&["servers", "setup", "oka"]).status(2);
-    let _ = ran.stderr_has("unknown subject `oka`; did you mean `oak`?");
+    let _ = ran.stderr_has("unknown server `oka`; did you mean `oak`?");
     assert!(!was_touched(&lab));
 }

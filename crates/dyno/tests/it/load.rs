@@ -28,7 +28,7 @@ fn a_closed_loop_ends_with_a_report_that_stands_alone() {
         .stdout_has("It answered ")
         .stdout_has("requests/s on 2 connections")
         .stdout_has("books     attempted ")
-        .stdout_has("+ failed 0 + under way 0")
+        .stdout_has("+ failed 0 + in flight 0")
         .stdout_has("verdict: ")
         .stdout_lacks("\x1b[");
 }
@@ -241,7 +241,8 @@ fn failures_up_to_the_limit_are_no_failure() {
 
 #[test]
 fn sources_are_taken_in_turn_and_cpus_and_lanes_as_ordered() {
-    let flags = ["--source", "127.0.0.2,127.0.0.3", "--cpus", "0", "-t", "2", "--spin", "never"];
+    let flags =
+        ["--source", "127.0.0.2,127.0.0.3", "--load-cpus", "0", "-t", "2", "--spin", "never"];
     let more = ["-c", "4", "-n", "200", "--warmup", "100ms", "--json", "--lenient"];
     let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..], &more[..]].concat());
     let order = &ran.status(0).json()["order"];

@@ -18,7 +18,7 @@ fn command() -> String {
     format!("{} serve --listen 127.0.0.1:{{port}} --threads 1", env!("CARGO_BIN_EXE_dyno"))
 }
 
-const FAST: [&str; 8] = ["--no-check", "-c", "2", "-d", "100ms", "--repeat", "1", "--quick"];
+const FAST: [&str; 8] = ["--no-check", "-c", "2", "-d", "100ms", "--rounds", "1", "--quick"];
 
 #[test]
 fn a_new_subject_is_measured_as_it_was_written() {
@@ -80,8 +80,8 @@ fn what_is_there_is_not_overwritten_and_nothing_is_half_written() {
 fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
     let lab = bare();
     for (arguments, says) in [
-        (&["Mine", "--cmd", "sh"][..], "`Mine` is no name; names are of a-z, 0-9 and -"),
-        (&["../x", "--cmd", "sh"], "is no name"),
+        (&["Mine", "--cmd", "sh"][..], "`Mine` is not a name; names are of a-z, 0-9 and -"),
+        (&["../x", "--cmd", "sh"], "is not a name"),
         (&["mine"], "called `mine`? Write how to start it, --cmd 'node"),
         (&["mine"], "or where it runs already, --url http://"),
         (&["mine", "--cmd", "sh", "--url", "http://h"], "cannot be used with"),

@@ -88,7 +88,7 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
         .stderr_has("race 1: quick against slow")
         .stdout_has("quick or slow?")
         .stdout_has("closed: 2 connections")
-        .stdout_has("dyno's oracle")
+        .stdout_has("dyno's own server")
         .stdout_has("1-race.html");
     assert!(ran.has_sentence("as many requests as quick"), "{ran}");
     let sentences = ran.sentences();
@@ -164,7 +164,7 @@ fn a_race_as_json_has_the_ratios_that_compare_has() {
         .iter()
         .filter_map(|side| side["title"].as_str())
         .collect();
-    assert_eq!(titles, ["dyno serve", "dyno serve #2", "dyno's oracle"]);
+    assert_eq!(titles, ["dyno serve", "dyno serve #2", "dyno's own server"]);
     let ceiling = &json["sides"][2]["row"];
     assert_eq!(ceiling["is_reference"], true);
     assert_eq!(ceiling["rounds_measured"], 1, "it lives: {ceiling}");
@@ -226,7 +226,7 @@ fn a_command_may_take_its_port_from_the_environment_or_insist_on_its_own() {
     let by_variable = "sh -c 'exec DYNO serve --listen 127.0.0.1:$PORT'";
     let insists = format!("DYNO serve --listen 127.0.0.1:{own}");
     raced(place.race(&[by_variable, &insists, "--name", "a", "--name", "b"]))
-        .stderr_has(&format!(", and listens on {own}; that one is taken"));
+        .stderr_has(&format!(", and listens on {own}; that port is used"));
 }
 
 #[test]
@@ -288,11 +288,11 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
         place.dyno(&[&["race"], arguments].concat()).status(2).stderr_has(says);
     };
     refused(&[], "required arguments were not provided");
-    refused(&["sh"], "a race needs two sides");
+    refused(&["sh"], "a race needs two servers");
     refused(&["http://localhost:1/", "sh", "--tls", "1.3"], "--tls is for TLS");
     refused(&["sh a", "sh b", "--name", "x", "--name", "x"], "--name `x` is given twice");
     refused(&["sh a && b", "sh"], "it is run without a shell");
-    refused(&["nothing-of-this-name", "sh"], "a side is a URL");
+    refused(&["nothing-of-this-name", "sh"], "name a server by a URL");
     refused(&[".", "sh"], "a folder without subject.toml");
     refused(&["./none", "sh"], "no program `./none` to start; nor is there a folder or a file of");
     refused(
@@ -301,7 +301,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     );
     refused(&["sh a", "sh b", "-r", "1:1s,2:1s", "-d", "3s"], "say how long they last");
     refused(&["http://10.0.0.1/", "sh b", "--check"], "10.0.0.1:80 is not on this machine");
-    refused(&["sh a", "sh b", "--limit", "9s"], "--until or --detect");
+    refused(&["sh a", "sh b", "--max-time", "9s"], "--until or --detect");
     refused(&["http://localhost:1/", "sh b", "--isolate"], "leave it out");
     refused(&["http://192.0.2.1/", "sh b"], "--i-may-load-this-target");
     assert!(!place.state().join("runs.sqlite").exists());

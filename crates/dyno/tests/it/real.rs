@@ -13,7 +13,7 @@ use crate::lab_rig::not_tested;
 fn real_servers_answer_rightly_under_a_moments_load_in_all_protocols() {
     run("smoke", &[]);
     let flags =
-        ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--repeat", "1", "--no-check"];
+        ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--rounds", "1", "--no-check"];
     run("smoke-h2", &flags);
 }
 

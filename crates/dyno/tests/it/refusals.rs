@@ -50,19 +50,19 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-d", "25h"], &["--duration", "24h is the most"]);
     refused_load(&["-d", "soon"], &["--duration", "500ms, 10s"]);
     refused_load(&["-n", "0"], &["--total", "at least 1"]);
-    refused_load(&["-r", "0"], &["--rate", "is no rate"]);
-    refused_load(&["-r", "1..0"], &["--rate", "is no rate"]);
+    refused_load(&["-r", "0"], &["--rate", "is not a rate"]);
+    refused_load(&["-r", "1..0"], &["--rate", "is not a rate"]);
     refused_load(&["-r", "10:1s,20"], &["--rate", "1000:5s,2000:5s"]);
     refused_load(&["-r", "1:23h,1:2h"], &["--rate", "24h is the most"]);
-    refused_load(&["--sessions", "0"], &["--sessions", "is no rate"]);
+    refused_load(&["--sessions", "0"], &["--sessions", "is not a rate"]);
     refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
     refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "the most"]);
     refused_load(&["--timeout", "0"], &["--timeout", "longer than nothing"]);
     refused_load(&["--warmup", "x"], &["--warmup"]);
     refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
-    refused_load(&["-t", "0"], &["--lanes", "at least 1"]);
-    refused_load(&["-t", "4", "-c", "2"], &["--lanes 4", "2 connections"]);
-    refused_load(&["-t", "5000"], &["--lanes", "1,024"]);
+    refused_load(&["-t", "0"], &["--threads", "at least 1"]);
+    refused_load(&["-t", "4", "-c", "2"], &["--threads 4", "2 connections"]);
+    refused_load(&["-t", "5000"], &["--threads", "1,024"]);
     refused_load(&["--seed", "x"], &["--seed"]);
 }
 
@@ -91,7 +91,7 @@ fn a_place_to_connect_to_that_is_written_otherwise() {
 
 #[test]
 fn requests_and_expectations_that_cannot_be() {
-    refused_load(&["-m", "GET /"], &["--method", "no method"]);
+    refused_load(&["-m", "GET /"], &["--method", "not a method"]);
     refused_load(&["-H", "no colon"], &["--header", "Name: value"]);
     refused_load(&["-H", "X: a\nY: b"], &["--header", "on one line"]);
     refused_load(&["-B", "/no/such/file"], &["--body-file /no/such/file", "name a file"]);
@@ -106,9 +106,12 @@ fn requests_and_expectations_that_cannot_be() {
 
 #[test]
 fn what_this_machine_does_not_have() {
-    refused_load(&["--cpus", "9999"], &["--cpus", "no CPU 9999"]);
-    refused_load(&["--cpus", "a"], &["--cpus", "1,3 or 0-3"]);
-    refused_load(&["--source", "192.0.2.1"], &["--source 192.0.2.1", "no address of this machine"]);
+    refused_load(&["--load-cpus", "9999"], &["--load-cpus", "no CPU 9999"]);
+    refused_load(&["--load-cpus", "a"], &["--load-cpus", "1,3 or 0-3"]);
+    refused_load(
+        &["--source", "192.0.2.1"],
+        &["--source 192.0.2.1", "not an address of this machine"],
+    );
     refused_load(&["--source", "::1"], &["--source ::1", "one family"]);
     refused_load(&["--source", "x"], &["--source"]);
     refused_load(&["--unix", ""], &["--unix"]);

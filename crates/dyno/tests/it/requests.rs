@@ -309,7 +309,7 @@ fn what_is_no_recording_is_refused_and_nothing_is_written() {
             "text.har:1: this is no HAR file: column 1: ",
         ),
         (&["--har", "/no/such"], "--har /no/such: "),
-        (&["--har", &file, "--origin", "shop.example/x"], "`shop.example/x` is no origin"),
+        (&["--har", &file, "--origin", "shop.example/x"], "`shop.example/x` is not an origin"),
         (&["--har", &file, "--write-requests", "/no/such/x"], "--write-requests /no/such/x: "),
         (&["--har", &public], "--i-may-load-this-target"),
         (&["--har", &file, "--curl", "curl localhost"], "--har"),

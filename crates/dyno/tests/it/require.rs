@@ -94,7 +94,7 @@ fn what_can_never_be_decided_is_refused_before_the_load() {
     };
     refused("on-time>=99%", "a closed loop has no schedule");
     refused("offered>1", "add -r, --sessions or --arrivals FILE");
-    refused("latency<1s", "`latency` is no figure; there are p50, p99");
+    refused("latency<1s", "`latency` is not a figure; there are p50, p99");
     refused("p99<50", "`50` has no unit");
     refused("p99=50ms", "one of < <= > >=");
     assert_eq!(rig.requests(), 0);

@@ -26,7 +26,10 @@ fn an_experiment_is_run_kept_and_gone() {
     for number in 1..=8 {
         assert!(ran.stderr.contains(&format!("\n{number}/8 ")), "{ran}");
     }
-    assert!(!ran.stderr.contains('\x1b'), "plain lines where standard error is no terminal: {ran}");
+    assert!(
+        !ran.stderr.contains('\x1b'),
+        "plain lines where standard error is not a terminal: {ran}"
+    );
     let trials = lab.trials("1");
     assert_eq!(trials.len(), 8);
     for trial in &trials {
@@ -159,7 +162,7 @@ fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
     assert!(page.contains("1 of 2 trials"), "the page says how far the run is");
 
     lab.open_gate();
-    lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 subject");
+    lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 server");
     let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
     assert!(!page.contains("1 of 2 trials"), "it was written again");
 }

@@ -1,4 +1,4 @@
-//! `dyno run` with --only, -c, -d and --repeat: the run is changed, and whatever shows it says so.
+//! `dyno run` with --only, -c, -d and --rounds: the run is changed, and whatever shows it says so.
 
 use lab::experiment::Point;
 
@@ -16,13 +16,13 @@ fn lab() -> Lab {
 #[test]
 fn a_changed_run_keeps_how_it_was_changed_and_every_report_says_so() {
     let lab = lab();
-    let flags = ["--only", "my-*", "-c", "3", "-d", "100ms", "--repeat", "2"];
+    let flags = ["--only", "my-*", "-c", "3", "-d", "100ms", "--rounds", "2"];
     let ran = lab.dyno(&[&["run", "x"][..], &flags].concat()).measured();
     let says = "not run as its file says; the command line changed it: only my-a, my-b, 3 connections, 100ms for each \
                 trial, 2 rounds";
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat(&ran.stdout).contains(says), "{ran}");
-    let again = "dyno run x --only my-a,my-b -c 3 -d 100ms --repeat 2";
+    let again = "dyno run x --only my-a,my-b -c 3 -d 100ms --rounds 2";
     assert!(flat(&ran.stdout).contains(again), "{ran}");
     let record = lab.store().run("1".parse().unwrap()).unwrap();
     let subjects: Vec<&str> = record.entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -48,20 +48,20 @@ fn a_changed_run_keeps_how_it_was_changed_and_every_report_says_so() {
 #[test]
 fn an_interrupted_run_goes_on_as_it_was_changed() {
     let lab = lab().gated("my-a", 1);
-    let mut going = lab.start(&["run", "x", "--only", "my-a", "-d", "100ms", "--repeat", "2"]);
+    let mut going = lab.start(&["run", "x", "--only", "my-a", "-d", "100ms", "--rounds", "2"]);
     going.says("1/2 ");
     going.signal(rustix::process::Signal::INT);
     going.end().status(130);
     lab.open_gate();
     lab.dyno(&["run", "--resume"]).measured();
     assert_eq!(lab.trials("1").len(), 2);
-    lab.dyno(&["run", "--resume", "--repeat", "3"]).status(2).stderr_has("cannot be used with");
+    lab.dyno(&["run", "--resume", "--rounds", "3"]).status(2).stderr_has("cannot be used with");
 }
 
 #[test]
 fn show_says_what_is_changed_and_by_which_flags() {
     let ran =
-        lab().dyno(&["run", "x", "--only", "other", "-c", "1,2", "--quick", "--show"]).status(0);
+        lab().dyno(&["run", "x", "--only", "other", "-c", "1,2", "--quick", "--dry-run"]).status(0);
     let ran = ran.stdout_has(
         "--only other -c 1,2: only other, 1, 2 connections, instead of what the file says",
     );
@@ -83,7 +83,7 @@ fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
     for (arguments, says) in [
         (
             &["x", "--only", "my-*,yours-*"][..],
-            "--only: no subject of experiments/x.toml is called `yours-*`; it has my-a, my-b, other",
+            "--only: no server of experiments/x.toml is called `yours-*`; it has my-a, my-b, other",
         ),
         (
             &["held", "-d", "5s"],
@@ -93,7 +93,7 @@ fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
             &["sessions", "-c", "5"],
             "-c with experiments/sessions.toml: this load is a schedule, whose places are rates",
         ),
-        (&["x", "--repeat", "0"], "it must be at least 1"),
+        (&["x", "--rounds", "0"], "it must be at least 1"),
         (&["x", "-d", "0"], "it must be longer than nothing"),
     ] {
         let _ = lab.dyno(&[&["run"], arguments].concat()).status(2).stderr_has(says);

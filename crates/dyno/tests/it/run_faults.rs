@@ -104,7 +104,7 @@ fn if_no_server_can_take_part_there_is_no_run() {
         .status(2)
         .stderr_has("no luck today")
         .stderr_has("needs `no-such-program-anywhere`; pray")
-        .stderr_has("no server can take part here");
+        .stderr_has("no server could be built or started here");
     assert_eq!(lab.store().runs().unwrap(), []);
 }
 

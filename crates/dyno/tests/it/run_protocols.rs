@@ -207,7 +207,7 @@ fn any_experiment_can_be_run_over_other_protocols() {
     let names: Vec<String> = lab.trials("1").into_iter().map(|it| it.key.workload).collect();
     assert!(names.contains(&"hello".into()) && names.contains(&"hello over h2, 2 streams".into()));
     lab.dyno(&["run", "x", "--streams", "2"]).status(2).stderr_has("only HTTP/2 has streams");
-    lab.dyno(&["run", "x", "--protocol", "h3"]).status(2).stderr_has("`h3` is no protocol");
+    lab.dyno(&["run", "x", "--protocol", "h3"]).status(2).stderr_has("`h3` is not a protocol");
     // What was measured over other protocols is not compared.
     lab.dyno(&["run", "x"]).measured();
     lab.dyno(&["run", "x", "--protocol", "h2c"]).measured();
@@ -241,7 +241,7 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
         assert!(ran.stderr.contains(says), "{ran}");
         // dyno's own server answers over the same protocol.
         assert!(
-            ran.stderr.contains("dyno's oracle") || ran.stderr.contains("dyno--oracle"),
+            ran.stderr.contains("dyno's own server") || ran.stderr.contains("dyno--oracle"),
             "{ran}"
         );
     }
@@ -260,14 +260,14 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
         (
             &plain,
             &["--protocol", "spdy"],
-            "`spdy` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2",
+            "`spdy` is not a protocol; there are http/1.1, http/1.1+tls, h2c, h2",
         ),
         (
             &secured,
             &["--protocol", "h2", "-k"],
             "-k is for https:// addresses: dyno makes the certificate",
         ),
-        ("http://localhost:1/", &["--protocol", "h2"], "is reached without; write https://"),
+        ("http://localhost:1/", &["--protocol", "h2"], "is reached without it; write https://"),
         ("https://localhost:1/", &["--protocol", "h2c"], "is reached by https://; write http://"),
     ] {
         let ran = race(side, flags).status(2);

@@ -29,7 +29,7 @@ fn check(file: &str, old: &str, new: &str, words: &[&str]) {
     assert!(text.contains(old), "{old} is not in {text}");
     lab.write(file, &text.replace(old, new));
     refused(&lab, &["run", "x"], words);
-    refused(&lab, &["run", "x", "--show"], words);
+    refused(&lab, &["run", "x", "--dry-run"], words);
 }
 
 const EXPERIMENT: &str = "experiments/x.toml";
@@ -54,7 +54,7 @@ fn unknown_keys_are_named_with_their_place_and_the_near_miss() {
 
 #[test]
 fn unknown_names_are_named_with_the_near_miss() {
-    let says = "experiments/x.toml:2: unknown subject `oka`; did you mean `oak`?";
+    let says = "experiments/x.toml:2: unknown server `oka`; did you mean `oak`?";
     check(EXPERIMENT, "\"oak\"", "\"oka\"", &[says]);
     let says = "experiments/x.toml:3: unknown workload `helo`; did you mean `hello`?";
     check(EXPERIMENT, "'hello'", "'helo'", &[says]);
@@ -81,15 +81,15 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
         ("repeat = 1", "repeat = 1e9", "stands where a whole number"),
         ("repeat = 1", "repeat = 1001", "x.toml:5: 1000 is the most"),
         ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` stands here twice"),
-        ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is no name"),
+        ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is not a name"),
     ] {
         if old != new {
             check(EXPERIMENT, old, new, &[words]);
         }
     }
-    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is no status"]);
+    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is not a status"]);
     check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is nothing here"]);
-    check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is no time"]);
+    check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is not a time"]);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn files_that_are_none_are_refused() {
     let lab = good();
     fs::remove_file(lab.root.join(SUBJECT)).unwrap();
     fs::create_dir(lab.root.join(SUBJECT)).unwrap();
-    refused(&lab, &["run", "x"], &["unknown subject `oak`"]);
+    refused(&lab, &["run", "x"], &["unknown server `oak`"]);
     let lab = good();
     fs::remove_file(lab.root.join(EXPERIMENT)).unwrap();
     symlink("x.toml", lab.root.join(EXPERIMENT)).unwrap();
@@ -115,7 +115,7 @@ fn files_that_are_none_are_refused() {
     refused(
         &lab,
         &["run", "x"],
-        &["no server can take part", "`loop` is neither a file nor a folder"],
+        &["no server could be built", "`loop` is neither a file nor a folder"],
     );
     let lab = good();
     fs::remove_file(lab.root.join(WORKLOAD)).unwrap();
@@ -129,7 +129,7 @@ fn what_only_checks_ask_is_no_load() {
     lab.write(WORKLOAD, "title = 'x'\n[[ask]]\nrequest = 'GET /wsecho HTTP/1.1'\necho = 'hi'\n");
     let words = ["x.toml: workload `hello` is a conversation for checks", "dyno hold"];
     refused(&lab, &["run", "x"], &words);
-    refused(&lab, &["run", "x", "--show"], &words);
+    refused(&lab, &["run", "x", "--dry-run"], &words);
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn there_must_be_something_to_resume() {
         &["no run of an experiment is unfinished; `dyno runs list` shows its runs"],
     );
     refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno runs list --store "]);
-    refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
-    refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);
+    refused(&lab, &["run", "--resume", "0"], &["`0` is not a run"]);
+    refused(&lab, &["run", "--resume", "x"], &["`x` is not a run"]);
     refused(&lab, &["run", "x", "--resume", "1"], &["cannot be used with"]);
     refused(&lab, &["run"], &["<EXPERIMENT>"]);
 }
@@ -159,7 +159,7 @@ fn there_must_be_something_to_resume() {
 #[test]
 fn a_store_that_is_none_is_left_as_it_is() {
     let lab = good();
-    let text = "this is no store, but a page of notes\n".repeat(50);
+    let text = "this is not a store, but a page of notes\n".repeat(50);
     lab.write(".dyno/runs.sqlite", &text);
     for arguments in [&["run", "x"][..], &["run", "--resume"]] {
         let ran = lab.dyno(arguments).status(2);

@@ -123,7 +123,7 @@ fn few_ports_are_made_up_for_by_more_addresses() {
     let load = "sessions = { rate = 480, calls = 2 }, duration = '1s'";
     let lab = Lab::new().before(&format!("{FEW_PORTS} \"$0\" \"$@\"")).oracle("a", "");
     let lab = lab.experiment("x", &["a"], load, "");
-    lab.dyno(&["run", "x", "--show"]).status(0).stdout_has("come from 5 loopback addresses");
+    lab.dyno(&["run", "x", "--dry-run"]).status(0).stdout_has("come from 5 loopback addresses");
     lab.dyno(&["run", "x"]).measured();
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);

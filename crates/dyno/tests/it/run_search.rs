@@ -83,7 +83,7 @@ fn searches_that_are_interrupted_and_killed_go_on_where_they_were() {
     for (words, says) in [
         (&["compare", "1:slow", "1:mute"][..], "run 1 searched for capacities"),
         (&["trend", "--run", "1"], "run 1 searched for capacities"),
-        (&["capacity", "--resume", "1", "--store", ".dyno/runs.sqlite"], "run 1 is no search"),
+        (&["capacity", "--resume", "1", "--store", ".dyno/runs.sqlite"], "run 1 is not a search"),
     ] {
         lab.dyno(words).status(2).stderr_has(says);
     }
@@ -94,19 +94,19 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
     let lab = lab();
     for (words, says) in [
         (&["-d", "5s"][..], "-d with experiments/x.toml: a search decides how long"),
-        (&["--repeat", "3"], "--repeat with experiments/x.toml: a search decides how many"),
+        (&["--rounds", "3"], "--rounds with experiments/x.toml: a search decides how many"),
         (&["-c", "5"], "-c with experiments/x.toml: this load is a schedule"),
-        (&["--only", "fast"], "no subject of experiments/x.toml is called `fast`"),
+        (&["--only", "fast"], "no server of experiments/x.toml is called `fast`"),
         (&["--history", "h.jsonl"], "--history: experiments/x.toml searches for capacities"),
-        (&["--subject-on", "ssh:nowhere"], "leave --subject-on out"),
+        (&["--server-on", "ssh:nowhere"], "leave --server-on out"),
     ] {
         lab.dyno(&[&["run", "x"], words].concat()).status(2).stderr_has(says);
     }
     assert!(!lab.root.join("h.jsonl").exists());
-    let shown = lab.dyno(&["run", "x", "--only", "slow", "--show"]).status(0);
+    let shown = lab.dyno(&["run", "x", "--only", "slow", "--dry-run"]).status(0);
     assert!(shown.stdout.contains("The 1 search (seed 1), at most 60 s of trials each"), "{shown}");
     assert!(shown.stdout.contains("from 50 to 400 requests/s: p99 ≤ 10 ms"), "{shown}");
-    let quick = lab.dyno(&["run", "x", "--quick", "--show"]).status(0);
+    let quick = lab.dyno(&["run", "x", "--quick", "--dry-run"]).status(0);
     assert!(quick.stdout.contains("to 50 %, in at most 60 s"), "no longer than the file: {quick}");
     lab.write(
         "experiments/y.toml",
@@ -114,5 +114,5 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
             .unwrap()
             .replace("p99 = '10ms'", ""),
     );
-    lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:10: an aim is needed: p99 =");
+    lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:10: a limit is needed: p99 =");
 }

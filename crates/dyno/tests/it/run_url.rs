@@ -86,9 +86,9 @@ fn a_server_of_someone_else_is_loaded_only_with_permission() {
     let ran = lab.dyno(&["run", "far"]).status(2);
     let ran = ran.stderr_has("192.0.2.1 is neither this machine nor a private network");
     let ran = ran.stderr_has("the name `no-such-name.invalid` cannot be resolved");
-    let ran = ran.stderr_has("no server can take part here");
+    let ran = ran.stderr_has("no server could be built or started here");
     assert_eq!(ran.stderr.matches("add --i-may-load-this-target").count(), 2, "{ran}");
-    let shown = lab.dyno(&["run", "far", "--show", "--i-may-load-this-target"]).status(0);
+    let shown = lab.dyno(&["run", "far", "--dry-run", "--i-may-load-this-target"]).status(0);
     let _ = shown.stderr_has("far: runs already, at 192.0.2.1:80");
     let race = lab.dyno(&["race", "far", "own"]).status(2);
     let _ = race.stderr_has("add --i-may-load-this-target");

@@ -103,7 +103,7 @@ fn a_plain_port_is_told_from_tls() {
     let url = rig.url("/hello").replace("http://", "https://");
     let ran = load(&rig, &url, &["-k"]).status(2).stdout_has("tls.protocol");
     let _ = ran.stdout_has("the server answers in plain HTTP; write http://");
-    let ran = rig.dyno(&["check", &url, "-k", "--only", "H1-B01"]).status(2);
+    let ran = rig.dyno(&["check", &url, "-k", "--case", "H1-B01"]).status(2);
     let _ = ran.stdout_has("the server answers in plain HTTP; write http://");
     let _ =
         rig.dyno(&["hold", &url, "-k", "-c", "2", "--every", "1s", "--settle", "100ms"]).status(2);
@@ -171,7 +171,7 @@ fn connections_are_held_over_tls() {
     assert_eq!((&step["books"]["open"], &step["tls"]["full"]), (&6.into(), &6.into()));
     assert!(10 < step["messages"].as_u64().unwrap());
     let sockets = front.url("/wsecho").replace("https", "wss");
-    let flags = [&flags[..], &["--echo", "20", "--parts", "2"]].concat();
+    let flags = [&flags[..], &["--echo", "20", "--load-on", "local:2"]].concat();
     let held = rig.dyno(&[&["hold", &sockets], &flags[..]].concat()).status(0).json();
     let step = &held["plateaus"][0];
     assert_eq!((&step["books"]["open"], &step["tls"]["full"]), (&6.into(), &6.into()));
@@ -181,13 +181,13 @@ fn connections_are_held_over_tls() {
 #[test]
 fn a_server_with_tls_is_checked() {
     let (rig, front) = secured(Odd::default());
-    let few = ["--only", "H1-B0*,H1-C*", "--rounds", "1", "--ca", front.ca()];
+    let few = ["--case", "H1-B0*,H1-C*", "--rounds", "1", "--ca", front.ca()];
     let ran = rig.dyno(&[&["check", &front.url("/hello")], &few[..]].concat()).status(0);
     let _ = ran.stdout_has(" 0 fail").stdout_has("https://localhost:");
     let socket = front.url("/wsecho").replace("https", "wss");
-    let few = ["--only", "WS-H0*", "--rounds", "1", "-k"];
+    let few = ["--case", "WS-H0*", "--rounds", "1", "-k"];
     let _ = rig.dyno(&[&["check", &socket], &few[..]].concat()).status(0).stdout_has("wss://");
-    let unknown = rig.dyno(&["check", &front.url("/hello"), "--only", "H1-B01"]).status(2);
+    let unknown = rig.dyno(&["check", &front.url("/hello"), "--case", "H1-B01"]).status(2);
     let _ = unknown.stdout_has("signed by an unknown authority");
 }
 

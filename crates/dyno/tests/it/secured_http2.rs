@@ -47,7 +47,7 @@ fn a_name_that_is_not_taken_by_alpn_is_said_with_the_way_out() {
     let (rig, _authority) = secured(speaking(HttpVersions::Http2));
     let ran = load(&rig, &["-k"]).status(2).stdout_has("tls.alpn");
     let _ = ran.stdout_has("does not take `http/1.1`").stdout_has("`dyno load --http2`");
-    let _ = rig.dyno(&["check", "{url}/hello", "-k", "--only", "H1-B01"]).status(2);
+    let _ = rig.dyno(&["check", "{url}/hello", "-k", "--case", "H1-B01"]).status(2);
     // A server without ALPN is taken to speak HTTP/1.1, and nothing else.
     let (rig, _authority) = secured(having("tls-no-alpn"));
     let _ = load(&rig, &["-k"]).status(0);

@@ -48,9 +48,9 @@ fn has_gone(host: Pid) {
 #[test]
 fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
     let lab = two(SHORT).subject("ref", &format!("tier = 'reference'\nrun = '{ORACLE}'"));
-    let ran = lab.dyno(&["run", "x", "--subject-on", "local"]).measured();
+    let ran = lab.dyno(&["run", "x", "--server-on", "local"]).measured();
     let ran = ran.stderr_has("run 1: x").stderr_has("3 trials of 2: a, ref").stderr_has("3/3 ");
-    assert!(ran.has_sentence("once more: `dyno run x --subject-on local`"), "{ran}");
+    assert!(ran.has_sentence("once more: `dyno run x --server-on local`"), "{ran}");
     let trials = lab.trials("1");
     assert!(trials.iter().all(|trial| trial.outcome.kind == OutcomeKind::Measured), "{ran}");
     for trial in &trials {
@@ -70,7 +70,7 @@ fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
     assert!(!lab.has(".dyno/builds"), "nothing was built here");
     lab.dyno(&["report", "1"]).measured();
     // The same files are not sent again.
-    lab.dyno(&["run", "x", "--subject-on", "local"]).measured();
+    lab.dyno(&["run", "x", "--server-on", "local"]).measured();
     let sent = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
     let sent = sent.filter(|entry| entry.path().is_dir()).count();
     assert_eq!(sent, 1);
@@ -79,7 +79,7 @@ fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
 #[test]
 fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
     let lab = two(SHORT);
-    let flags = ["run", "x", "--subject-on", "local", "--load-on", "local:2", "--repeat", "1"];
+    let flags = ["run", "x", "--server-on", "local", "--load-on", "local:2", "--rounds", "1"];
     lab.dyno(&flags).measured();
     let trial = lab.trial();
     assert_eq!(trial.loaded.as_ref().unwrap().agents.len(), 2, "{:?}", trial.outcome);
@@ -96,7 +96,7 @@ fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
     );
     let manifest = fs::read_to_string(lab.root.join("subjects/a/subject.toml")).unwrap();
     lab.write("subjects/a/subject.toml", &manifest.replace("'both'", "'both', 'poll'"));
-    let ran = lab.dyno(&["run", "x", "--subject-on", "local"]);
+    let ran = lab.dyno(&["run", "x", "--server-on", "local"]);
     let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
     let held = trial.held.unwrap_or_else(|| panic!("{:?}", trial.outcome));
     assert_eq!(held.holding.plateaus.last().unwrap().open, 4);
@@ -110,11 +110,11 @@ fn a_trial_is_kept_whole_wherever_its_parts_are() {
                 load = { closed = { connections = 16 }, warmup = '300ms', duration = '500ms' }\n\
                 trials = { pause = '0s', check = false }\n";
     let here: &[&str] = &[];
-    let places = [here, &["--load-on", "local:2"], &["--subject-on", "local"]];
+    let places = [here, &["--load-on", "local:2"], &["--server-on", "local"]];
     for place in [&places[..], &[&[places[2], places[1]].concat()[..]]].concat() {
         let lab = Lab::new().oracle("a", "").file("experiments/x.toml", text);
         let ran =
-            lab.dyno(&[&["run", "x", "--repeat", "1"], place].concat()).stderr_has("run 1: x");
+            lab.dyno(&[&["run", "x", "--rounds", "1"], place].concat()).stderr_has("run 1: x");
         let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
         let series = |name: &str| trial.series.iter().any(|series| series.name == name);
         assert_eq!(series("load.helpers.cpu"), !place.is_empty(), "{place:?}");
@@ -132,14 +132,14 @@ fn a_trial_is_kept_whole_wherever_its_parts_are() {
         let doubts = doubts.unwrap_or_else(|| panic!("{report:#}"));
         assert!(doubts.iter().all(|doubt| doubt["id"] != "books"), "{place:?}: {doubts:#?}");
         let again = [&["`dyno", "run", "x"], place].concat().join(" ");
-        assert!(ran.has_sentence(&format!("once more: {again} --repeat 1`")), "{ran}");
+        assert!(ran.has_sentence(&format!("once more: {again} --rounds 1`")), "{ran}");
     }
 }
 
 #[test]
 fn what_would_run_elsewhere_is_shown_and_not_run() {
     let lab = two(SHORT);
-    let ran = lab.dyno(&["run", "x", "--subject-on", "local", "--show"]).status(0);
+    let ran = lab.dyno(&["run", "x", "--server-on", "local", "--dry-run"]).status(0);
     assert!(ran.stdout.contains("Order of the 2 trials"), "{ran}");
     assert!(!lab.has(".dyno/runs.sqlite"));
 }
@@ -147,33 +147,33 @@ fn what_would_run_elsewhere_is_shown_and_not_run() {
 #[test]
 fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
     let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
-    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
     going.says("1/2 ");
     let host = host_of(&going);
     going.signal(Signal::INT);
-    let again = "`dyno run --resume 1 --subject-on local` goes on";
+    let again = "`dyno run --resume 1 --server-on local` goes on";
     going.end().status(130).stderr_has(again);
     has_gone(host);
     assert_eq!(lab.trials("1").len(), 1);
     let first = format!("{:?}", lab.trials("1")[0]);
     assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Interrupted);
     let elsewhere = "run 1 took place elsewhere, and its trials are compared with each other; go on with `dyno run --resume 1 \
-         --subject-on local`";
+         --server-on local`";
     lab.dyno(&["run", "--resume"]).status(2).stderr_has(elsewhere);
     lab.open_gate();
-    lab.dyno(&["run", "--resume", "--subject-on", "local"]).measured().stderr_has("2/2 ");
+    lab.dyno(&["run", "--resume", "--server-on", "local"]).measured().stderr_has("2/2 ");
     let trials = lab.trials("1");
     assert_eq!((trials.len(), format!("{:?}", trials[0])), (2, first));
     assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Done);
     // A changed file is no reason to go on.
     let lab = two(LONG);
-    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
     going.says("run 1: x");
     going.signal(Signal::INT);
     going.end().status(130);
     let manifest = fs::read_to_string(lab.root.join("subjects/a/subject.toml")).unwrap();
     lab.write("subjects/a/subject.toml", &format!("{manifest}# more\n"));
-    lab.dyno(&["run", "--resume", "--subject-on", "local"])
+    lab.dyno(&["run", "--resume", "--server-on", "local"])
         .status(2)
         .stderr_has("subjects/a/subject.toml has changed since the run began");
 }
@@ -181,7 +181,7 @@ fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
 #[test]
 fn ctrl_c_in_a_load_ends_it_on_both_sides() {
     let lab = two(LONG);
-    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
     going.says("order (seed");
     let host = host_of(&going);
     until("a server runs", || !carriers(host).is_empty());
@@ -194,24 +194,24 @@ fn ctrl_c_in_a_load_ends_it_on_both_sides() {
 #[test]
 fn a_host_that_is_lost_is_named_and_what_was_finished_is_kept() {
     let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
-    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
     going.says("1/2 ");
     let host = host_of(&going);
     kill_process(host, Signal::KILL).unwrap();
     let says = "local: it ended: signal 9 (KILL); what was finished before is kept, and `dyno run --resume 1 \
-                --subject-on local` goes on";
+                --server-on local` goes on";
     going.end().status(2).stderr_has(says);
     has_gone(host);
     assert_eq!(lab.trials("1").len(), 1);
     lab.open_gate();
-    lab.dyno(&["run", "--resume", "1", "--subject-on", "local"]).measured();
+    lab.dyno(&["run", "--resume", "1", "--server-on", "local"]).measured();
     assert_eq!(lab.trials("1").len(), 2);
 }
 
 #[test]
 fn a_host_that_says_nothing_is_given_up() {
     let lab = two(LONG);
-    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
     going.says("order (seed");
     let host = host_of(&going);
     kill_process(host, Signal::STOP).unwrap();
@@ -223,7 +223,7 @@ fn a_host_that_says_nothing_is_given_up() {
 fn servers_elsewhere_end_with_the_dyno_that_ordered_them() {
     for signal in [Signal::KILL, Signal::STOP] {
         let lab = two(LONG);
-        let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+        let mut going = lab.start(&["run", "x", "--server-on", "local"]);
         going.says("order (seed");
         let host = host_of(&going);
         until("a server runs", || !carriers(host).is_empty());
@@ -251,7 +251,7 @@ fn ctrl_c_in_a_build_elsewhere_ends_it() {
         .subject("a", "build = ['sh build.sh']\nrun = 'true'")
         .file("subjects/a/build.sh", &build)
         .experiment("x", &["a"], SHORT, "");
-    let going = lab.start(&["run", "x", "--subject-on", "local"]);
+    let going = lab.start(&["run", "x", "--server-on", "local"]);
     until("the build goes on", || note.exists());
     let host = host_of(&going);
     let build = fs::read_to_string(&note).unwrap().trim().parse().unwrap();
@@ -270,38 +270,38 @@ fn a_build_that_fails_elsewhere_is_seen_here() {
         .subject("a", build)
         .file("subjects/a/build.sh", "echo one; echo two >&2; exit 7")
         .experiment("x", &["a"], SHORT, "");
-    lab.dyno(&["run", "x", "--subject-on", "local"])
+    lab.dyno(&["run", "x", "--server-on", "local"])
         .status(2)
         .stderr_has("building a: sh build.sh")
         .stderr_has("the end of what the build of a wrote:\n  $ sh build.sh\n  one\n  two\n")
         .stderr_has(
             "a does not take part: it cannot be built: `sh build.sh` ended with exit status 7",
         )
-        .stderr_has("local: no server can take part there");
+        .stderr_has("local: no server could be built or started there");
 }
 
 #[test]
 fn what_cannot_be_on_another_machine_is_refused() {
     let refused = |lab: Lab, flags: &[&str], says: &str| {
-        lab.dyno(&[&["run", "x", "--subject-on"], flags].concat()).status(2).stderr_has(says);
+        lab.dyno(&[&["run", "x", "--server-on"], flags].concat()).status(2).stderr_has(says);
     };
     refused(two(SHORT), &["ssh:a,b"], "on one host: name one");
-    refused(two(SHORT), &["slurm"], "no place for servers");
+    refused(two(SHORT), &["slurm"], "not a place for servers");
     refused(two(SHORT), &["local", "--listen-on", NOWHERE], "no server can listen on 10.255.255.1");
-    refused(two(SHORT), &["local", "--subject-cpus", "999"], "CPUs that are not here");
+    refused(two(SHORT), &["local", "--server-cpus", "999"], "CPUs that are not here");
     refused(two(SHORT), &["local", "--load-cpus", "999"], "no CPU 999");
-    refused(two(SHORT), &["local", "--load-on", "ssh:x"], "reached by no other machine");
+    refused(two(SHORT), &["local", "--load-on", "ssh:x"], "no other machine can reach");
     let isolated = Lab::new().oracle("a", "").experiment(
         "x",
         &["a"],
         SHORT,
         "conditions = { isolate = true }\n",
     );
-    refused(isolated, &["local"], "leave `isolate` out, or --subject-on");
+    refused(isolated, &["local"], "leave `isolate` out, or --server-on");
     let manifest = "title = 'x'\nspeaks = ['hello']\nurl = 'http://127.0.0.1:9'\n";
     let found = Lab::new().file("subjects/a/subject.toml", manifest);
     let found = found.experiment("x", &["a"], SHORT, "");
-    refused(found, &["local"], "`a` runs already, and --subject-on starts servers");
+    refused(found, &["local"], "`a` runs already, and --server-on starts servers");
     let linked = two(SHORT);
     std::os::unix::fs::symlink("/etc/passwd", linked.root.join("subjects/a/link")).unwrap();
     refused(linked, &["local"], "neither a file nor a folder");
@@ -310,14 +310,14 @@ fn what_cannot_be_on_another_machine_is_refused() {
 #[test]
 fn files_that_were_changed_where_they_were_sent_are_sent_again() {
     let lab = two(SHORT);
-    lab.dyno(&["run", "x", "--subject-on", "local", "--repeat", "1"]).measured();
+    lab.dyno(&["run", "x", "--server-on", "local", "--rounds", "1"]).measured();
     let folder = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
     let root = folder.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
     let manifest = root.join("subjects/a/subject.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replace("title = 'A subject'", "title = 'Another'")).unwrap();
     fs::write(root.join("subjects/a/more"), "x").unwrap();
-    lab.dyno(&["run", "x", "--subject-on", "local", "--repeat", "1"]).measured();
+    lab.dyno(&["run", "x", "--server-on", "local", "--rounds", "1"]).measured();
     assert_eq!(fs::read_to_string(&manifest).unwrap(), text);
     assert!(!root.join("subjects/a/more").exists());
     assert_eq!(lab.store().run("2".parse().unwrap()).unwrap().entries[0].title, "A subject");
@@ -328,7 +328,7 @@ fn servers_on_a_host_of_their_own_are_loaded_from_the_desk_and_from_other_hosts(
     let Some(hosts) = Hosts::up(&["desk", "server", "g1", "g2"]) else { return };
     let lab = two("closed = { connections = 4 }, duration = '1s'");
     let run = |flags: &[&str]| {
-        let flags = [&["run", "x", "--subject-on", "ssh:server", "--repeat", "1"], flags].concat();
+        let flags = [&["run", "x", "--server-on", "ssh:server", "--rounds", "1"], flags].concat();
         let mut command = hosts.on("desk", env!("CARGO_BIN_EXE_dyno"), &flags);
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", hosts.ssh().parent().unwrap().display()));

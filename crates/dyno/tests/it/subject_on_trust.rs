@@ -23,7 +23,7 @@ fn one() -> Lab {
 
 /// A run with its servers behind this gate.
 fn behind(lab: &Lab, gate: &Gate, flags: &[&str]) -> Ran {
-    let run = ["run", "x", "--subject-on", "ssh:server1", "--listen-on", NOWHERE];
+    let run = ["run", "x", "--server-on", "ssh:server1", "--listen-on", NOWHERE];
     let mut command = lab.command(&[&run[..], flags].concat());
     gate.stands_before(&mut command);
     Going::start(command).end()
@@ -93,17 +93,17 @@ fn a_host_that_cannot_have_the_servers_is_named_with_the_reason() {
     // ssh that may start any command gets dyno, and needs no trust.
     refused(OPEN_TO_LOOPBACK, TRUSTED);
     assert!(gate.cache().read_dir().unwrap().count() == 1);
-    let mut command = lab.command(&["run", "x", "--subject-on", "ssh:server1"]);
+    let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
     gate.stands_before(&mut command);
     let says = "server1: it does not say by which address it was reached";
     Going::start(command).end().status(2).stderr_has(says);
     // A host that says to have been reached by an address of others is not believed.
     gate.opens("export SSH_CONNECTION='10.0.0.1 4 192.0.2.1 22'; eval \"$last\"");
-    let mut command = lab.command(&["run", "x", "--subject-on", "ssh:server1"]);
+    let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
     gate.stands_before(&mut command);
     Going::start(command).end().status(2).stderr_has("192.0.2.1 is neither this machine nor a");
     gate.opens("export SSH_CONNECTION='127.0.0.1 4 127.0.0.1 22'; eval \"$last\"");
-    let mut command = lab.command(&["run", "x", "--subject-on", "ssh:server1"]);
+    let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
     gate.stands_before(&mut command);
     Going::start(command).end().status(2).stderr_has("server1: servers that listen on 127.0.0.1");
 }
@@ -214,7 +214,7 @@ fn parcels(bytes: &[u8]) -> (String, String) {
 #[test]
 fn a_host_goes_on_only_with_a_store_that_is_as_a_dyno_sealed_it() {
     let lab = one();
-    lab.dyno(&["run", "x", "--subject-on", "local"]).measured();
+    lab.dyno(&["run", "x", "--server-on", "local"]).measured();
     let mut sent = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
     let files = sent.find(|it| it.path().is_dir()).unwrap().file_name().into_string().unwrap();
     let goes_on_with = |change: &str| {
@@ -240,7 +240,7 @@ fn a_host_goes_on_only_with_a_store_that_is_as_a_dyno_sealed_it() {
         ("PRAGMA journal_mode = DELETE; UPDATE trial SET outcome_says = 'better'", "is damaged"),
         (
             "PRAGMA journal_mode = DELETE; INSERT INTO run SELECT 2, name, 0, seed, 1, dyno FROM run",
-            "no store of one run",
+            "not a store of one run",
         ),
     ] {
         let ran = goes_on_with(change).status(2).stdout_has("{\"refused\":").stdout_has(says);
@@ -253,7 +253,7 @@ fn a_host_obeys_only_orders_of_a_run() {
     let lab = one();
     let long = vec![b'x'; 5 << 20];
     for (garbage, says) in [
-        (&b"hello\n"[..], "that is no line of a coordinator"),
+        (&b"hello\n"[..], "that is not a line of a coordinator"),
         (&b"{\"run_this\":\"rm\"}\n"[..], "unknown variant"),
         (&b"{\"run\":\"r\",\"meeting\":0,\"says\":\"bye\"}\n"[..], "and was asked to load"),
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),

@@ -76,7 +76,7 @@ fn a_change_names_its_commit_and_the_gate_that_proves_it() {
     }
     lab.write("long.jsonl", &format!("{text}{{\"cut"));
     let shown = lab.dyno(&["trend", "long.jsonl"]).status(0);
-    let gate = format!("dyno gate x --subject a --base git:{:040x} --head git:{:040x}", 10, 11);
+    let gate = format!("dyno gate x --server a --base git:{:040x} --head git:{:040x}", 10, 11);
     let _ = shown
         .stdout_has(&gate)
         .stdout_has("better")

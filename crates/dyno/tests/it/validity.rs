@@ -73,7 +73,7 @@ fn a_program_beside_it_is_noise() {
         spins.kill().unwrap();
         spins.wait().unwrap();
         let text = ran.measured().stdout;
-        assert!(text.contains("programs that are neither the subject nor dyno used"), "{text}");
+        assert!(text.contains("programs that are neither the server nor dyno used"), "{text}");
         // If it also keeps dyno from the CPU, more than that is reported.
         assert!(!text.contains("verdict: valid") && !text.contains("rows: 1 valid"), "{text}");
     });

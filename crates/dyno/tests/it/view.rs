@@ -149,7 +149,7 @@ fn the_index_has_the_newest_first_and_finds() {
     index
         .has("8 of 8")
         .has("3 of 8 <span class=\"doubtful\">interrupted")
-        .has("2 of 8 <span class=\"doubtful\">under way, or killed");
+        .has("2 of 8 <span class=\"doubtful\">in progress, or killed");
     view.get("/?q=SECOND").has("/run/2\"").lacks("/run/1\"").lacks("/run/3\"");
     view.get("/?q=quick+third").has("/run/3\"").lacks("/run/2\"");
     view.get("/?q=zebra").has("No run has all of these words").lacks("/run/");
@@ -277,7 +277,7 @@ fn two_runs_and_two_subjects_are_compared() {
     view.get("/compare?a=1%3Aquick&b=1%3Aevil").status(200).has("Quick, two, run 1");
     view.get("/compare?a=1&b=3").status(404).has("their rows do not match");
     view.get("/compare?a=1&b=1").status(404).has("the same");
-    view.get("/compare?a=1&b=1:quick").status(404).has("one names a subject");
+    view.get("/compare?a=1&b=1:quick").status(404).has("one names a server");
     view.get("/compare?a=9&b=1").status(404);
     view.get("/compare?a=1").status(200).has("Name two runs");
     let odd = view.get("/compare?a=%3Cscript%3E&b=1").status(404);
@@ -374,7 +374,7 @@ fn a_store_that_cannot_be_read_is_refused_at_once() {
     let none = Path::new("/nonexistent/none.sqlite").display().to_string();
     Rig::new().dyno(&["view", "--store", &none]).status(2).stderr_has("`dyno run EXPERIMENT`");
     let shelf = Shelf::new("broken");
-    fs::write(shelf.folder.join("text"), "this is no store, whatever its name may say").unwrap();
+    fs::write(shelf.folder.join("text"), "this is not a store, whatever its name may say").unwrap();
     let text = shelf.folder.join("text").display().to_string();
     Rig::new().dyno(&["view", "--store", &text]).status(2).stderr_has("is not a store");
 }

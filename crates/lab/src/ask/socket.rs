@@ -190,7 +190,7 @@ impl Received<'_> {
 
     fn judge_echo(&self, text: &[u8]) -> Result<(), Fault> {
         if self.sent < self.messages.len() {
-            return Err(failure("a message came that is no echo"));
+            return Err(failure("a message came that is not an echo"));
         }
         for (message, is_text) in self.messages.iter().zip(KINDS) {
             if message.bytes != text || message.is_text != is_text {
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn an_echo_of_another_kind_or_of_other_bytes_is_none() {
         let refusal = |times, messages: &[_]| check(times, messages).unwrap_err();
-        let no_echo = "a message came that is no echo";
+        let no_echo = "a message came that is not an echo";
         assert_eq!(refusal(0, &[("hi", true)]), no_echo);
         assert_eq!(refusal(1, &[("hi", true), ("hi", false)]), no_echo);
         assert_eq!(refusal(1, &[("hi!", true)]), "text `hi` was said, and text `hi!` came back");

@@ -174,7 +174,7 @@ fn what_is_said_on_a_websocket_must_come_back() {
     assert_eq!(check(None, &echo("/wsecho")), None);
     let beats = check(None, &echo("/wspoll/0.05")).unwrap();
     // Its first text arrives before or after dyno has sent its message.
-    let is_told = ["a message came that is no echo", "was said, and text `beat="];
+    let is_told = ["a message came that is not an echo", "was said, and text `beat="];
     assert!(is_told.iter().any(|words| beats.contains(words)), "{beats}");
     let silent = "0 of 2 messages came back within 0.5 s";
     is_said(silent, 500, Some("ws-silent"), &echo("/wsecho"));

@@ -45,7 +45,7 @@ impl Experiment {
                 Change::Rounds(rounds) => self.set_rounds(*rounds)?,
                 Change::Failures(_) if self.sought.is_some() => {
                     return Key::Failures
-                        .flaw("what a search keeps stands in [search]; leave [promise] out");
+                        .flaw("what a search keeps stands in `[search]`; leave `[promise]` out");
                 }
                 Change::Failures(percent) => self.promise.failed_percent = *percent,
                 Change::Protocols(protocols) => {
@@ -66,9 +66,8 @@ impl Experiment {
         let most = values.iter().copied().max().unwrap_or(1);
         match &mut self.shape {
             Shape::Open { .. } | Shape::Sessions { .. } => {
-                return Key::Points.flaw(
-                    "this load is a schedule, whose places are rates: connections do not change it",
-                );
+                return Key::Points
+                    .flaw("this load is a schedule of rates, which connections do not change");
             }
             Shape::Held(holds) if !holds.is_rate_stated => {
                 holds.per_second = usual_per_second(holds.step.min(most), holds.every);
@@ -208,7 +207,7 @@ impl Change {
                 (format!("-d {time}"), format!("{time} for each trial"))
             }
             Change::Rounds(rounds) => {
-                (format!("--repeat {rounds}"), counted(&[rounds.to_string()], "round"))
+                (format!("--rounds {rounds}"), counted(&[rounds.to_string()], "round"))
             }
             Change::Failures(percent) => {
                 (format!("--max-failures {percent}%"), format!("at most {percent}% failed"))

@@ -203,7 +203,7 @@ impl Experiment {
                 .flaw(format!("{most} connections or calls; {CONNECTIONS_MAX} is the most"));
         }
         if self.points.is_empty() || POINTS_MAX < self.points.len() {
-            return Key::Points.flaw(format!("between 1 and {POINTS_MAX} points can be pressed"));
+            return Key::Points.flaw(format!("write 1 to {POINTS_MAX} loads"));
         }
         for point in &self.points {
             if Point::of(&self.shape, point.value())? != *point {
@@ -224,7 +224,7 @@ impl Experiment {
                 return Key::Points.flaw("write one rate as a number, without quotes");
             }
             Some(steps) if steps.length().is_some_and(|length| STEPS_MAX < length) => {
-                return Key::Points.flaw("the steps are longer than a day; 24h is the most");
+                return Key::Points.flaw("the steps are longer than a day; at most 24h");
             }
             Some(Schedule::Steps(steps)) if steps.is_empty() => {
                 return Key::Points.flaw("there is no step");
@@ -250,7 +250,8 @@ impl Experiment {
             );
         }
         if self.quick.points.is_some() || self.quick.total.is_some() {
-            return Key::Quick.flaw("a ramp and steps have no points and no total; leave this out");
+            return Key::Quick
+                .flaw("a ramp and steps have no other loads and no total; leave this out");
         }
         Ok(())
     }
@@ -282,7 +283,7 @@ impl Experiment {
         let Some(until) = self.until else { return Ok(()) };
         if !WITHIN.contains(&until.within) {
             return Key::Until.flaw(format!(
-                "`±{}%` is no interval; write it like \"±3%\", from ±0.1% to ±50%",
+                "`±{}%` is not an interval; write it like \"±3%\", from ±0.1% to ±50%",
                 until.within * 100.0
             ));
         }
@@ -357,9 +358,8 @@ impl Point {
             }
             Shape::Open { .. } if is_rate => Ok(Point::Requests(value)),
             Shape::Sessions { .. } if is_rate => Ok(Point::Sessions(value)),
-            Shape::Open { .. } | Shape::Sessions { .. } => {
-                Key::Points.flaw(format!("{value} is no rate; from 0.001 to 100,000,000 a second"))
-            }
+            Shape::Open { .. } | Shape::Sessions { .. } => Key::Points
+                .flaw(format!("{value} is not a rate; from 0.001 to 100,000,000 a second")),
         }
     }
 }
@@ -368,7 +368,7 @@ impl Point {
 fn names(key: Key, names: &[String]) -> Result<(), Flaw> {
     if let Some(odd) = names.iter().find(|name| !is_file_name(name)) {
         let odd = odd.escape_debug();
-        return key.flaw(format!("`{odd}` is no name; names are of a-z, 0-9 and -"));
+        return key.flaw(format!("`{odd}` is not a name; names are of a-z, 0-9 and -"));
     }
     if names.is_empty() {
         return key.flaw("an empty list; name at least one");

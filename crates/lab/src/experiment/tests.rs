@@ -38,7 +38,7 @@ fn slices_are_for_loads_that_can_stop_at_any_time() {
     let sessions = "sessions = { rate = 10, calls = 2 }, duration = '1s'";
     for (slices, load, says) in [
         ("5ms", closed, "x:5: a slice lasts from 50 ms to 10 s"),
-        ("soon", closed, "x:5: `soon` is no time"),
+        ("soon", closed, "x:5: `soon` is not a time"),
         ("100ms", sessions, "x:5: sessions and held connections have no slices"),
         ("100ms", "closed = { connections = 2 }, total = 9", "x:5: a load in slices ends by its"),
     ] {
@@ -97,14 +97,14 @@ fn rounds_may_go_on_until_they_tell_enough() {
     assert_eq!((quick.until, quick.rounds()), (None, 1));
     assert_eq!(read(WHOLE).unwrap().rounds(), 3);
     for (trials, says) in [
-        ("until = '3'", ":7: `3` is no interval"),
-        ("until = '±0%'", ":7: `±0%` is no interval"),
-        ("until = '±NaN%'", ":7: `±NaN%` is no interval"),
+        ("until = '3'", ":7: `3` is not an interval"),
+        ("until = '±0%'", ":7: `±0%` is not an interval"),
+        ("until = '±NaN%'", ":7: `±NaN%` is not an interval"),
         ("until = '±3%', repeat = 2", ":7: with `until` it is the least"),
         ("until = '±3%', repeat = 9, repeat_max = 8", ":7: fewer than the least, which are 9"),
         ("repeat_max = 8", ":7: it bounds `until`"),
         ("limit = '1h'", ":7: it bounds `until`"),
-        ("until = '±3%', limit = 'long'", ":7: `long` is no time"),
+        ("until = '±3%', limit = 'long'", ":7: `long` is not a time"),
     ] {
         let found = with_trials(trials).unwrap_err();
         assert!(found.contains(says), "{trials}: {found}");
@@ -131,7 +131,7 @@ fn a_rate_may_rise_or_go_in_steps() {
     assert_eq!(steps.quickened().duration, Some(Duration::from_secs(6)), "they have their lengths");
     for (old, new, says) in [
         ("'100..5k'", "'100'", ":4: write one rate as a number"),
-        ("'100..5k'", "'100..'", ":4: `` is no rate"),
+        ("'100..5k'", "'100..'", ":4: `` is not a rate"),
         ("'100..5k'", "'1:20h,2:5h'", ":4: the steps are longer than a day"),
         ("'100..5k'", "'1:2s'", ":4: steps say how long they last"),
         ("'100..5k'", "'100..5k', arrivals = 'poisson'", ":4: a ramp and steps are evenly spaced"),
@@ -169,19 +169,19 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         ("subjects = [\"a\", \"b\"]", "subjects = []", ":3: an empty list"),
         ("\"b\"", "\"a\"", ":3: `a` stands here twice"),
-        ("\"b\"", "\"../b\"", ":3: `../b` is no name"),
+        ("\"b\"", "\"../b\"", ":3: `../b` is not a name"),
         ("workload", "worklod", ":4: unknown key `worklod`; did you mean `workload`?"),
         ("step = 100", "step = 0", ":5: `from` must not be above"),
-        ("step = 100", "step = 0.001", ":5: more than 200 points"),
+        ("step = 100", "step = 0.001", ":5: more than 200 loads"),
         ("to = 1200", "to = inf", ":5: `from` must not be above"),
-        ("{ from = 100, to = 1200, step = 100 }", "[-1]", ":5: -1 is no rate"),
+        ("{ from = 100, to = 1200, step = 100 }", "[-1]", ":5: -1 is not a rate"),
         ("{ from = 100, to = 1200, step = 100 }", "\"x\"", ":5: only `open.rate` may be a ramp"),
         ("{ from = 100, to = 1200, step = 100 }", "true", ":5: expected a number, a list"),
         ("calls = 10", "calls = 0", ":5: it must be at least 1"),
         ("total = 5000, ", "", ":5: a load that never ends"),
-        ("timeout = \"5s\"", "timeout = \"5 s\"", ":5: `5 s` is no time"),
+        ("timeout = \"5s\"", "timeout = \"5 s\"", ":5: `5 s` is not a time"),
         ("timeout = \"5s\"", "closed = { connections = 1 }", ":5: name one of"),
-        ("\"1536MiB\"", "\"1536\"", ":6: `1536` is no size"),
+        ("\"1536MiB\"", "\"1536\"", ":6: `1536` is not a size"),
         ("load_cpus = \"1\"", "load_cpus = \"x\"", ":6: `x` names no CPUs"),
         ("repeat = 3", "repeat = 0", ":7: it must be at least 1"),
         ("repeat = 3", "repaet = 3", ":7: unknown key `repaet`; did you mean `repeat`?"),
@@ -403,7 +403,7 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     let wrong = read(&format!("require = {{ wrong = \"0.5%\" }}\n{both}")).unwrap();
     assert_eq!(wrong.require.unwrap().wrong_percent, Some(0.5), "the load itself finds those");
     let refused = requiring("{ wrong = '101' }").unwrap_err();
-    assert!(refused.contains(":1: `101` is no percentage"), "{refused}");
+    assert!(refused.contains(":1: `101` is not a percentage"), "{refused}");
 }
 
 fn subjects(names: &[&str]) -> Subjects {
@@ -438,7 +438,7 @@ fn a_change_takes_the_place_of_what_the_file_says_and_stays_in_its_text() {
             (Some(Duration::from_millis(1_500)), None)
         );
         assert_eq!((experiment.repeat, experiment.until), (7, None));
-        assert_eq!(experiment.changed.flags, ["--only b", "-c 50,100", "-d 1500ms", "--repeat 7"]);
+        assert_eq!(experiment.changed.flags, ["--only b", "-c 50,100", "-d 1500ms", "--rounds 7"]);
         let says = ["only b", "50, 100 connections", "1500ms for each trial", "7 rounds"];
         assert_eq!(experiment.changed.says, says);
     }
@@ -470,8 +470,8 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
         run.again()
     };
     assert_eq!(again(&whole, false), "dyno run e");
-    assert_eq!(again(&changed, false), "dyno run e --only b --repeat 7");
-    assert_eq!(again(&changed, true), "dyno run e --quick --no-check --only b --repeat 7");
+    assert_eq!(again(&changed, false), "dyno run e --only b --rounds 7");
+    assert_eq!(again(&changed, true), "dyno run e --quick --no-check --only b --rounds 7");
 }
 
 #[test]
@@ -526,7 +526,7 @@ fn a_change_that_makes_no_sense_is_refused_with_the_reason() {
     assert_eq!(more.points, [Point::Held(200)]);
     let open = "open = { rate = 10 }, duration = '1s'";
     let says = of(open, Change::Connections(vec![2])).unwrap_err();
-    assert!(says.contains("a schedule, whose places are rates"), "{says}");
+    assert!(says.contains("a schedule of rates, which"), "{says}");
     assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("1000 is the most"));
 }
 

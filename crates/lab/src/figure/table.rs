@@ -20,7 +20,8 @@ use Unit::{Bytes, KibPerSecond, Milliseconds, PerSecond, Percent};
 
 const DUE: &str = "requests due in the measured time; of sessions, all their calls";
 const ANSWERED: &str = "requests due in the measured time and answered as expected; those given up at the time-out, or left at the end, as bounds (≥)";
-const MEASURED: &str = "the measured time: after the warm-up, to the end of the schedule or of the duration; in slices, the side's own turns, with the wait for the last answers of each";
+const MEASURED: &str = "the measured time: after the warm-up, to the end of the schedule or of the duration; in \
+    slices, the server's own turns, with the wait for the last answers of each";
 const FROM_DUE: &str = "from when the request was due to the last byte of its answer; what comes after the measured time counts";
 const FROM_SENT: &str = "from when the request was sent to the last byte of its answer";
 const CONNECTIONS: &str =
@@ -34,7 +35,7 @@ const SILENCES: &str = "times from one right answer (or the beginning of the mea
      schedule such a time begins when a request is due and not answered; one that failed is not answered. Times of 10 ms or \
      more in which a thread of dyno was not running are subtracted; other servers' turns are not on the clock. In a load of \
      more than 27 minutes, times shorter than a 16,384th of it do not count";
-const SUBJECT: &str = "all processes of the subject";
+const SUBJECT: &str = "all processes of the server";
 const FROM_START: &str =
     "from the start of the trial to the end of the measured time, ten readings a second";
 const HELD: &str = "connections of the step";
@@ -59,7 +60,8 @@ pub const DISTRIBUTIONS: [(&str, &str, &str); 8] = [
     (
         "blocked",
         "of these, those that had to wait for a free connection of the pool",
-        "from when the request was due to when a connection, or with HTTP/2 a stream, was free, without what is late",
+        "from when the request was due to when a connection, or with HTTP/2 a stream, was free, without the time by \
+         which it was sent late",
     ),
     ("connect", CONNECTIONS, TO_CONNECTED),
     ("handshake", HANDSHAKES, FROM_CONNECTED),
@@ -85,7 +87,8 @@ trials {
         key: "offered_per_s", heading: "offered/s", unit: PerSecond, better: Neither, kind: Rate, column: Main(5),
         meaning: "requests that were due by the schedule",
         population: DUE,
-        time: "the part of the measured time in which requests were due; in slices, the side's own turns with the wait for the last answers of each, in which none is due, so that it is below the rate that was ordered; none of a closed loop",
+        time: "the part of the measured time in which requests were due; in slices, the server's own turns with the \
+            wait for the last answers of each, in which none is due, so that it is below the rate that was ordered; none of a closed loop",
         trial: |trial| exact(trial.offered_per_s?),
     }
     OnTime {
@@ -243,7 +246,7 @@ trials {
         },
     }
     LateP99 {
-        key: "late_p99_ms", heading: "late p99", unit: Milliseconds, better: Neither, kind: Quantile, column: Nowhere,
+        key: "late_p99_ms", heading: "sent late p99", unit: Milliseconds, better: Neither, kind: Quantile, column: Nowhere,
         meaning: "dyno's own delay in sending, 99 %",
         population: "requests due in the measured time and sent",
         time: "from when the request was due and had a free connection, or with HTTP/2 a free stream, to when it was sent; of \
@@ -272,7 +275,7 @@ trials {
     }
     CpuPerThousand {
         key: "cpu_ms_per_1000", heading: "CPU/1k", unit: Milliseconds, better: Lower, kind: Reading, column: Main(6),
-        meaning: "the subject's CPU time for 1,000 correct answers",
+        meaning: "the server's CPU time for 1,000 correct answers",
         population: SUBJECT,
         time: "CPU time each second of the measured time, by the throughput. On loopback it includes what waking dyno's \
              threads costs, which is alike for all servers (`load.spin`; [µs for an \
@@ -285,7 +288,7 @@ trials {
     }
     CpuShare {
         key: "cpu_percent", heading: "CPU", unit: Percent, better: Neither, kind: Reading, column: Nowhere,
-        meaning: "the subject's CPU time; 100 % is one CPU",
+        meaning: "the server's CPU time; 100 % is one CPU",
         population: SUBJECT, time: MEASURED,
         // 100 % is one CPU, and a subject may have several.
         fold: Some(Fold::Amounts),
@@ -294,14 +297,14 @@ trials {
     }
     RssPeak {
         key: "rss_peak_bytes", heading: "memory", unit: Bytes, better: Lower, kind: Reading, column: Main(7),
-        meaning: "the most that the subject held (RSS)",
+        meaning: "the most that the server held (RSS)",
         population: SUBJECT, time: FROM_START,
         trial: |trial| exact(readings::peak(trial.watched()?, "subject.memory.rss")?),
         at_step: Some(Figure::RssMax),
     }
     PssPeak {
         key: "pss_peak_bytes", heading: "PSS", unit: Bytes, better: Lower, kind: Reading, column: More(5),
-        meaning: "the most that the subject held, shared pages divided among processes",
+        meaning: "the most that the server held, shared pages divided among processes",
         population: SUBJECT, time: FROM_START,
         trial: |trial| exact(readings::peak(trial.watched()?, "subject.memory.pss")?),
         at_step: Some(Figure::PssMax),
@@ -309,7 +312,7 @@ trials {
     MemoryPerConnection {
         key: "memory_per_connection_bytes", heading: "memory/conn.", unit: Bytes, better: Lower,
         kind: Reading, column: Nowhere,
-        meaning: "the slope of the subject's memory over held connections (PSS where it could be read, else RSS)",
+        meaning: "the slope of the server's memory over held connections (PSS where it could be read, else RSS)",
         population: SUBJECT,
         time: "least squares over the steps of a ramp: the mean memory of each against its open connections",
         trial: |trial| exact(memory_per_connection(trial.record?)?),
@@ -381,8 +384,8 @@ steps {
     }
     Missed {
         key: "missed", heading: "missed", unit: Unit::Count, better: Lower, kind: Count, column: Main(4),
-        meaning: "beats that never came, where messages are numbered",
-        population: "beats that are numbered and never came",
+        meaning: "messages that never came, where they are numbered",
+        population: "numbered messages that never came",
         time: STEP,
         step: |step| count(step.plateau.missed),
     }
@@ -415,20 +418,20 @@ steps {
     PushLateP50 {
         key: "push_late_p50_ms", heading: "late p50", unit: Milliseconds, better: Lower,
         kind: Quantile, column: Main(6),
-        meaning: "messages against their beat, half",
+        meaning: "how late messages came, half of them at most",
         population: MESSAGES, time: FROM_BEAT,
         step: |step| quantile(&step.plateau.late, 0.5),
     }
     PushLateP99 {
         key: "push_late_p99_ms", heading: "late p99", unit: Milliseconds, better: Lower,
         kind: Quantile, column: Main(0),
-        meaning: "messages against their beat, 99 %",
+        meaning: "how late messages came, 99 % of them at most",
         population: MESSAGES, time: FROM_BEAT,
         step: |step| quantile(&step.plateau.late, 0.99),
     }
     PushLateMax {
         key: "push_late_max_ms", heading: "late max", unit: Milliseconds, better: Lower, kind: Moment, column: Main(2),
-        meaning: "messages against their beat, the latest",
+        meaning: "how late the latest message came",
         population: MESSAGES, time: FROM_BEAT,
         fold: Some(Fold::Greatest),
         step: |step| milliseconds(step.plateau.late.extremes()?.1 as f64),
@@ -454,13 +457,13 @@ steps {
     }
     Messages {
         key: "messages_per_s", heading: "messages/s", unit: PerSecond, better: Higher, kind: Rate, column: Main(8),
-        meaning: "messages that came each second, over whole beats",
-        population: MESSAGES, time: "its whole beats, where the beat is known; else all of it",
+        meaning: "messages that came each second, over whole intervals",
+        population: MESSAGES, time: "its whole intervals, where the interval is known; else all of it",
         step: |step| step.measured().and_then(|_| exact(step.plateau.messages_per_s()?)),
     }
     StepCpuShare {
         key: "cpu_percent", heading: "CPU", unit: Percent, better: Neither, kind: Reading, column: Main(3),
-        meaning: "the subject's CPU time; 100 % is one CPU",
+        meaning: "the server's CPU time; 100 % is one CPU",
         population: SUBJECT, time: STEP,
         // 100 % is one CPU, and a subject may have several.
         fold: Some(Fold::Amounts),
@@ -468,7 +471,7 @@ steps {
     }
     StepCpuPerThousand {
         key: "cpu_ms_per_1000", heading: "CPU/1k", unit: Milliseconds, better: Lower, kind: Reading, column: More(7),
-        meaning: "the subject's CPU time for 1,000 messages",
+        meaning: "the server's CPU time for 1,000 messages",
         population: SUBJECT, time: STEP,
         step: |step| {
             // CPU time and messages over the same seconds, whether or not these are whole beats.
@@ -478,25 +481,25 @@ steps {
     }
     PssMean {
         key: "pss_mean_bytes", heading: "PSS", unit: Bytes, better: Lower, kind: Reading, column: Main(1),
-        meaning: "the subject's resident memory with shared pages divided among processes, on average",
+        meaning: "the server's resident memory with shared pages divided among processes, on average",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.mean("subject.memory.pss")?),
     }
     PssMax {
         key: "pss_max_bytes", heading: "PSS max", unit: Bytes, better: Lower, kind: Reading, column: More(0),
-        meaning: "the subject's resident memory with shared pages divided among processes, the most",
+        meaning: "the server's resident memory with shared pages divided among processes, the most",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.greatest("subject.memory.pss")?),
     }
     RssMean {
         key: "rss_mean_bytes", heading: "RSS", unit: Bytes, better: Lower, kind: Reading, column: More(2),
-        meaning: "the subject's resident memory, on average",
+        meaning: "the server's resident memory, on average",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.mean("subject.memory.rss")?),
     }
     RssMax {
         key: "rss_max_bytes", heading: "RSS max", unit: Bytes, better: Lower, kind: Reading, column: More(8),
-        meaning: "the subject's resident memory, the most",
+        meaning: "the server's resident memory, the most",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.greatest("subject.memory.rss")?),
     }
@@ -509,20 +512,20 @@ steps {
     }
     IoRead {
         key: "io_read_kib_per_s", heading: "read", unit: KibPerSecond, better: Neither, kind: Reading, column: Nowhere,
-        meaning: "what the subject's `read` and its kin returned; `recv` is not counted by the kernel",
+        meaning: "what the server's `read` and its kin returned; `recv` is not counted by the kernel",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.growth_per_s("subject.io.read")? / 1_024.0),
     }
     IoWritten {
         key: "io_written_kib_per_s", heading: "written", unit: KibPerSecond, better: Neither,
         kind: Reading, column: Nowhere,
-        meaning: "what the subject's `write` and its kin took; `send` is not counted by the kernel",
+        meaning: "what the server's `write` and its kin took; `send` is not counted by the kernel",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.growth_per_s("subject.io.written")? / 1_024.0),
     }
     GeneratorCpu {
         key: "generator_cpu_percent", heading: "dyno CPU", unit: Percent, better: Neither, kind: Share, column: Nowhere,
-        meaning: "CPU time of dyno's lanes; 100 % is one CPU",
+        meaning: "CPU time of dyno's threads; 100 % is one CPU",
         population: "dyno's own threads",
         time: STEP,
         fold: Some(Fold::Amounts),

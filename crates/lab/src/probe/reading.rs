@@ -290,7 +290,7 @@ impl Reader<'_> {
             false => Err(self.wrong(
                 text,
                 format!(
-                    "`{}` is no part of a figure's name; use a-z, 0-9 and `_`",
+                    "`{}` is not a part of a figure's name; use a-z, 0-9 and `_`",
                     word.escape_debug()
                 ),
             )),

@@ -104,7 +104,7 @@ fn what_cannot_be_declared_is_refused_with_its_line_and_the_way_out() {
         (reading("jvm.load_ratio", "\"growth\"", ""), "6: what is a ratio does not grow; "),
         (reading(bytes, mean, "unit = \"ns\""), "7: the reading's name ends in `_bytes`, "),
         (reading(bytes, mean, "unit = \"byte\""), "7: unknown word `byte`; did you mean `bytes`?"),
-        (reading(bytes, mean, "figure = \"Heap\""), "7: `Heap` is no part of a figure's name; "),
+        (reading(bytes, mean, "figure = \"Heap\""), "7: `Heap` is not a part of a figure's name; "),
         (
             reading(bytes, mean, "figure = \"heap\""),
             "7: figures of `jvm.heap_bytes` begin with `jvm`, ",
@@ -121,7 +121,7 @@ fn what_cannot_be_declared_is_refused_with_its_line_and_the_way_out() {
         ),
         (
             reading(bytes, mean, "per = { name = \"jvm.threads\", one = \"a thread\" }"),
-            "7: `a thread` is no part of a figure's name; ",
+            "7: `a thread` is not a part of a figure's name; ",
         ),
         (reading(bytes, mean, "folds = 1"), "7: unknown key `folds`; did you mean `fold`?"),
         (twice, "9: another reading has `jvm.heap_bytes` already; "),
@@ -146,7 +146,7 @@ fn the_readings_of_a_run_are_those_of_the_probes_that_its_subjects_name() {
     let mut files = shipped();
     assert_eq!(names(&files).len(), 7);
     files.push((manifest("jvm"), page(&reading("jvm.threads", "\"mean\"", "")).text));
-    assert_eq!(names(&files).len(), 7, "no subject names the other");
+    assert_eq!(names(&files).len(), 7, "no server names the other");
     files.push(subject("b", "title = \"B\"\nprobe = \"jvm\"\n"));
     files.push(subject("c", "probe = \"jvm\""));
     assert_eq!(names(&files)[7..], ["jvm.threads"]);

@@ -13,5 +13,5 @@ fn the_command_that_runs_it_anew_says_where() {
     assert_eq!(again(&far), "dyno run e --load-on ssh:a,b:cpus=0-1 --listen-on 10.0.0.5");
     // The machine from which the run was ordered has loaded.
     let desk = [("subject.on", "ssh:x"), ("load.on", "desk"), ("subject.address", "127.0.0.1")];
-    assert_eq!(again(&desk), "dyno run e --subject-on ssh:x");
+    assert_eq!(again(&desk), "dyno run e --server-on ssh:x");
 }

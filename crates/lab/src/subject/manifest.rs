@@ -260,7 +260,8 @@ impl Reader<'_> {
             true => Ok(text.get_ref()),
             false => {
                 let shown = text.get_ref().escape_debug();
-                Err(self.wrong(text, format!("`{shown}` is no name; names are of a-z, 0-9 and -")))
+                Err(self
+                    .wrong(text, format!("`{shown}` is not a name; names are of a-z, 0-9 and -")))
             }
         }
     }
@@ -273,13 +274,13 @@ impl Reader<'_> {
         other: &Spanned<String>,
     ) -> Result<PathBuf, ConfigError> {
         if other.get_ref() == name {
-            return Err(self.wrong(other, "a subject cannot be laid over itself".into()));
+            return Err(self.wrong(other, "a server cannot be laid over itself".into()));
         }
         let folder = root.join("subjects").join(self.name(other)?);
         match folder.join("subject.toml").is_file() {
             true => Ok(folder),
             false => {
-                let says = format!("there is no subject `{}` to be laid first", other.get_ref());
+                let says = format!("there is no server `{}` to be laid first", other.get_ref());
                 Err(self.wrong(other, says))
             }
         }
@@ -295,7 +296,9 @@ impl Reader<'_> {
     fn packages(&self, packages: &[Spanned<String>]) -> Result<(), ConfigError> {
         match packages.iter().find(|package| !is_package(package.get_ref())) {
             None => Ok(()),
-            Some(odd) => Err(self.wrong(odd, format!("`{}` is no package's name", odd.get_ref()))),
+            Some(odd) => {
+                Err(self.wrong(odd, format!("`{}` is not a package's name", odd.get_ref())))
+            }
         }
     }
 
@@ -305,7 +308,9 @@ impl Reader<'_> {
     ) -> Result<(), ConfigError> {
         match names.find(|name| !is_variable(name.get_ref())) {
             None => Ok(()),
-            Some(odd) => Err(self.wrong(odd, format!("`{}` is no variable's name", odd.get_ref()))),
+            Some(odd) => {
+                Err(self.wrong(odd, format!("`{}` is not a variable's name", odd.get_ref())))
+            }
         }
     }
 

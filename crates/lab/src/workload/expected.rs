@@ -41,11 +41,12 @@ pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, Conf
             }
             StatusKey::Word(word) if word == "any" => StatusRule::Any,
             StatusKey::Number(number) => {
-                let says = format!("{number} is no final status; they go from 200 to 599");
+                let says = format!("{number} is not a final status; they go from 200 to 599");
                 return Err(source.wrong(Some(status.span()), says));
             }
             StatusKey::Word(word) => {
-                let says = format!("`{}` is no status; write 200, or \"any\"", word.escape_debug());
+                let says =
+                    format!("`{}` is not a status; write 200, or \"any\"", word.escape_debug());
                 return Err(source.wrong(Some(status.span()), says));
             }
         },

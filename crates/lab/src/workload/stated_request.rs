@@ -133,7 +133,7 @@ impl Workload {
             method: request.method.clone(),
             target: request.target.clone(),
             headers: request.headers.clone(),
-            body: body.map_err(|_| "the request's body is no text".to_string())?,
+            body: body.map_err(|_| "the request's body is not text".to_string())?,
             expect: expect.clone(),
         };
         let kept = Kept { title: self.title.clone(), request: stated };

@@ -22,7 +22,7 @@ impl fmt::Display for RateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no rate: write requests a second between 0.001 and {}, as 500, 0.5, 20k or 90/m",
+            "`{}` is not a rate: write requests a second between 0.001 and {}, as 500, 0.5, 20k or 90/m",
             self.0.escape_debug(),
             Rate::MAX_PER_S
         )

@@ -47,7 +47,7 @@ fn check_plateau(plateau: &Plateau, bounds: Bounds) -> Result<(), String> {
     check_still(plateau.still, bounds.times)?;
     let WholeBeats { lasted, messages } =
         plateau.whole.unwrap_or(WholeBeats { lasted: 0, messages: 0 });
-    no_more("whole beats", &[lasted, messages], COUNT_MAX)?;
+    no_more("whole intervals", &[lasted, messages], COUNT_MAX)?;
     let Plateau { connect, agree, late, gap, own, .. } = plateau;
     for distribution in [connect, agree, late, gap, own, &plateau.echoes.response] {
         check_distribution(distribution, bounds)?;

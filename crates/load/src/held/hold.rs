@@ -51,12 +51,12 @@ pub fn hold(
         drop(sender);
         let merger = WindowMerger::new(nanos(order.window), order.lanes);
         let windows = collect(&windows, merger, origin, (halt, &end), watch);
-        let all = joins.into_iter().map(|join| join.join().expect("a lane does not panic"));
+        let all = joins.into_iter().map(|join| join.join().expect("a thread does not panic"));
         let whole = all.reduce(|mut whole, one| {
             whole.merge(&one);
             whole
         });
-        let mut holding = whole.ok_or_else(|| LoadError::new("there are no lanes".into()))?;
+        let mut holding = whole.ok_or_else(|| LoadError::new("there are no threads".into()))?;
         debug_assert_eq!(holding.check(order), Ok(()));
         holding.windows = windows;
         Ok(holding)

@@ -61,7 +61,7 @@ pub struct Plateau {
     pub security: Option<Box<Security>>,
     /// From there, or from the end of TLS's handshake, to the head, or to the end of the handshake.
     pub agree: Distribution,
-    /// Messages against their beat.
+    /// Messages how late.
     pub late: Distribution,
     /// From one message to the next on the same connection.
     pub gap: Distribution,
@@ -153,7 +153,7 @@ pub struct HoldWindow {
     pub bytes: u64,
     /// From the beginning of a connection until it was open.
     pub open_after: Folded,
-    /// Messages against their beat.
+    /// Messages how late.
     pub late: Folded,
 }
 
@@ -201,7 +201,7 @@ impl Plateau {
         }
     }
 
-    /// Adds what another lane saw of the same step.
+    /// Adds what another thread saw of the same step.
     pub fn merge(&mut self, other: &Plateau) {
         let sums = [
             (&mut self.begun, other.begun),
@@ -309,7 +309,7 @@ impl HoldWindow {
         }
     }
 
-    /// Adds what another lane saw in the same interval.
+    /// Adds what another thread saw in the same interval.
     pub fn merge(&mut self, other: &HoldWindow) {
         let sums = [
             (&mut self.open, other.open),

@@ -52,7 +52,7 @@ impl Parts {
     pub(crate) fn check(&self, part: &Part) -> Result<(), String> {
         self.check_share(part)?;
         let own = self.plan.own_of(part.share.first, part.lanes);
-        true_or(part.reports.len() == own.len(), "it has other lanes than it says")?;
+        true_or(part.reports.len() == own.len(), "it has other threads than it says")?;
         true_or(part.width == self.plan.times.width, "its windows have another length")?;
         let planned = self.plan.times.measured.end;
         let was_stopped = part.was_halted || part.gave_up.is_some();
@@ -76,8 +76,8 @@ impl Parts {
         part.quiet.check()?;
         part.reports.iter().try_for_each(|report| {
             let times = [report.cpu_time, report.wall, report.idle, report.polled];
-            no_more("a lane's times", &times, 2 * INSTANT_MAX)?;
-            true_or(report.cpu.is_none_or(|cpu| cpu < CPUS_MAX), "a lane has an impossible CPU")?;
+            no_more("a thread's times", &times, 2 * INSTANT_MAX)?;
+            true_or(report.cpu.is_none_or(|cpu| cpu < CPUS_MAX), "a thread has an impossible CPU")?;
             check_still(report.still, 2 * INSTANT_MAX)
         })
     }
@@ -85,14 +85,17 @@ impl Parts {
     fn check_share(&self, part: &Part) -> Result<(), String> {
         let ordered = self.whole.lanes;
         if part.share.of != ordered {
-            return Err(format!("it is of {} lanes, where {ordered} were ordered", part.share.of));
+            return Err(format!(
+                "it is of {} threads, where {ordered} were ordered",
+                part.share.of
+            ));
         }
         part.share.check(part.lanes)?;
-        true_or(0 < part.lanes, "it has no lanes")?;
+        true_or(0 < part.lanes, "it has no threads")?;
         let (first, end) = (part.share.first, part.share.first + part.lanes);
         match self.have.range(..end).next_back() {
             Some((other, lanes)) if first < other + lanes => {
-                Err(format!("lane {} has come before", first.max(*other)))
+                Err(format!("thread {} has come before", first.max(*other)))
             }
             _ => Ok(()),
         }
@@ -123,7 +126,7 @@ impl Parts {
         no_more("a window's failures", &window.failed, COUNT_MAX)?;
         no_more("a window's octets", &[window.bytes_sent, window.bytes_received], BYTES_MAX)?;
         no_more("a window's CPU time", &[window.cpu], bounds.times)?;
-        true_or(window.in_flight_area <= AREA_MAX, "a window has too many under way")?;
+        true_or(window.in_flight_area <= AREA_MAX, "a window has too many in flight")?;
         for folded in [&window.response, &window.service] {
             check_folded(folded, bounds)?;
         }
@@ -211,7 +214,7 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];
-    true_or(areas.iter().all(is_small), "there are too many under way")?;
+    true_or(areas.iter().all(is_small), "there are too many in flight")?;
     for distribution in tally.all_distributions() {
         check_distribution(distribution, bounds)?;
     }

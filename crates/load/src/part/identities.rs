@@ -25,7 +25,7 @@ pub(super) fn check(part: &Part, facts: &Facts, measured_from: Nanos) -> Result<
     true_or(total.last_done <= ended, "its last exchange ended after its last window")?;
     // An early end moves the border between what is measured and what comes after it.
     let was_stopped = part.was_halted || part.gave_up.is_some();
-    true_or(was_stopped || are_of_lanes(part), "its lanes' times are not its own")
+    true_or(was_stopped || are_of_lanes(part), "its threads' times are not its own")
 }
 
 /// Right answers on time, by the count and by the histogram, whose resolution is a thousandth.

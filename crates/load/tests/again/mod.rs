@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 struct Wrong;
 
 /// Repeats such a test. A busy machine may keep any program waiting for longer than the test allows for, but not in each
-/// attempt; a fault of dyno's is there in all of them. What has no time in it belongs in `in_each`.
+/// attempt; a bug in dyno's is there in all of them. What has no time in it belongs in `in_each`.
 #[track_caller]
 pub(crate) fn in_one_of_five(attempt: impl Fn()) {
     for _ in 1..5 {

@@ -24,7 +24,7 @@ pub struct CpusError {
 impl fmt::Display for CpusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = CpuSet::MAX_CPU - 1;
-        write!(f, "`{}` is no set of CPUs; say `0` or `0-3,8`, none above {most}", self.text)
+        write!(f, "`{}` is not a set of CPUs; say `0` or `0-3,8`, none above {most}", self.text)
     }
 }
 
@@ -164,11 +164,11 @@ fn split_by_cores(available: &Cpus, siblings: impl Fn(usize) -> Option<Cpus>) ->
         (_, [] | [_]) => Split {
             subject: available.clone(),
             load: available.clone(),
-            shared: Some("the subject and the load share the only CPU".to_string()),
+            shared: Some("the server and the load share the only CPU".to_string()),
         },
         ([_], threads) => {
             let (subject, load) = threads.split_at(threads.len() / 2);
-            let shared = "the subject and the load run on threads of the same core".to_string();
+            let shared = "the server and the load run on threads of the same core".to_string();
             Split {
                 subject: Cpus(subject.to_vec()),
                 load: Cpus(load.to_vec()),

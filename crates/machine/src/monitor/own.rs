@@ -79,10 +79,10 @@ impl Own {
     }
 }
 
-/// The lane number in a thread's name: `lane 3` of a load, `holder 3` of held connections.
+/// The lane number in a thread's name: `loader 3` of a load, `holder 3` of held connections.
 fn lane_of(name: &str) -> Option<u32> {
     let name = name.trim();
-    let number = name.strip_prefix("lane ").or_else(|| name.strip_prefix("holder "))?;
+    let number = name.strip_prefix("loader ").or_else(|| name.strip_prefix("holder "))?;
     number.parse().ok()
 }
 
@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn threads_that_press_and_threads_that_hold_are_found() {
-        let found = ["lane 3\n", "holder 12\n", "signals\n", "lane\n", "holder x\n"].map(lane_of);
+        let found =
+            ["loader 3\n", "holder 12\n", "signals\n", "loader\n", "holder x\n"].map(lane_of);
         assert_eq!(found, [Some(3), Some(12), None, None, None]);
     }
 

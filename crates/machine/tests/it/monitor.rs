@@ -201,7 +201,7 @@ fn what_a_subject_starts_later_is_found() {
 
 fn lanes_are_reported_by_name() {
     let (end, ended) = std::sync::mpsc::channel::<()>();
-    let lane = std::thread::Builder::new().name("lane 7".to_string());
+    let lane = std::thread::Builder::new().name("loader 7".to_string());
     let lane = lane.spawn(move || ended.recv()).unwrap();
     let folder = Folder::new();
     let running = launch(&warden(), &spec(&folder, &["sleep", "1000"])).unwrap();

@@ -50,13 +50,13 @@ fn columns(loads: usize) -> Columns {
     };
     let mut columns: Columns = vec![
         (Column::new("agent", "agent", 0).left(), |it| Cell::text(&it.newest.name)),
-        (column("share", "share", 0, "of the load, by its lanes"), share),
+        (column("share", "share", 0, "of the load, by its threads"), share),
     ];
     if loads == 1 {
         columns.push((column("rate", "requests/s", 1, "due in the measured time"), per_s));
     }
     columns.extend::<Columns>(vec![
-        (column("late", "late p99", 1, "1 % of its requests were sent so late, or later"), late),
+        (column("late", "sent late p99", 1, "1 % of its requests were sent so late, or later"), late),
         (
             column(
                 "busy",
@@ -282,7 +282,7 @@ mod tests {
                 "agent",
                 "share",
                 "requests/s",
-                "late p99",
+                "sent late p99",
                 "busy",
                 "to the server",
                 "to dyno",

@@ -89,7 +89,7 @@ json_type! {
     {
         /// the server, or the file
         name: &'a str = &row.name,
-        /// what was loaded how: rows of one place were compared
+        /// what was loaded how: rows of one load were compared
         place: &'a str = &row.place,
         /// connections; null where the file does not say
         connections: Option<f64> = row.connections,

@@ -42,7 +42,7 @@ fn an_audit_in_a_terminal() {
         invalid: the mean is too long for so few connections (Little's law) (littles_law): 1 row
           A connection carries one request at a time, or as many as are pipelined. So rate × mean latency is
           at most the number of connections; it may be less, because connections also wait for the client.
-          brook (json-64): 64,000 requests/s × 2.20 ms are 141 requests under way at once, and no more than
+          brook (json-64): 64,000 requests/s × 2.20 ms are 141 requests in flight at once, and no more than
           64 can be
           what to do: see whether requests were pipelined, whether times count from a schedule, and whether
           the load generator corrects its times afterwards (wrk does); measure again with another one
@@ -63,7 +63,7 @@ fn an_audit_in_a_terminal() {
         suspect: many servers have the same rate (same_rate): 4 rows
           Servers of different authors do not have one speed by chance. The limit may be the load
           generator's or the machine's.
-          brook (json-64): 4 of 5 rows of this place have between 64,000 and 64,300 requests/s
+          brook (json-64): 4 of 5 rows of this load have between 64,000 and 64,300 requests/s
           and 3 more
           what to do: measure a server that does next to nothing with the same load: what it reaches is the
           limit

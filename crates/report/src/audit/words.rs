@@ -103,7 +103,7 @@ pub(super) fn says(finding: &Finding) -> String {
             format!("the mean is {}, the p99 {}", shown(mean, has_unit), shown(p99, has_unit))
         }
         Finding::Little { mean_ns, rate_per_s, under_way } => format!(
-            "{} requests/s × {} are {} requests under way at once, and no more than {} can be",
+            "{} requests/s × {} are {} requests in flight at once, and no more than {} can be",
             rate(rate_per_s),
             time(mean_ns),
             digits(rate_per_s * mean_ns / 1e9),
@@ -141,14 +141,14 @@ pub(super) fn says(finding: &Finding) -> String {
             all.join(", ")
         }
         Finding::SameRate { rows, of, low, high } => format!(
-            "{} of {} rows of this place have between {} and {} requests/s",
+            "{} of {} rows of this load have between {} and {} requests/s",
             count(rows as u64),
             count(of as u64),
             rate(low),
             rate(high)
         ),
         Finding::SameMedian { rows, of, median, has_unit } => format!(
-            "{} of {} rows of this place have a median of {}",
+            "{} of {} rows of this load have a median of {}",
             count(rows as u64),
             count(of as u64),
             shown(median, has_unit)

@@ -88,7 +88,7 @@ fn note(values: &[Value], is_far: bool) -> String {
 
 /// What the load and the machine reach.
 fn ceiling(value: f64) -> Ceiling {
-    Ceiling { by: "the reference".into(), spots: vec![Spot { value, ..Spot::default() }] }
+    Ceiling { by: "dyno's own server".into(), spots: vec![Spot { value, ..Spot::default() }] }
 }
 
 fn limit(criterion: &Criterion) -> String {
@@ -142,7 +142,7 @@ fn spot(place: &Place, criterion: &Criterion) -> Option<Spot> {
         some => format!("; {some} ended early"),
     };
     let says = format!(
-        "{} {}; {} of {} {kind} kept the aim{early}",
+        "{} {}; {} of {} {kind} kept the limits{early}",
         words::lost(pooled),
         words::column(criterion),
         judged.kept,

@@ -16,9 +16,9 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
         doubts.push(ExplainedDoubt::new(
             "capacity_one_process",
             Gravity::Note,
-            "The server ran already: all trials are of one process, so that how processes differ is in no interval, and an \
-             overload may have left its traces.",
-            "give the command that starts the server, or a subject, and each trial gets a fresh process",
+            "The server ran already: all trials use one process, so the interval does not contain how processes \
+             differ, and an overload may have left traces.",
+            "give the command that starts the server, or its name in subjects/, and each trial gets a fresh process",
         ));
     }
     doubts.extend(found.endings.iter().map(|ending| ended(found, ending)));
@@ -59,8 +59,8 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
             "capacity_stalls",
             Gravity::Suspect,
             format!(
-                "{} of {} trials lost by far too much at rates at which others lost hardly anything: something happens \
-                 now and then, and the trials are too short for it, or processes differ much.",
+                "{} of {} trials lost by far too much at rates at which others lost hardly anything: something \
+                 happens occasionally, and the trials are too short for it, or processes differ a lot.",
                 stalls.trials, stalls.of
             ),
             "load it once for minutes at such a rate, and look at its course: dyno load URL -r RATE -d 5m -o page.html",
@@ -139,8 +139,8 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             "The search was interrupted.",
             match found.by {
-                SaidBy::Flags => "go on with it: dyno capacity --resume",
-                SaidBy::File => "go on with it: dyno run --resume",
+                SaidBy::Flags => "resume it: dyno capacity --resume",
+                SaidBy::File => "resume it: dyno run --resume",
             },
         ),
         Conclusion::Wider => ExplainedDoubt::new(
@@ -156,12 +156,13 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             "capacity_collapsed",
             Gravity::Invalid,
             "The server did not recover from an overload.",
-            "start it anew; give the command that starts it, or a subject, and each trial gets a fresh process",
+            "restart it; give the command that starts it, or its name in subjects/, and each trial gets a fresh \
+             process",
         ),
         Conclusion::CannotTell { says, in_a_row } => ExplainedDoubt::new(
             "capacity_unfit",
             Gravity::Invalid,
-            format!("{in_a_row} trials in a row were no evidence: {says}."),
+            format!("{in_a_row} trials in a row were disturbed and not counted: {says}."),
             match found.endings.iter().any(|ending| is_of_the_server(ending.kind)) {
                 true => SEE,
                 false => "end other programs, or load it from another machine (--load-on)",

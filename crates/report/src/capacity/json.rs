@@ -19,7 +19,7 @@ pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
 }
 
 json_type! {
-    /// A search for the greatest rate at which a server keeps an aim.
+    /// A search for the highest rate at which a server keeps the limits.
     pub(crate) struct Document as "capacity_report" of found: FinishedSearch<'_> {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
@@ -101,7 +101,7 @@ json_type! {
 }
 
 json_type! {
-    /// A part of an aim.
+    /// A limit of a search.
     struct CriterionJson as "criterion" of it: Criterion {
         /// in words: p99 ≤ 10 ms, or failures
         says: String = words::criterion(it),
@@ -122,17 +122,17 @@ json_type! {
         word: Option<&'static str> = place.judged.as_ref().map(|judged| judged.word.name()),
         /// full trials
         trials: usize = place.judged.as_ref().map_or(0, |judged| judged.of),
-        /// of these, those that kept the aim by themselves
+        /// of these, those that kept the limits by themselves
         kept: usize = place.judged.as_ref().map_or(0, |judged| judged.kept),
         /// short trials
         short_trials: usize = place.short.as_ref().map_or(0, |judged| judged.of),
-        /// of these, those that kept the aim by themselves
+        /// of these, those that kept the limits by themselves
         short_kept: usize = place.short.as_ref().map_or(0, |judged| judged.kept),
-        /// full trials that ended early, because they could not keep the aim any more
+        /// full trials that ended early, because they could not keep the limits any more
         ended_early: usize = place.judged.as_ref().map_or(0, |judged| judged.ended_early),
         /// short trials that ended early
         short_ended_early: usize = place.short.as_ref().map_or(0, |judged| judged.ended_early),
-        /// what all full trials lost, by the parts of the aim
+        /// what all full trials lost, by the limits
         lost: Vec<LostJson> = lost(place.judged.as_ref()),
         /// what all short trials lost, which decides nothing
         short_lost: Vec<LostJson> = lost(place.short.as_ref()),

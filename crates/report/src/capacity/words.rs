@@ -106,7 +106,8 @@ pub(crate) fn evidence(found: &FinishedSearch<'_>) -> Vec<String> {
     all
 }
 
-/// How many of the full trials at the ends kept the aim: `5 of 5 fresh processes kept it at 1,520/s, 1 of 5 at 1,580/s.`
+/// How many of the full trials at the ends kept the aim: `5 of 5 fresh processes kept the limits at 1,520/s, 1 of 5
+/// at 1,580/s.`
 fn kept(found: &FinishedSearch<'_>) -> Option<String> {
     let full = [&found.answer.lower, &found.answer.upper].into_iter().flatten();
     let mut full = full.filter(|end| !end.is_short);
@@ -121,7 +122,7 @@ fn kept(found: &FinishedSearch<'_>) -> Option<String> {
     let kept = |end: &End| format!("{} of {}", end.judged.kept, end.judged.of);
     let other =
         full.next().map_or(String::new(), |end| format!(", and {} {}", kept(end), at_rate(end)));
-    Some(format!("{} {trials} kept it {}{other}.", kept(first), at_rate(first)))
+    Some(format!("{} {trials} kept the limits {}{other}.", kept(first), at_rate(first)))
 }
 
 /// Why no more is known.
@@ -134,23 +135,23 @@ fn open(found: &FinishedSearch<'_>) -> Option<String> {
             let because = ceiling.map_or(String::new(), |ceiling| {
                 format!(", because dyno's own server gives {} answers/s here", rate(ceiling))
             });
-            format!("More was not tried{because}.")
+            format!("Higher rates were not tried{because}.")
         }
         Conclusion::OutOfTime { needed_s } => format!(
-            "The limit of time came first: about {} more would be needed for a bracket of {}.",
+            "The time limit ended the search: about {} more would be needed for a bracket of {}.",
             seconds(*needed_s),
             whole(found.search.width)
         ),
         Conclusion::Unfinished { needed_s } => {
-            format!("The search is not over: about {} more are needed.", seconds(*needed_s))
+            format!("The search is not finished: about {} more are needed.", seconds(*needed_s))
         }
         Conclusion::Wider => format!(
             "This is wider than {}, because a rate in between stayed undecided.",
             whole(found.search.width)
         ),
         Conclusion::Collapsed { kept } => format!(
-            "It kept {}/s at first, and later neither that nor any lower rate: it did not recover from what it was given in \
-             between.",
+            "It kept {}/s at first, and later neither that nor any lower rate: it did not recover from the overload \
+             in between.",
             rate(*kept)
         ),
         Conclusion::CannotTell { says, in_a_row } => {
@@ -159,8 +160,8 @@ fn open(found: &FinishedSearch<'_>) -> Option<String> {
     })
 }
 
-/// Which trials were repeated, and why: `7 of 24 trials were repeated: dyno itself was late (5), other programs used up to
-/// 1.2 CPUs (2).`
+/// Which trials were repeated, and why: `7 of 24 trials were repeated: dyno itself sent late (5), other programs used
+/// up to 1.2 CPUs (2).`
 pub(crate) fn noise(found: &FinishedSearch<'_>) -> Option<String> {
     let all = &found.answer.noise;
     let times: usize = all.iter().map(|(_, times)| times).sum();
@@ -173,9 +174,8 @@ pub(crate) fn noise(found: &FinishedSearch<'_>) -> Option<String> {
         .collect();
     let of = counted(found.answer.trials as u64, "trial", "trials");
     let was = if times == 1 { "was" } else { "were" };
-    (0 < times).then(|| {
-        format!("{times} of {of} {was} repeated, and {was} no evidence: {}.", kinds.join(", "))
-    })
+    (0 < times)
+        .then(|| format!("{times} of {of} {was} repeated and not counted: {}.", kinds.join(", ")))
 }
 
 /// Where nothing is known.

@@ -370,9 +370,9 @@ fn no_line_crosses_a_place_that_was_not_measured() {
 #[test]
 fn a_limit_is_drawn_with_its_name() {
     let mut found = curves(vec![series("x", 2, &[(1_000.0, 10.0), (2_000.0, 30.0)])]);
-    found.panels[0].limit = Some((20.0, "promise: p99 ≤ 20ms".into()));
+    found.panels[0].limit = Some((20.0, "limit: p99 ≤ 20ms".into()));
     let drawn = lines(&found, Room::Wide);
-    assert!(drawn.contains("class=\"limit\"") && drawn.contains("promise: p99 ≤ 20ms"), "{drawn}");
+    assert!(drawn.contains("class=\"limit\"") && drawn.contains("limit: p99 ≤ 20ms"), "{drawn}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
         match command(finding, &result.target) {
             Ok(line) => format!("```sh\n{line}\n```"),
             Err(why) => format!(
-                "The bytes alone do not repeat it: {why}. This does: `dyno check ADDRESS --only {}`",
+                "The bytes alone do not repeat it: {why}. This does: `dyno check ADDRESS --case {}`",
                 finding.id
             ),
         },

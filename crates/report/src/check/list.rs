@@ -27,7 +27,7 @@ fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> S
         lines.push(Line::default());
     }
     lines.push(Line::plain(format!(
-        "catalogue {}; `dyno check --list --verbose` adds demands and bytes; docs/check.md says how they are judged",
+        "catalogue {}; `dyno check --list --full` adds demands and bytes; docs/check.md says how they are judged",
         stamp()
     )));
     shown(&lines, is_coloured)

@@ -196,7 +196,8 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
             slow.seq
         )
     });
-    let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno was late. Awaited: from \
+    let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno sent it late. \
+        Awaited: from \
                   then until the answer began; read: until it was whole. Request: its number.";
     markup!(
         "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\

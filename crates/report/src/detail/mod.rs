@@ -84,7 +84,7 @@ fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
         parts.push("did not keep up".into());
     }
     if row.is_reference {
-        parts.push("a reference, no competitor".into());
+        parts.push("dyno's own server, no competitor".into());
     }
     if let Some(verdict) = row.verdict() {
         parts.push(verdict.name().into());

@@ -33,7 +33,7 @@ pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) 
     let (heading, together) = match (findings.is_load(), is_single) {
         (true, true) => ("Distribution", ""),
         (true, false) => ("Distribution", ", all loads together"),
-        (false, _) => ("Distribution at each place", ", all measured rounds together"),
+        (false, _) => ("Distribution under each load", ", all measured rounds together"),
     };
     let legend = format!(
         "How long answers took{together}. Bars: how many took so long, by the tallest; line: the share that was answered \

@@ -53,8 +53,8 @@ impl Mark {
                 "the server still kept up at the highest load that was tried: it may be able to do more"
             }
             Mark::CutBeats => {
-                "over the measured part, up to one message of each connection too many or too few: give the beat to count \
-                 whole beats"
+                "over the measured part, up to one message of each connection too many or too few: give the interval \
+                 (--interval) to count whole intervals"
             }
             Mark::FewSamples => "fewer than 10 samples lie beyond this percentile",
             Mark::Crashed => "the server was gone after a case of its conformance check",

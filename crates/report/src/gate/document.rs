@@ -50,7 +50,7 @@ fn runs(gate: &FinishedGate<'_>) -> String {
 fn conditions(gate: &FinishedGate<'_>) -> String {
     let rule = gate.weighing.rule;
     let builds = rule.builds.map_or(String::new(), |builds| {
-        format!("; {builds} builds of each side take turns, and each counts once")
+        format!("; {builds} builds of base and of head take turns, and each counts once")
     });
     let sides = format!("base: {}; head: {}", gate.base, gate.head);
     if gate.early.is_none() && !gate.weighing.figures.iter().any(|it| it.is_gated) {
@@ -71,11 +71,11 @@ fn table(gate: &FinishedGate<'_>) -> Table {
     columns.extend([
         Column::new("pairs", "pairs", 0),
         Column::new("least_shown", "shows", 3)
-            .meaning("the least difference that so many pairs show")
+            .meaning("the smallest difference that so many pairs can detect")
             .explained(),
         Column::new("false_alarms", "alarms", 4)
             .meaning(
-                "how often the rule calls this figure worse with the signs of its pairs by chance",
+                "how often the rule calls this figure worse when the signs of its pairs are random",
             )
             .explained(),
     ]);

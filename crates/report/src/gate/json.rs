@@ -45,11 +45,11 @@ pub(crate) struct Document<'t> {
     detect_percent: f64,
     /// the probability that such a head is called no worse
     missed_percent: f64,
-    /// so many builds of each side took turns, and each counts once; null: all pairs are of one build
+    /// so many builds of base and of head took turns, and each counts once; null: all pairs are of one build
     builds: Option<usize>,
     /// pairs that were tried
     pairs_tried: usize,
-    /// pairs of which no side was disturbed
+    /// pairs in which neither was disturbed
     pairs_counted: usize,
     /// the doubts about the other pairs, one of each
     disturbances: Vec<&'static str>,
@@ -69,7 +69,7 @@ pub(crate) struct Document<'t> {
 }
 
 json_type! {
-    /// A figure of both sides of a pair.
+    /// A figure of base and head of a pair.
     pub(crate) struct PairJson as "gate_pair" of pair: PairOf {
         /// the base's
         base: f64 = pair.base,
@@ -79,7 +79,7 @@ json_type! {
         head: f64 = pair.side,
         /// whether the true one is no less
         head_is_bound: bool = pair.are_bounds[1],
-        /// whether the pair counts: no side was disturbed
+        /// whether the pair counts: neither was disturbed
         counts: bool,
     }
 }
@@ -127,9 +127,9 @@ json_type! {
         /// the standard deviation of the pairs' log ratios; of several builds, of the builds' means; null:
         /// there are fewer than two
         spread: Option<f64> = weighed.finding.known_spread(),
-        /// the least difference that so many pairs show; null: more than 100 %
+        /// the smallest difference that so many pairs can detect; null: more than 100 %
         least_shown_percent: Option<f64> = weighed.least.map(|least| 100.0 * least),
-        /// how often the rule calls this figure worse with the signs of its pairs by chance; null: they are too few
+        /// how often the rule calls this figure worse when the signs of its pairs are random; null: they are too few
         false_alarms_percent: Option<f64> = weighed.false_alarms.map(|share| 100.0 * share),
         /// what a second build of the base says against the first; worse: they differ; null: there was none
         control: Option<String> = weighed.control.map(|control| self::answer(control.answer)),

@@ -66,17 +66,17 @@ fn answer(
             let why = weighing.disturbances.first();
             let why = why.map_or(String::new(), |why| format!("; the first: {}", why.says()));
             let pairs = counted(weighing.tried as u64, "pair", "pairs");
-            format!("Cannot tell: of {pairs} {lost} did not count{why}.")
+            format!("Cannot tell: {lost} of {pairs} were disturbed and did not count{why}.")
         }
         Verdict::CannotTell(WhyUnclear::Control) => {
-            "Cannot tell: two builds of the base differ as well, so this machine does it to equal code.".into()
+            "Cannot tell: two builds of the base differ as well, so on this machine equal code seems to differ.".into()
         }
         Verdict::CannotTell(WhyUnclear::Conformance) => {
             let why = newly_broken.and_then(|it| it.as_ref().err()).map_or("", String::as_str);
             format!("Cannot tell whether the head newly breaks a clause of the RFCs: {why}.")
         }
         Verdict::CannotTell(WhyUnclear::Limit) => {
-            format!("Cannot tell whether the head is {detect} worse: --limit was over before the load at a fixed rate.")
+            format!("Cannot tell whether the head is {detect} worse: --max-time was over before the load at a fixed rate.")
         }
         Verdict::CannotTell(WhyUnclear::Figures) => {
             let open = gated().filter_map(|it| Some(listed(&name(it), None, Some(&why(it)?))));
@@ -119,23 +119,23 @@ pub(super) fn why(weighed: &Weighed) -> Option<String> {
         false => counted,
     };
     Some(match why {
-        Unclear::FewPairs if finding.pairs == 0 => "no pair has it".into(),
+        Unclear::FewPairs if finding.pairs == 0 => "no pair measured it".into(),
         Unclear::FewPairs => format!("{pairs} are too few"),
         Unclear::Wide => match weighed.least {
             Some(least) => {
-                format!("{pairs} lie so far apart that they show {}", percent(least))
+                format!("with this noise, {pairs} can detect a difference of {}", percent(least))
             }
-            None => format!("{pairs} lie too far apart"),
+            None => format!("with this noise, {pairs} can detect no difference"),
         },
-        Unclear::Serial => format!("{pairs} are too like their neighbours"),
+        Unclear::Serial => format!("consecutive pairs of {pairs} are correlated"),
         Unclear::OnePair if finding.units < finding.pairs => {
-            format!("of {pairs} one build decides")
+            format!("the result depends on a single build of {pairs}")
         }
-        Unclear::OnePair => format!("of {pairs} one decides"),
+        Unclear::OnePair => format!("the result depends on a single one of {pairs}"),
         Unclear::Bounds => format!(
             "{} times are lower bounds, because requests were given up",
             match weighed.finding.bounds {
-                Bounds { may_be_worse: true, may_be_better: true } => "both sides'",
+                Bounds { may_be_worse: true, may_be_better: true } => "the base's and the head's",
                 Bounds { may_be_worse: true, .. } => "the head's",
                 Bounds { .. } => "the base's",
             }

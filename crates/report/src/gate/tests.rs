@@ -95,7 +95,7 @@ fn what_cannot_be_told_says_why_and_is_skipped() {
     );
     let run = RunRecord::default();
     let gate = gate(&weighing, &run, "dir:.");
-    assert!(gate.sentence().contains("8 pairs lie so far apart that they show 4.3 %"));
+    assert!(gate.sentence().contains("with this noise, 8 pairs can detect a difference of 4.3 %"));
     assert!(gate.junit().unwrap().contains("<skipped"), "{}", gate.junit().unwrap());
 }
 
@@ -238,7 +238,14 @@ fn every_end_of_a_gate_is_told_alike_in_all_forms() {
     of(&slower, speed, kept(), None, Word::Worse, "Worse: throughput/s, 8 connections: 0.7");
     of(&wide, speed, kept(), None, Word::CannotTell, "Cannot tell whether the head is 5 % worse");
     of(&[[FINE, DEAD]; 3], speed, kept(), None, Word::Worse, "where the base was measured");
-    of(&[[DEAD, DEAD]; 3], speed, kept(), None, Word::CannotTell, "of 3 pairs 3 did not count");
+    of(
+        &[[DEAD, DEAD]; 3],
+        speed,
+        kept(),
+        None,
+        Word::CannotTell,
+        "3 of 3 pairs were disturbed and did not count",
+    );
     let broken = Some(Ok(vec!["x (y)".to_string()]));
     of(&alike, speed, broken, None, Word::Worse, "newly breaks x (y)");
     // Wrong answers and failures come first, and what is tolerated comes last.
@@ -266,7 +273,14 @@ fn every_end_of_a_gate_is_told_alike_in_all_forms() {
     let clauses = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
     of(&busy, &[], kept(), None, Word::NotWorse, clauses);
     // What was measured is shown where it decides nothing.
-    let texts = of(&busy, speed, None, None, Word::CannotTell, "of 3 pairs 3 did not count");
+    let texts = of(
+        &busy,
+        speed,
+        None,
+        None,
+        Word::CannotTell,
+        "3 of 3 pairs were disturbed and did not count",
+    );
     let pairs = texts.matches("1,300/1,301*, 1,300/1,302*, 1,300/1,303*").count();
     assert_eq!(pairs, 1, "Markdown escapes the stars, and the text has them: {texts}");
     assert!(

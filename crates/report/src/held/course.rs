@@ -156,7 +156,7 @@ fn late(course: &HeldCourse, times: &Times) -> Option<Panel> {
     let p99 = || course.moments.iter().map(|moment| moment.late_p99.map(|late| late.value));
     p99().any(|late| late.is_some()).then(|| {
         let late = times.trace("late, p99", Form::Line("trace"), Unit::Milliseconds, p99());
-        let (heading, note) = ("messages late, p99", "against their beat");
+        let (heading, note) = ("messages late, p99", "how late");
         let panel = Panel::new(heading, note, Unit::Milliseconds, 72.0, vec![late]);
         Panel { is_log: true, ..panel }
     })

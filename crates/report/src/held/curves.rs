@@ -179,7 +179,8 @@ fn connecting() -> Picture<'static> {
 fn lateness() -> Picture<'static> {
     Picture {
         heading: "How late messages came",
-        says: "Each message against its beat. What a reference shows, too, is the machine's and dyno's own.",
+        says: "How long after it was due each message came. What dyno's own server shows, too, is the delay of the \
+            machine and of dyno.",
         has_references: true,
         panels: vec![
             time(

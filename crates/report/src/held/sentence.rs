@@ -72,9 +72,11 @@ pub(crate) fn held(name: &str, held: &HeldSubject) -> String {
     };
     let open = last.estimate(Figure::Open).map_or(0.0, |open| open.value);
     let late = last.estimate(Figure::PushLateP99).map_or(String::new(), |late| {
-        let within = if late.is_bound { "only after" } else { "within" };
-        let late = units::time(late.value * 1e6);
-        format!(", and 99 % of the messages came {within} {late} of their beat")
+        let time = units::time(late.value * 1e6);
+        match late.is_bound {
+            true => format!(", and 1 % of the messages came at least {time} late"),
+            false => format!(", and 99 % of the messages came within {time} of when they were due"),
+        }
     });
     let sum = |of: fn(&Sums) -> u64| held.plateaus.iter().map(|step| of(&step.sums)).sum::<u64>();
     let broken: Vec<String> = [

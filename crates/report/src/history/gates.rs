@@ -52,7 +52,7 @@ pub struct GateLine {
     point_unit: String,
     /// the figure's name in figures.md
     figure: String,
-    /// so many builds of each side took turns from pair to pair; null: all pairs are of one build
+    /// so many builds of base and of head took turns from pair to pair; null: all pairs are of one build
     builds: Option<usize>,
     /// what the pairs that count differ by, in their order: logarithms of ratios, above zero where the head is worse
     differences: Vec<f64>,

@@ -66,7 +66,7 @@ json_type! {
     {
         /// the command that measured: run, load or race (of runs in a store always run); null, as all of these: no line is a measurement
         made_by: Option<MadeBy> = common.map(|line| line.made_by),
-        /// the experiment, the race's sides, or what the load requested
+        /// the experiment, the race's servers, or what the load requested
         experiment: Option<&'t str> = text(|line| &line.experiment),
         /// a hash of the experiment's file and of its workloads', or of the load's flags
         plan: Option<&'t str> = text(|line| &line.plan),
@@ -74,7 +74,7 @@ json_type! {
         is_quick: Option<bool> = common.map(|line| line.is_quick),
         /// the workload
         workload: Option<&'t str> = text(|line| &line.workload),
-        /// the subject
+        /// the server
         subject: Option<&'t str> = text(|line| &line.subject),
         /// the load: so many connections, or requests each second
         point: Option<f64> = common.map(|line| line.point),
@@ -84,7 +84,7 @@ json_type! {
         figure: Option<&'t str> = text(|line| &line.figure),
         /// the machine's key
         machine: Option<&'t str> = text(|line| &line.machine),
-        /// the reference, or the first side of a race, by whose figure the values are divided; null: by none
+        /// dyno's own server, or the first server of a race, by whose figure the values are divided; null: by none
         relative_to: Option<&'t str> = series.divisor(),
         /// the runs whose values count, oldest first
         runs: Vec<RunJson<'t>> = series.values.iter().zip(&series.lines).map(|(value, line)| RunJson::of(value, line)).collect(),

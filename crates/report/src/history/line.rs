@@ -28,7 +28,7 @@ pub struct Line {
     pub(super) dyno_version: String,
     /// the command that measured: run, load or race
     pub(super) made_by: MadeBy,
-    /// the experiment's name, the race's sides, or what the load requested
+    /// the experiment's name, the race's servers, or what the load requested
     pub(super) experiment: String,
     /// a hash of the experiment's file and of its workloads', or of what the flags of a load or a race mean: figures of
     /// different plans are not alike
@@ -37,7 +37,7 @@ pub struct Line {
     pub(super) is_quick: bool,
     /// the workload, and in which manner it was requested
     pub(super) workload: String,
-    /// the subject's name
+    /// the server's name
     pub(super) subject: String,
     /// what its version command printed
     pub(super) version: String,
@@ -57,15 +57,16 @@ pub struct Line {
     pub(super) value: f64,
     /// whether the true value is no less: requests were given up
     pub(super) is_bound: bool,
-    /// the reference server of the same run, at the same load; null: there was none
+    /// dyno's own server in the same run, under the same load; null: there was none
     pub(super) reference: Option<String>,
     /// the same figure of that
     pub(super) reference_value: Option<f64>,
-    /// of a race: its first side, if this is another one
+    /// of a race: its first server, if this is another one
     pub(super) first_side: Option<String>,
-    /// the figure divided by that of the first side, as the race compares them: the geometric mean of the rounds' ratios
+    /// the figure divided by that of the first server, as the race compares them: the geometric mean of the rounds'
+    /// ratios
     pub(super) ratio_to_first: Option<f64>,
-    /// of a race: how its command line named this side
+    /// of a race: how its command line named this server
     pub(super) side: Option<Side>,
     /// of a load or a race: the flags that load likewise; `…` stands for what is not written here
     pub(super) flags: Vec<String>,
@@ -120,10 +121,10 @@ impl Line {
         }
         let commit = self.run.commit.as_deref().unwrap_or_default();
         if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Some(format!("`{}` is no commit", commit.escape_debug()));
+            return Some(format!("`{}` is not a commit", commit.escape_debug()));
         }
         if !["valid", "suspect", "invalid"].contains(&self.verdict.as_str()) {
-            return Some(format!("`{}` is no verdict", self.verdict.escape_debug()));
+            return Some(format!("`{}` is not a verdict", self.verdict.escape_debug()));
         }
         wrong_flag(&self.flags)
     }

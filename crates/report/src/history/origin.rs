@@ -22,7 +22,7 @@ pub(super) enum MadeBy {
     Race,
 }
 
-/// How the side of a race was named.
+/// How the server of a race was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -33,11 +33,11 @@ pub enum SideKind {
     Url,
 }
 
-/// How the command line of a race named a side.
+/// How the command line of a race named a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "race_side")]
 pub struct Side {
-    /// what it is: command, folder, subject or url
+    /// what it is: command, folder, server or url
     pub kind: SideKind,
     /// what was typed; `…` stands for the values of a command's variables (`env NAME=…`) and of a URL's query
     pub text: String,
@@ -57,7 +57,7 @@ pub enum Origin {
     Race { sides: Vec<RaceSide>, terms: Vec<String>, flags: Vec<String> },
 }
 
-/// A side of a race.
+/// A server of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RaceSide {
     /// What the run calls it.
@@ -117,7 +117,7 @@ impl Origin {
         facts
     }
 
-    /// The side with this subject; none of a run, a load, or a server of dyno's own.
+    /// The side with this server; none of a run, a load, or a server of dyno's own.
     pub(super) fn side(&self, subject: &str) -> Option<&RaceSide> {
         self.sides().iter().find(|side| side.subject == subject)
     }
@@ -167,7 +167,7 @@ const KNOWN: [&str; 20] = [
 /// What is wrong with the flags of a line.
 pub(super) fn wrong_flag(flags: &[String]) -> Option<String> {
     let odd = flags.iter().find(|word| word.starts_with('-') && !KNOWN.contains(&word.as_str()))?;
-    Some(format!("`{}` is no flag of a load that a history can name", odd.escape_debug()))
+    Some(format!("`{}` is not a flag of a load that a history can name", odd.escape_debug()))
 }
 
 /// The flags of a load, written one after the other.

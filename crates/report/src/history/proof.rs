@@ -40,7 +40,7 @@ pub(super) fn proof(last: &Line, first: &Line) -> Result<Proof, String> {
 
 fn of_run(line: &Line, [old, new]: [&str; 2]) -> Proof {
     let (base, head) = (format!("git:{old}"), format!("git:{new}"));
-    let words = ["dyno", "gate", &line.experiment, "--subject", &line.subject];
+    let words = ["dyno", "gate", &line.experiment, "--server", &line.subject];
     let words = [&words[..], &["--base", &base, "--head", &head]].concat();
     Proof { says: "what proves it:".into(), command: shown(words, &[]) }
 }

@@ -162,7 +162,7 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
     let ratio = change["ratio"].as_f64().unwrap();
     assert!((ratio - 0.9).abs() < 1e-9, "{ratio}");
     let command = format!(
-        "dyno gate two --subject quick --base git:{} --head git:{}",
+        "dyno gate two --server quick --base git:{} --head git:{}",
         commit(9).hash,
         commit(10).hash
     );
@@ -275,7 +275,7 @@ fn broken_lines_are_named_and_the_others_count() {
         "history.jsonl line 1: it ends early",
         "line 2: it is the mark of a conflict",
         "line 5: its schema is `dyno.history/9`",
-        "line 6: `--upload-pack=x` is no commit",
+        "line 6: `--upload-pack=x` is not a commit",
     ] {
         assert!(says.contains(part), "{part}\n{says}");
     }

@@ -151,12 +151,12 @@ json_type! {
         silent: u64,
         /// messages received
         messages: u64,
-        /// messages each second, over whole beats; null if there was none. Where no beat is known, over the measured
-        /// part: up to one message of each connection too many or too few
+        /// messages each second, over whole intervals; null if there was none. Where no interval is known, over the
+        /// measured part: up to one message of each connection too many or too few
         messages_per_s: Option<f64> = plateau.messages_per_s(),
-        /// how long the whole beats lasted; null without a beat
+        /// how long the whole intervals lasted; null where the interval is not known
         whole_beats_s: Option<f64> = plateau.whole.map(|whole| seconds(whole.lasted)),
-        /// messages received in them; null without a beat
+        /// messages received in them; null where the interval is not known
         messages_in_whole_beats: Option<u64> = plateau.whole.map(|whole| whole.messages),
         /// octets received
         received_bytes: u64 = plateau.bytes,
@@ -170,7 +170,7 @@ json_type! {
         connect: DistributionJson = (&plateau.connect).into(),
         /// from there until the handshake, or the head of the answer
         agree: DistributionJson = (&plateau.agree).into(),
-        /// messages, after their beat
+        /// how late messages came
         late: DistributionJson = (&plateau.late).into(),
         /// from one message to the next on a connection
         gap: DistributionJson = (&plateau.gap).into(),
@@ -181,9 +181,9 @@ json_type! {
             .then(|| plateau.echoes.with((&plateau.echoes.response).into())),
         /// texts that all had to receive
         broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(broadcast).collect(),
-        /// CPU time of dyno's lanes
+        /// CPU time of dyno's threads
         cpu_s: f64 = seconds(plateau.cpu),
-        /// the lanes slept for longer than intended, or were kept from their CPUs
+        /// the threads slept for longer than intended, or were kept from their CPUs
         stood_still_s: f64 = seconds(plateau.still.sum),
         /// the longest of these times
         stood_still_longest_s: f64 = seconds(plateau.still.longest()),

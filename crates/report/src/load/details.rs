@@ -121,7 +121,10 @@ impl<'t> Details<'t> {
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
-                format!("; {} more of the requests due in it were answered later", count(after))
+                format!(
+                    "; {} more answers to requests of the measured time came after it",
+                    count(after)
+                )
             }
         };
         format!("{answers} correct answers in {seconds}{carried}{after}")
@@ -181,8 +184,8 @@ impl<'t> Details<'t> {
             Some(("connect", &total.connect)),
             handshake,
             ready,
-            Some(("blocked", &total.blocked)),
-            Some(("late", &total.late)),
+            Some(("waited for a connection", &total.blocked)),
+            Some(("sent late", &total.late)),
         ];
         all.into_iter().flatten().filter(|(_, there)| 0 < there.count()).collect()
     }
@@ -226,7 +229,7 @@ impl<'t> Details<'t> {
         let mut facts = vec![Fact::new(
             "books",
             format!(
-                "attempted {} = correct {} + failed {} + under way {}",
+                "attempted {} = correct {} + failed {} + in flight {}",
                 count(total.attempted),
                 count(total.correct),
                 count(failed),
@@ -239,7 +242,7 @@ impl<'t> Details<'t> {
             facts.push(Fact::new(
                 "sessions",
                 format!(
-                    "attempted {} = complete {} + failed {} + under way {}",
+                    "attempted {} = complete {} + failed {} + in flight {}",
                     count(sessions.attempted),
                     count(sessions.complete),
                     count(sessions.failed),
@@ -341,7 +344,7 @@ impl<'t> Details<'t> {
         let fact = Fact::new(
             "instrument",
             format!(
-                "busy {}, polling {} of the time, p99 {late} late",
+                "busy {}, polling {} of the time, p99 sent {late} late",
                 busy.join(", "),
                 share(generator_polled(&recording.lanes)),
             ),

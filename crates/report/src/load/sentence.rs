@@ -244,7 +244,7 @@ fn busiest(told: &Told<'_>) -> String {
         Some((busy, name)) => format!("agent {name} was busy {}", percent(busy)),
         None => {
             let busy = generator_busy(&told.recording.lanes).unwrap_or(0.0);
-            format!("the instrument was busy {}", percent(busy))
+            format!("dyno was busy {}", percent(busy))
         }
     }
 }
@@ -268,7 +268,7 @@ fn doubtful(told: &Told<'_>) -> String {
             format!("{share} of the load was lost with its agents, and this is of the rest")
         }
         "instrument_stood_still" => {
-            "dyno was not running for a while, and what the server did then is not known".into()
+            "dyno was not running for a while, so some answers are timed too late".into()
         }
         "silence" => {
             let share = percent(silent_share(told.recording).unwrap_or(0.0));
@@ -277,13 +277,11 @@ fn doubtful(told: &Told<'_>) -> String {
         "instrument_busy" if is_late => {
             format!("{} of the time, and may be what did not keep up", busiest(told))
         }
-        "own_failures" if is_late => "the instrument had its share in that".into(),
+        "own_failures" if is_late => "dyno contributed to that".into(),
         "instrument_busy" => {
             format!("{} of the time, so it may have been the limit", busiest(told))
         }
-        "instrument_late" => {
-            "the instrument itself was late, so the truth is better than this".into()
-        }
+        "instrument_late" => "dyno itself sent late, so the truth is better than this".into(),
         "too_few_samples" if is_late => "the sample is small, and it did not keep up".into(),
         "too_few_samples" => "the sample is small".into(),
         _ => return in_full(doubt),

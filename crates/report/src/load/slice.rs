@@ -11,7 +11,7 @@ use crate::json::{DistributionJson, distribution};
 
 const SCHEMA: &str = "dyno.stream/1";
 
-/// A line for each second of a load, while it is under way; the last line of the warm-up and that of the load may be
+/// A line for each second of a load, while it runs; the last line of the warm-up and that of the load may be
 /// shorter. Times count from the start, warm-up included. The lines after the warm-up, those that come while the
 /// last answers are waited for included, add up to the books of the whole load.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -42,7 +42,7 @@ pub struct Slice {
     service: Distribution,
 }
 
-/// What is told of a load while it is under way.
+/// What is told of a load while it runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Counted {
     /// measured requests that were due in it, and begun

@@ -38,16 +38,16 @@ fn a_healthy_closed_loop() {
             response     20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
             service      20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
             first byte   20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            late         20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
+            sent late    20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
 
             response time, how many answers took how long
               1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
 
-            books  attempted 20,000 = correct 20,000 + failed 0 + under way 0
+            books  attempted 20,000 = correct 20,000 + failed 0 + in flight 0
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            instrument   busy 50 %, polling 0 % of the time, p99 10.0 µs late
+            instrument   busy 50 %, polling 0 % of the time, p99 sent 10.0 µs late
                          5.00 s of CPU time, polling included; 250 µs a request
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
@@ -89,12 +89,12 @@ fn an_open_load_with_failures_and_doubts() {
                           correctly within 5.00 s
 
             service: from sending, as wrk, hey and ab count; response: from when due
-                        samples    mean      sd     p50     p90     p99   p99.9     max
-            response     19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
-            service      19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
-            first byte   19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
-            blocked           5  3.00ms     0ns  3.00ms* 3.00ms* 3.00ms* 3.00ms* 3.00ms
-            late         20,000  10.0µs     0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
+                        samples    mean      sd     p50     p90     p99   p99.…
+            response                  19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00…
+            service                   19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00…
+            first byte                19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00…
+            waited for a connection        5  3.00ms     0ns  3.00ms* 3.00ms* 3.00ms* 3.00m…
+            sent late                 20,000  10.0µs     0ns  10.0µs  10.0µs  10.0µs  10.0µ…
             ≥ requests were given up at the time-out: the true value is no lower · * fewer
             than 10 samples lie beyond this percentile
 
@@ -112,14 +112,14 @@ fn an_open_load_with_failures_and_doubts() {
                2.00 s –  5.00 s       0
                5.00 s –  10.0 s     600  █▎
 
-            books  attempted 20,000 = correct 19,397 + failed 603 + under way 0
+            books  attempted 20,000 = correct 19,397 + failed 603 + in flight 0
             3 (< 0.1 %) connect.refused: no server listens there
             600 (3.0 %) recv.deadline: the answer began and did not end within the time-out
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
             notes        2 sent once more because a reused connection was closed
-            instrument   busy 95 %, polling 0 % of the time, p99 10.0 µs late
+            instrument   busy 95 %, polling 0 % of the time, p99 sent 10.0 µs late
                          9.00 s of CPU time, polling included; 450 µs a request
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
@@ -127,12 +127,12 @@ fn an_open_load_with_failures_and_doubts() {
             What to doubt
             suspect, failures: 603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline
             (the answer began and did not end within the time-out).
-              what to do: the latencies are mostly those of the others: find the cause, or
-              offer less
+              what to do: the latencies are mostly those of the successful requests: find
+              the cause, or offer less
             suspect, instrument busy: Dyno's own threads were busy 95 % of the time: the
             rate may be dyno's limit.
-              what to do: give dyno more lanes (--lanes) on CPUs of their own (--cpus),
-              apart from the server's
+              what to do: give dyno more threads (--threads) on CPUs of their own
+              (--load-cpus), apart from the server's
             note, not on time: The server did not keep up: 19,397 of the 20,000 requests
             that were due (97 %) were answered correctly within 5.00 s.
               what to do: offer less to see the latency of a server that keeps up, or load
@@ -142,8 +142,8 @@ fn an_open_load_with_failures_and_doubts() {
             verdict: suspect
             It failed 3.0 % of the requests (603 of 20,000), mostly recv.deadline; it
             answered 97 % of 2,000 requests/s correctly and on time (limit 5.00 s), half of
-            them within 1.00 ms, but 3.0 % took 5.00 s or longer; the instrument was busy
-            95 % of the time, and may be what did not keep up.
+            them within 1.00 ms, but 3.0 % took 5.00 s or longer; dyno was busy 95 % of the
+            time, and may be what did not keep up.
         "#]],
     );
 }
@@ -173,18 +173,19 @@ fn nothing_but_refusals() {
 
             throughput/s  0: 0 correct answers in 10.0 s
 
-            books  attempted 20,000 = correct 0 + failed 20,000 + under way 0
+            books  attempted 20,000 = correct 0 + failed 20,000 + in flight 0
             20,000 (100 %) connect.refused: no server listens there
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            instrument   busy 50 %, polling 0 % of the time, p99 – late
+            instrument   busy 50 %, polling 0 % of the time, p99 sent – late
                          5.00 s of CPU time, polling included; 250 µs a request
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
 
             What to doubt
-            invalid, gave up: It gave up: nothing but failures, mostly connect.refused (no
+            invalid, gave up: Dyno gave up, because every request failed, mostly with connect.refused
+            (no
             server listens there).
               what to do: see whether the server runs, and at this address
             invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
@@ -213,7 +214,7 @@ fn offered_sessions_are_said_as_the_requests_that_they_offer() {
         sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s
         offered/s     2,000: requests that were due by the schedule
         on time       100%: 20,000 of 20,000 requests that were due were answered
-        sessions  attempted 2,000 = complete 2,000 + failed 0 + under way 0
+        sessions  attempted 2,000 = complete 2,000 + failed 0 + in flight 0
         It completed 2,000 of 2,000 sessions of 10 calls, and answered 2,000 of 2,000
         requests/s, half of them within 1.00 ms and 99 % within 1.00 ms."#]]
     .assert_eq(&lines.join("\n"));
@@ -226,8 +227,8 @@ fn correct_answers_outside_the_measured_time_are_told_apart_from_those_within() 
         (total.correct, total.correct_inside, total.carried_in) = (20_000, 19_993, 3);
     });
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = "throughput/s 1,999: 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; 10 more of the \
-                requests due in it were answered later";
+    let says = "throughput/s 1,999: 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; 10 more \
+                answers to requests of the measured time came after it";
     assert!(words.contains(says), "{text}");
 }
 

@@ -56,7 +56,7 @@ fn own_way_out(failure: Failure, order: &Order) -> &'static str {
             "allow more connections with --max-connections, or offer less"
         }
         (Failure::Still, _) => "let nothing stop or pause dyno while it measures, and run it again",
-        _ => "offer less, or give it more CPUs with --lanes and --cpus",
+        _ => "offer less, or give it more CPUs with --threads and --load-cpus",
     }
 }
 

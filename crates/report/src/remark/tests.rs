@@ -37,8 +37,8 @@ fn an_alarm_names_the_rows_that_are_alike() {
     let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
     expect_test::expect![[r#"
-        hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno load --calibrate`)
-        hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno load --calibrate`)
+        hello at 64 connections: 4 of 6 servers achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what dyno's own server reaches here (`dyno load --calibrate`)
+        hello at 64 connections: 4 of 6 servers share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what dyno's own server reaches here (`dyno load --calibrate`)
     "#]].assert_eq(&format!("{rate}\n{median}\n"));
 }
 
@@ -51,9 +51,9 @@ fn every_remark_says_what_is_odd_and_the_way_out_which_is_no_flag_of_a_load() {
         .collect();
     assert!(remarks.iter().all(|remark| !remark.way_out().contains(" -")));
     expect_test::expect![[r#"
-        no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
+        dyno's own server has no valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a server of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
-        not all were sent the same fields and body: `ask` was another request for c; this is a fault of dyno: report it
+        not all were sent the same fields and body: `ask` was another request for c; this is a bug in dyno: please report it
         not all agreed on the same TLS: c had another version than a; give all servers the same certificate chain (a server that dyno starts should send {cert} unchanged), and look in their settings for what makes them choose another version, suite or group
         a was loaded over TLS, and c without it; the difference between them includes what TLS costs
     "#]].assert_eq(&lines.concat());

@@ -182,7 +182,7 @@ fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
         <li><strong>one|two of them</strong> seldom seldom asked for</li>
         <li><strong>&lt;b&gt;</strong> seldom seldom asked for</li>
         </ul>
-        <p class="dim">the same in all <dfn class="term" tabindex="0">rows<span class="gloss" role="tooltip">one subject at one load level, with all its rounds.</span></dfn>: failed 0%</p>
+        <p class="dim">the same in all <dfn class="term" tabindex="0">rows<span class="gloss" role="tooltip">one server under one load, with all its rounds.</span></dfn>: failed 0%</p>
         <p class="dim">rate: answers by time · max: the longest · * fewer than 10 samples lie beyond this percentile · ? <dfn class="term" tabindex="0">suspect<span class="gloss" role="tooltip">some of the numbers may be wrong, or mean something else than they seem to.</span></dfn>: read why before you use the figure</p>
         </div>
         <ul class="found">

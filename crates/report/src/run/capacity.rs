@@ -14,7 +14,7 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
         return Vec::new();
     }
     let says = format!(
-        "The promise: {}. Capacity is read off the rates that were tried, in {}; it lies between the first two columns. \
+        "The limits: {}. Capacity is read off the rates that were tried, in {}; it lies between the first two columns. \
          The knee is the rate with the most throughput for its median response time.",
         promised(table.promise),
         findings.axis(table)
@@ -25,14 +25,14 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
         column(
             "good",
             "keeps it up to",
-            "the highest rate that keeps the promise, as do all below it",
+            "the highest rate that keeps the limits, as do all below it",
         ),
         column(
             "bad",
             "breaks it at",
             "the lowest rate that does not: capacity lies between the two",
         ),
-        column("by", "by", "what of the promise was broken there").left(),
+        column("by", "by", "which limits were exceeded there").left(),
         column("rounds", "single rounds", "between these rates each round alone broke it")
             .folding(),
         column("knee", "knee", "the rate with the most throughput for its median response time"),

@@ -283,7 +283,7 @@ impl<'t> Compared<'t> {
             );
         }
         notes.push(
-            "what differs from one run to the next without a reason is not in the intervals: two subjects of \
+            "what differs from one run to the next without a reason is not in the intervals: two servers of \
              one run are compared more safely"
                 .into(),
         );

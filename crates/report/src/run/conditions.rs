@@ -35,11 +35,12 @@ fn method(findings: &Findings<'_>) -> Section {
     if !findings.board.ramps.is_empty() {
         texts.push(
             "Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its \
-             connections have been begun and have settled. At the end all are closed, and the server is watched while it \
-             gives back.",
+             connections have been begun and have settled. At the end all are closed, and the server is watched \
+             while it releases memory.",
         );
         texts.push(
-            "A message's lateness counts from its beat. dyno's own share of it stands beside it (own p99), and never in its \
+            "A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), \
+             and never in its \
              place.",
         );
     }
@@ -67,8 +68,9 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
     let run = findings.run;
     let mut warnings = Vec::new();
     if run.is_quick {
-        warnings
-            .push("quick: times and rounds were shrunk; good for a look, not to be quoted".into());
+        warnings.push(
+            "quick: times and rounds were reduced; for a first look, not to be quoted".into(),
+        );
     }
     if let Some(changed) = findings.changed().filter(|changed| !changed.says.is_empty()) {
         let says = changed.says.join(", ");
@@ -119,7 +121,7 @@ pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
         fact("cpu.model"),
         fact("cpu.online").map(|cpus| format!("CPUs {cpus}")),
         fact("kernel"),
-        condition("cpus.subject").map(|cpus| format!("subject on CPU {cpus}")),
+        condition("cpus.subject").map(|cpus| format!("server on CPU {cpus}")),
         condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
         condition("cpus.shared").filter(|_| is_here),
         condition(lab::trial::SPIN).map(|spin| format!("dyno's polling: {spin}")),

@@ -30,7 +30,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let head = ["setting", "the library's way", "changed by the entry", "servers"];
+    let head = ["setting", "the library's way", "changed by its settings", "servers"];
     vec![Block::Table(text_table("differences", &head, rows.into_iter().map(Vec::from)))]
 }
 

@@ -191,7 +191,7 @@ pub(crate) fn ugly() -> Vec<(&'static str, RunRecord, Vec<TrialRecord>)> {
         of("one point", run(), &is_first, |trial| deepen(trial, 20)),
         of("all dead", run(), &|_| true, die),
         of("all requests failed", run(), &|_| true, fail_all),
-        of("one subject", run(), &is_quick, |trial| deepen(trial, 20)),
+        of("one server", run(), &is_quick, |trial| deepen(trial, 20)),
         ("nine orders", far_apart().0, far_apart().1),
         ("long names", long, crowded),
     ]

@@ -131,9 +131,10 @@ fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table
             "memory of a connection: the slope of memory over the connections that are open",
         ),
         Column::new("message", "CPU/1k", 3)
-            .meaning("the subject's CPU time for 1,000 messages, at the last step"),
-        Column::new("late", "late p99", 4)
-            .meaning("99 % of the messages of the last step came no later after their beat"),
+            .meaning("the server's CPU time for 1,000 messages, at the last step"),
+        Column::new("late", "late p99", 4).meaning(
+            "99 % of the messages of the last step came no later than this after they were due",
+        ),
         Column::new("reached", "reached", 2)
             .meaning("the most connections that were open with no more than 0.1 % lost"),
         Column::new("way", "gave way first", 0)
@@ -246,7 +247,7 @@ fn plateau_table(
         columns.push(if is_foreign { column.explained() } else { column });
         if figure == LATE && has_reference {
             columns.push(Column::new("late_reference", "(ref.)", 6).meaning(
-                "the reference's late p99 with as many connections: what the load and the machine add",
+                "the late p99 of dyno's own server with as many connections: what the load and the machine add",
             ));
         }
     }

@@ -142,7 +142,7 @@ fn notes(price: &MannerPrice<'_>) -> Vec<String> {
     let [without, with] = price.tasks.each_ref().map(|task| task.manner.streams);
     if without < with && matches!(price.point, Point::Connections(_)) {
         notes.push(
-            "with several streams on a connection more requests are under way than over HTTP/1.1: that is in the \
+            "with several streams on a connection more requests are in flight than over HTTP/1.1: that is in the \
              throughput, and in the response times"
                 .into(),
         );

@@ -12,7 +12,7 @@ use crate::written::{Written, marks};
 #[derive(Clone, Copy)]
 struct Shown<'t> {
     placed: Placed<'t>,
-    /// It stands for its server, at the load level where that is best.
+    /// It stands for its server, at the load where that is best.
     is_best: bool,
 }
 
@@ -64,9 +64,9 @@ pub(super) fn table(findings: &Findings<'_>, table: &Table, key: String) -> docu
         views.push(view(n.to_string(), format!("at {}", findings.place(point)), all));
     }
     let caption = match points.as_slice() {
-        [] => "no load level was planned".into(),
+        [] => "no load was planned".into(),
         [only] => format!("at {}", findings.place(*only)),
-        _ => "each server at the load level where it did best".into(),
+        _ => "each server under the load where it did best".into(),
     };
     let notes = notes(table).into_iter().chain(race::note(findings)).collect();
     document::Table { key, caption, columns, views, notes }
@@ -176,7 +176,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     });
     if table.is_curve() {
         let column = Column::new("place", findings.axis(table), 0);
-        all.add(column.meaning("the load level"), |shown| {
+        all.add(column.meaning("the load"), |shown| {
             let point = findings.shown(shown.placed.row.point);
             Cell::text(words::place(point)).valued(Some(point.value()))
         });

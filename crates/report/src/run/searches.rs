@@ -244,7 +244,7 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
         ),
         explained("answered", "answers/s", 4, "right answers each second at the rate that is held"),
         Column::new("kept", "kept", 1)
-            .meaning("trials that kept the aim by themselves, at the rate that is held")
+            .meaning("trials that kept the limits by themselves, at the rate that is held")
             .explained(),
         Column::new("broken", "kept above", 3)
             .meaning("the same at the rate that is not held")
@@ -266,7 +266,7 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
         rows.iter_mut().for_each(|row| row.cells.insert(0, results::rank(row.tie)));
     }
     let ceiling = all.iter().filter_map(|found| found.ceiling).reduce(f64::max);
-    let ceiling = ceiling.map(|it| format!("the reference gives {} answers/s here", rate(it)));
+    let ceiling = ceiling.map(|it| format!("dyno's own server gives {} answers/s here", rate(it)));
     Table::of(key, columns, rows).noting(ceiling.into_iter().collect())
 }
 
@@ -335,11 +335,13 @@ fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section
 
 /// What a search for each server means.
 pub(super) const METHOD: [&str; 3] = [
-    "Each server's capacity is searched for: the greatest rate at which it keeps the aim. Short trials narrow the range; full \
+    "Each server's capacity is searched for: the highest rate at which it keeps the limits. Short trials narrow the \
+     range; full \
      trials at two rates decide, each with a fresh process unless the server ran already. The trials of all searches alternate, so that what the machine \
      does meanwhile, it does to all servers.",
     "A trial's loss is the share of the requests due that were answered too late, counted from when each was due, or \
-     failed, or were not answered. A rate is held if half of its trials or more kept the aim by themselves and what all of \
+     failed, or were not answered. A rate is held if half of its trials or more kept the limits by themselves and \
+     what all of \
      them lost is below what may be lost, with its interval. docs/capacity.md says how often such an answer is right.",
     "What differs from one run, day or machine to the next is in no bracket.",
 ];

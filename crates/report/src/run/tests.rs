@@ -65,11 +65,11 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no warm-up, time-out 5 s;
             2 rounds
             checked: status 2xx of 93,580 answers; the bodies were not compared
-            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 
             echo-xml: Echo a value
-            each server at the load level where it did best
+            each server under the load where it did best
             server      requests/s         throughput/s  2011  offered/s  on time (5 s)     p50     p99  failed  verdict  CPU/1k
             Quick            1,000    1,002 [977–1,028]   800      1,002           100%  1.05ms  1.05ms      0%  valid     499ms
                              2,000  2,002 [1,977–2,028]     –      2,002           100%  1.05ms  1.05ms      0%  valid     250ms
@@ -78,16 +78,16 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             the same in all rows: memory 4.20MB · conformance not checked · silent 0% · longest silence 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
             rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
-            on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the
-            time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to
-            tell · ? suspect: read why before you use the figure
-            echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not
-            known
+            on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out:
+            the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ?
+            suspect: read why before you use the figure
+            echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is
+            not known
 
             What each can be offered
-            The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried,
-            in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median
-            response time.
+            The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in
+            requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response
+            time.
             server      keeps it up to  breaks it at  by               knee
             Quick               ≥2,000             –  –               2,000
             Evil ␛[31m   no rate tried         1,000  a round failed  1,000
@@ -144,11 +144,11 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by the entry  servers
-            backlog           128                –                     Quick
-            backlog           5                  128: too few          Evil ␛[31m
-            bytes, head+rest  echo-xml           –                     Quick 101+46, Evil ␛[31m 102+46
-            answers           echo-xml           –                     Quick answered otherwise than Evil ␛[31m
+            setting           the library's way  changed by its settings  servers
+            backlog           128                –                        Quick
+            backlog           5                  128: too few             Evil ␛[31m
+            bytes, head+rest  echo-xml           –                        Quick 101+46, Evil ␛[31m 102+46
+            answers           echo-xml           –                        Quick answered otherwise than Evil ␛[31m
 
             Which servers took part
             server      version                start-up   answer
@@ -173,7 +173,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
             in short
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
-            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
+            Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
             requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
             The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
             been run are in no average. Some figures are in doubt; they are marked.

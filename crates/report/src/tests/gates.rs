@@ -255,7 +255,7 @@ fn no_sentence_of_a_gate_contradicts_it_or_itself() {
             "Cannot tell: the base ",
             "; and the head ",
             "did not count; the first: ",
-            "lie so far apart",
+            "with this noise",
             "are too few",
             "lower bounds",
             " of 5 builds",

@@ -162,8 +162,15 @@ fn times_agree(seen: &mut Seen, shown: &Shown, reader: &Reader) {
         ("max", "max_ns"),
     ];
     let ready = shown.json["http2"].get("ready").filter(|ready| ready.is_object());
-    let own = ["response", "service", "first byte", "connect", "blocked", "late"].into_iter();
-    let all = own.map(|name| (name, &shown.json[name.replace(' ', "_")]));
+    let own = [
+        ("response", "response"),
+        ("service", "service"),
+        ("first byte", "first_byte"),
+        ("connect", "connect"),
+        ("waited for a connection", "blocked"),
+        ("sent late", "late"),
+    ];
+    let all = own.into_iter().map(|(name, key)| (name, &shown.json[key]));
     let all: Vec<(&str, &Value)> = all
         .chain(ready.map(|ready| ("ready", ready)))
         .filter(|(_, of)| number(&of["count"]) != Some(0.0))

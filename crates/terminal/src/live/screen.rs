@@ -130,7 +130,7 @@ fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
         .and(Ink::Doubtful, format!("   p99 {}", value(lately.p99)))
         .and(Ink::Plain, format!("   max {}", value(lately.max)));
     let state = format!(
-        "in flight {}   late p99 {}",
+        "in flight {}   sent late p99 {}",
         rate(newest.in_flight.round()),
         newest.late_p99.map_or("–".into(), nanos)
     );
@@ -219,7 +219,7 @@ mod tests {
                 answered     1,000 /s  ███████████████████████████████
 
                 response  p50 4.00 ms   p90 7.00 ms   p99 30.0 ms   max 70.0 ms
-                          in flight 10   late p99 12.0 µs
+                          in flight 10   sent late p99 12.0 µs
                 response time in ms, logarithmic: p99 is the upper line, p50 the lower
                                   100        ⣀⡀     ⢀⣀      ⣀⡀     ⢀⣀
                                            ⡤⠏⠁⡇   ⢠⠼⠉⢸    ⡤⠏⠁⡇   ⢠⠼⠉⢸
@@ -252,7 +252,7 @@ mod tests {
                 answered     1,000 /s  ████████
                 p50 4.00 ms   p90 7.00 ms
                 p99 30.0 ms   max 70.0 ms
-                in flight 10   late p99 12.0 µs
+                in flight 10   sent late p99 12.0 µs
                 failures  0 of 3,000 attempts (0 %)"#]],
         );
     }

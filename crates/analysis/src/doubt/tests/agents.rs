@@ -56,13 +56,13 @@ fn the_agent_that_stood_still_for_longest_is_named_unless_nothing_here_looked_fo
     told(
         &of(|_| true),
         &expect![
-            "instrument_stood_still (invalid): agent desk7 was not running for up to 90.0 ms, 1.3 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): agent desk7 was not running for up to 90.0 ms, 1.3 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     told(
         &of(|at| !(50..70).contains(&at)),
         &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
 }
@@ -76,7 +76,7 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     told(
         &found,
         &expect![
-            "instrument_late (suspect): agent desk2 sent 1 % of its requests 1.50 ms or more late (bound: 1.00 ms); this is in the response times"
+            "instrument_late (suspect): agent desk2 sent 1 % of its requests at least 1.50 ms late (limit: 1.00 ms); the response times contain this delay"
         ],
     );
     // A tenth of what its own requests took.
@@ -98,7 +98,7 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     told(
         &of(&agents),
         &expect![
-            "instrument_late (suspect): agent desk2 sent 1 % of its requests 3.00 ms or more late (bound: 3.00 ms); this is in the response times"
+            "instrument_late (suspect): agent desk2 sent 1 % of its requests at least 3.00 ms late (limit: 3.00 ms); the response times contain this delay"
         ],
     );
     // One that was lost says nothing.
@@ -112,7 +112,7 @@ fn of_several_late_agents_the_worst_is_first() {
     told(
         &found,
         &expect![
-            "instrument_late (suspect): agent desk7 sent 1 % of its requests 7.00 ms or more late (bound: 1.00 ms); also late: desk2 (2.00 ms); this is in the response times"
+            "instrument_late (suspect): agent desk7 sent 1 % of its requests at least 7.00 ms late (limit: 1.00 ms); also late: desk2 (2.00 ms); the response times contain this delay"
         ],
     );
     assert_eq!(found[0].way_out(By::Flags), found[0].way_out(By::Experiment), "on that host");
@@ -129,7 +129,7 @@ fn all_together_are_late_where_no_agent_says_how_late_it_was() {
     told(
         &found,
         &expect![
-            "instrument_late (suspect): dyno sent 1 % of the requests 3.00 ms or more late (bound: 1.00 ms); this is in the response times"
+            "instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"
         ],
     );
 }
@@ -152,7 +152,7 @@ fn one_busy_agent_of_eight_is_named_though_the_others_were_idle() {
     told(
         &found,
         &expect![[r#"
-        instrument_starved (suspect): the threads of agent desk7 had something to do 100 % of the time, and a CPU for 60 % of it: other programs there, or a limit on dyno's CPU time, kept it waiting
+        instrument_starved (suspect): the threads of agent desk7 had something to do 100 % of the time, and a CPU for 60 % of it: other programs there, or a limit on dyno's CPU time, delayed it
         instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's"#]],
     );
 }

@@ -10,8 +10,8 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     let rule = |change: fn(&mut Recording)| {
         let found = check(change);
         let says = found.first().filter(|doubt| doubt.is(&books::BOOKS)).map(Doubt::says);
-        let rule = says.and_then(|says| says.strip_prefix("the books do not balance: "));
-        let rule = rule.and_then(|rule| rule.split_once(" must agree"));
+        let rule = says.and_then(|says| says.strip_prefix("the counts do not add up: "));
+        let rule = rule.and_then(|rule| rule.split_once(" must be equal"));
         rule.unwrap_or_else(|| panic!("{found:?}")).0.to_owned()
     };
     assert_eq!(rule(|recording| recording.total.due += 1), "due, and attempted");
@@ -25,7 +25,7 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
             recording.total.carried_in += 1;
             recording.total.correct_inside += 1;
         }),
-        "answers to what was due before, and what was under way then"
+        "answers to what was due before, and what was in flight then"
     );
     assert_eq!(
         rule(|recording| recording.total.response.record(MS)),
@@ -95,14 +95,14 @@ fn an_instrument_that_stood_still_says_so() {
     told(
         &doubts(20 * MS, 20 * MS),
         &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     // Longer than the p99.
     told(
         &doubts(6 * MS, 6 * MS),
         &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     let gravity = |doubts: Vec<Doubt>| doubts[0].gravity();
@@ -117,7 +117,7 @@ fn an_instrument_that_stood_still_says_so() {
     told(
         &found,
         &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
 }
@@ -141,7 +141,7 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
     told(
         &doubts(5_000, 20_000),
         &expect![
-            "carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a queue from before it was worked off"
+            "carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a backlog from before was worked off"
         ],
     );
     assert_eq!(doubts(5_000, 20_000)[0].gravity(), Gravity::Note);
@@ -163,7 +163,7 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     told(
         &doubled,
         &expect![
-            "surplus_answers (suspect): more came than was requested: 3 answers without a request, 0 answers with bytes behind them (of 20,000 correct answers); such connections were closed"
+            "surplus_answers (suspect): more came than was requested: 3 answers without a request, 0 answers followed by further bytes (of 20,000 correct answers); such connections were closed"
         ],
     );
     assert_eq!(doubled[0].gravity(), Gravity::Suspect);

@@ -40,7 +40,8 @@ fn slices_that_are_spent_waiting_are_reported() {
     told(
         &doubts(SECOND),
         &expect![
-            "short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer requests were under way: that lowers its rate"
+            "short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer \
+             requests were in flight: that lowers its rate"
         ],
     );
     assert_eq!(doubts(SECOND / 10), []);
@@ -62,7 +63,7 @@ fn readings_that_are_apart_because_of_the_turns_are_no_stillness() {
     told(
         &doubts(Some(SECOND / 2)),
         &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
 }

@@ -88,7 +88,9 @@ fn what_cannot_be_is_refused_with_its_flag() {
         says(&closed, &course)
     };
     assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: 1000 is the most");
-    assert!(of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is no interval"));
+    assert!(
+        of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is not an interval")
+    );
     let few = |it: &mut Procedure| (it.until_percent, it.rounds) = (Some(3.0), Some(2));
     assert!(of(few).starts_with("--rounds: with `until` it is the least number of rounds"));
     assert!(of(|it| it.slices = Some(Duration::from_millis(5))).starts_with("--slices: a slice"));

@@ -230,7 +230,7 @@ fn measure(row: &mut HostRow, afar: &mut Afar, sight: &Sight, halt: &Halt) {
                 (None, _) => {
                     row.can_load = false;
                     row.says = Some(format!(
-                        "not one of its requests to {} was answered as it should be: does a firewall stand between them?",
+                        "none of its requests to {} was answered correctly: is there a firewall between them?",
                         sight.shown
                     ));
                 }

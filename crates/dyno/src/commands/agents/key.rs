@@ -27,7 +27,8 @@ pub(crate) struct KeyFlags {
 }
 
 const AFTER_HELP: &str = "\
-Run it on the machine that is to load, or to run the servers. The flags hold, whatever the other side asks for; a command that it asks for is not \
+Run it on the machine that is to load, or to run the servers. The flags hold, whatever the coordinator asks for; a \
+command that it asks for is not \
 run. The dyno here must be the same program as the one there: nothing can be copied with such a key.
 
 Examples:
@@ -36,7 +37,7 @@ Examples:
 
 Exit codes:
   0    printed
-  2    a flag does not fit, or that is no public key";
+  2    a flag does not fit, or that is not a public key";
 
 /// No key is longer.
 const LONGEST: u64 = 16 << 10;
@@ -125,7 +126,7 @@ fn public(text: &str) -> Result<String, String> {
     }
     let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
     let (Some(line), None) = (lines.next(), lines.next()) else {
-        return Err("it is no public key: that is one line".into());
+        return Err("it is not a public key: that is one line".into());
     };
     if line.chars().any(char::is_control) {
         return Err("there is a control character in it".into());
@@ -133,11 +134,12 @@ fn public(text: &str) -> Result<String, String> {
     let mut parts = line.split_whitespace();
     let (kind, octets) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     if !KINDS.contains(&kind) {
-        return Err("it is no public key as ssh-keygen writes one: `ssh-ed25519 AAAA…`, without options before it".into());
+        return Err("it is not a public key as ssh-keygen writes one: `ssh-ed25519 AAAA…`, without options before \
+            it".into());
     }
     match named_in(octets) {
         Some(named) if named == kind.as_bytes() => Ok(line.into()),
-        _ => Err(format!("what follows `{kind}` is no key of that kind")),
+        _ => Err(format!("what follows `{kind}` is not a key of that kind")),
     }
 }
 
@@ -177,7 +179,7 @@ fn path(text: &str) -> Result<String, String> {
         return Err("there is a control character in the path".into());
     }
     match text.is_empty() || text.starts_with('-') {
-        true => Err("that is no path".into()),
+        true => Err("that is not a path".into()),
         false => Ok(text.into()),
     }
 }
@@ -207,12 +209,12 @@ mod tests {
             (format!("{KEY}\n{KEY}\n"), "one line"),
             (format!("restrict {KEY}"), "without options"),
             (format!("command=\"sh\" {KEY}"), "without options"),
-            (KEY.replace("ed25519 ", "rsa "), "no key of that kind"),
-            (KEY.replace("AAAAC3", "AAAAC4"), "no key of that kind"),
-            (KEY[..40].into(), "no key of that kind"),
-            (format!("{KEY}="), "no key of that kind"),
-            (KEY.replace("IGKm", "I\"Km"), "no key of that kind"),
-            ("ssh-ed25519".into(), "no key of that kind"),
+            (KEY.replace("ed25519 ", "rsa "), "not a key of that kind"),
+            (KEY.replace("AAAAC3", "AAAAC4"), "not a key of that kind"),
+            (KEY[..40].into(), "not a key of that kind"),
+            (format!("{KEY}="), "not a key of that kind"),
+            (KEY.replace("IGKm", "I\"Km"), "not a key of that kind"),
+            ("ssh-ed25519".into(), "not a key of that kind"),
             (format!("{KEY} a\x1b[2J"), "control character"),
             ("-----BEGIN OPENSSH PRIVATE KEY-----\n".into(), "private key"),
         ] {

@@ -68,7 +68,7 @@ fn public(text: &str) -> Result<String, &'static str> {
     if text.starts_with('S') {
         return Err("this begins like a secret seed; a public key begins with U");
     }
-    Err("this is no public key of a user; they begin with U and have 56 characters")
+    Err("this is not a public key of a user; they begin with U and have 56 characters")
 }
 
 #[cfg(test)]
@@ -87,8 +87,8 @@ mod tests {
             (format!("coordinator {key}\ncoordinator {key}"), "line 2: coordinator has two keys"),
             (format!("a {key}\na {key}"), "line 2: a has two keys"),
             ("a".into(), "line 1: it is not `NAME KEY`"),
-            ("a U1".into(), "line 1: this is no public key"),
-            (format!("a {}", key.to_lowercase()), "no public key"),
+            ("a U1".into(), "line 1: this is not a public key"),
+            (format!("a {}", key.to_lowercase()), "not a public key"),
             (format!("a S{key}"), "secret seed"),
             (format!("A {key}"), "line 1: names have"),
         ] {

@@ -19,7 +19,7 @@ use crate::shell::{ExitStatus, Refusal};
 
 /// Load, or run servers, for a dyno on another machine, as far as this machine's owner allows
 ///
-/// That other dyno is the coordinator: its `--load-on ssh:HOST` or `--subject-on ssh:HOST` starts an agent by itself. An
+/// That other dyno is the coordinator: its `--load-on ssh:HOST` or `--server-on ssh:HOST` starts an agent by itself. An
 /// agent ends when its coordinator does, and leaves no load and no server running.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
@@ -50,7 +50,7 @@ pub(crate) struct RunFlags {
     wait: Option<u32>,
     #[command(flatten)]
     bounds: BoundFlags,
-    /// Run the servers of a coordinator that is elsewhere (`dyno run --subject-on`), instead of loading: those whose files
+    /// Run the servers of a coordinator that is elsewhere (`dyno run --server-on`), instead of loading: those whose files
     /// are trusted (`dyno agents trust`)
     #[arg(long, requires = "stdio", conflicts_with = "via", conflicts_with_all = BOUNDS)]
     servers: bool,
@@ -64,7 +64,7 @@ pub(crate) struct RunFlags {
 
 const AFTER_HELP: &str = "\
 Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
-load, `dyno agents key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the other side says.
+load, `dyno agents key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the coordinator says.
 With --servers, such a key may do nothing but run servers whose files are trusted.
 
 Examples:

@@ -8,15 +8,15 @@ use clap::Args;
 
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Let dynos on other machines run these servers here: the files of a subject or a probe, or of a whole project, as they
+/// Let dynos on other machines run these servers here: the files of a server or a probe, or of a whole project, as they
 /// are now
 ///
-/// `dyno run --subject-on` sends the files of servers to the machine on which they are to run. An agent that ssh starts
+/// `dyno run --server-on` sends the files of servers to the machine on which they are to run. An agent that ssh starts
 /// with a forced command runs only those whose files are trusted; one changed byte, and they are not.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TrustFlags {
-    /// A project's folder, or that of one subject or probe
+    /// A project's folder, or that of one server or probe
     folder: PathBuf,
 }
 

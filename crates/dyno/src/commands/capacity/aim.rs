@@ -37,7 +37,7 @@ pub(super) struct AimFlags {
     percentile: Vec<(f64, Duration)>,
     /// At most this share of the requests fails
     #[arg(long, value_name = "PERCENT", value_parser = sought::failures, default_value = sought::FAILURES)]
-    pub(super) failures: f64,
+    pub(super) max_failures: f64,
 }
 
 impl AimFlags {
@@ -60,13 +60,13 @@ impl AimFlags {
 
 /// What is searched for.
 pub(super) fn sought(flags: &CapacityFlags) -> Result<Sought, Refusal> {
-    let (least, most) = (flags.least.as_f64(), flags.most.map(Rate::as_f64));
+    let (least, most) = (flags.min_rate.as_f64(), flags.max_rate.map(Rate::as_f64));
     sought::check_range(least, most, SaidBy::Flags).map_err(Refusal::new)?;
     Ok(Sought {
         limits: flags.aim.limits(flags.at.asking.timeout)?,
-        failures: flags.aim.failures / 100.0,
+        failures: flags.aim.max_failures / 100.0,
         width: flags.width / 100.0,
-        limit: flags.limit,
+        limit: flags.max_time,
         least,
         most,
     })
@@ -79,7 +79,7 @@ pub(super) fn search(
     is_fresh: bool,
 ) -> Result<Search, Refusal> {
     Search::of(&sought(flags)?, ceiling, is_fresh, flags.at.asking.seed)
-        .map_err(|says| Refusal::new(format!("--least: {says}")))
+        .map_err(|says| Refusal::new(format!("--min-rate: {says}")))
 }
 
 #[cfg(test)]
@@ -111,13 +111,13 @@ mod tests {
     #[test]
     fn aims_that_cannot_be_are_refused_with_the_flag_that_can_be_changed() {
         for (words, says) in [
-            (&[][..], "an aim is needed: --p99 20ms"),
+            (&[][..], "a limit is needed: --p99 20ms"),
             (&["--p99", "30ms", "--p99.9", "20ms"], "leave p99 out"),
             (&["--p99", "5s"], "--timeout 5s"),
             (&["--p99", "0s"], "longer than nothing"),
             (&["--percentile", "100=1s"], "from 1 to 99.999"),
-            (&["--failures", "-1", "--p99", "1s"], "-1"),
-            (&["--failures", "100%", "--p99", "1s"], "holds no rate"),
+            (&["--max-failures", "-1", "--p99", "1s"], "-1"),
+            (&["--max-failures", "100%", "--p99", "1s"], "holds no rate"),
         ] {
             let found = limits(words).unwrap_err();
             assert!(found.contains(says), "{words:?}: {found}");

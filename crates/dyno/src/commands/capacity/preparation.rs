@@ -61,7 +61,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         seed: flags.at.asking.seed,
         slices: None,
         on_time: Some(Duration::from_nanos(sought.limits[0].within)),
-        max_failures: Some(flags.aim.failures),
+        max_failures: Some(flags.aim.max_failures),
         max_wrong: None,
     };
     let made = made::experiment(&labels, &workload.name, &load, &course)?;

@@ -71,12 +71,12 @@ pub(super) fn before(
     let time = |pairs: usize| whole(pair * pairs as u32 * loads);
     let shown = |pairs: usize| {
         let least = least_shown(spread, pairs, rule, level)?;
-        Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
+        Some(format!("{} with {pairs} pairs ({})", percent(least), time(pairs)))
     };
     let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
-    let (spreads, seen) = (percent(spread), table.join(", "));
-    say(format!("pairs spread by {spreads} here ({whose}): {seen}"))?;
-    let for_pairs = flags.limit.saturating_sub(check).as_secs_f64();
+    let noise = percent(spread);
+    say(format!("noise between pairs: {noise} ({whose}); detectable: {}", table.join(", ")))?;
+    let for_pairs = flags.max_time.saturating_sub(check).as_secs_f64();
     let allowed = (for_pairs / (pair * loads).as_secs_f64()).floor() as usize;
     let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
@@ -87,24 +87,25 @@ pub(super) fn before(
     };
     if let Some(pairs) = needed.filter(|pairs| *pairs <= allowed) {
         say(format!(
-            "to find {detect} takes about {pairs} pairs ({}{checked}), and at most {} (--limit)",
+            "detecting {detect} takes about {pairs} pairs ({}{checked}), and the gate ends after {} (--max-time)",
             time(pairs),
-            duration(flags.limit)
+            duration(flags.max_time)
         ))?;
         return Ok(());
     }
     let shows = least_shown(spread, allowed, rule, level);
     let shows = shows.map_or("too few for any answer".into(), |least| {
-        format!("which show {} (--detect)", percent(least))
+        format!("which can detect {}", percent(least))
     });
-    let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
-        format!("it takes {pairs} pairs, {}{checked} (--limit)", time(pairs))
-    });
+    let takes =
+        needed.map_or(format!("no number of pairs can detect {detect} (--detect)"), |pairs| {
+            format!("detecting {detect} (--detect) takes {pairs} pairs, {}{checked}", time(pairs))
+        });
     Err(Stop::new(
         Early::Limit,
         format!(
-            "{takes}; {} allow {}, {shows}",
-            duration(flags.limit),
+            "{takes}; {} (--max-time) allow {}, {shows}",
+            duration(flags.max_time),
             counted(allowed as u64, "pair", "pairs")
         ),
     ))
@@ -112,8 +113,8 @@ pub(super) fn before(
 
 /// The spread as it was said, or as earlier gates know it, or else of the first pairs of the base against itself.
 fn spread(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread, Stop> {
-    if let Some(spread) = flags.spread {
-        return Ok(Spread { spread, whose: "as it was said".into(), pair: gate_run.pair_time() });
+    if let Some(spread) = flags.noise {
+        return Ok(Spread { spread, whose: "from --noise".into(), pair: gate_run.pair_time() });
     }
     if flags.history.is_some() {
         let intended = unless_interrupted(gate_run.intended(equal_pairs(rule, FIRST)))?;
@@ -141,7 +142,8 @@ fn spread(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<S
 /// Too few pairs of the base against itself were measurements.
 fn too_few(course: &GateCourse, counting: usize) -> Stop {
     let pairs = counted(course.tried() as u64, "pair", "pairs");
-    let says = format!("of {pairs} of the base against itself {counting} count{}", why(course));
+    let says =
+        format!("only {counting} of {pairs} of the base against itself count{}", why(course));
     Stop::new(Early::Disturbed, says)
 }
 
@@ -155,7 +157,7 @@ fn of_gates(found: &Pooled) -> String {
 
 /// What disturbed the others.
 fn why(course: &GateCourse) -> String {
-    disturbance(course).map_or(String::new(), |says| format!("; the first that does not: {says}"))
+    disturbance(course).map_or(String::new(), |says| format!("; the first of the others: {says}"))
 }
 
 /// Whole seconds.
@@ -178,8 +180,9 @@ pub(super) fn equal_code(
     let (mean, spread) = mean_and_spread(&differences);
     let share = false_alarms(&differences, rule, rule.alpha, FLIPPED);
     Ok(print(&format!(
-        "{} of equal code: mean ratio {:.4}, spread {}. With their signs flipped by chance, {FLIPPED} times, the rule says \
-         worse in {} of gates; it may in {} %.\n",
+        "{} of equal code: mean ratio {:.4}, noise {}. With their signs flipped at random, {FLIPPED} times, the rule \
+         says \
+         worse in {} of gates; {} % is allowed.\n",
         counted(differences.len() as u64, "pair", "pairs"),
         (-mean).exp(),
         percent(spread),

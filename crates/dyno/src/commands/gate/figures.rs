@@ -80,7 +80,7 @@ pub(super) fn newly_broken(run: &RunRecord) -> Result<Vec<String>, String> {
             Err(says.collect::<Vec<_>>().join("; "))
         }
         Err(analysis::Incomparable::Catalogues(..)) => {
-            Err("the sides were checked by different catalogues".into())
+            Err("base and head were checked by different catalogues".into())
         }
     }
 }

@@ -91,7 +91,7 @@ impl<'f> GateRun<'f> {
         let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
             prepared(flags)?;
         let place = StorePlace::of(&home, flags.store.named());
-        let Some(session) = Session::open_in_turn(&home, place, flags.limit)? else {
+        let Some(session) = Session::open_in_turn(&home, place, flags.max_time)? else {
             return Ok(None);
         };
         let apart = sides::apart(&home, &sides);
@@ -177,10 +177,10 @@ impl<'f> GateRun<'f> {
         let resources = RunResources::weigh(&campaign.experiment)?;
         let record = campaign.record(&resources, entrants, entries, now_unix_ms());
         let is_kept = expected_checks(campaign, &record, self.session.store())?.is_zero();
-        if is_kept || self.flags.aa.is_some() {
+        if is_kept || self.flags.aa {
             return Ok(Some(()));
         }
-        terminal::notice("how much of the RFCs the base keeps is checked before the pairs");
+        terminal::notice("the conformance of the base to the RFCs is checked before the pairs");
         let began = Instant::now();
         self.base_check = campaign.checked(&entrants[0], &self.session.halt);
         self.check = began.elapsed();
@@ -323,7 +323,7 @@ fn admitting(event: &Event<'_>) {
 fn take_part(campaign: &Campaign, entrants: &[Entrant]) -> Result<(), Refusal> {
     match entrants.len() == campaign.members.len() {
         true => Ok(()),
-        false => Err(Refusal::new("a side cannot take part, for the reason above")),
+        false => Err(Refusal::new("a server could not be built or started (see above)")),
     }
 }
 
@@ -355,7 +355,7 @@ fn environment(
     left_out.retain(|name| !["PWD", "OLDPWD", "_"].contains(&name.as_str()));
     if !left_out.is_empty() {
         terminal::notice(&format!(
-            "dyno: these variables lead into the working tree, and the sides do not get what leads there: {}",
+            "dyno: these variables lead into the working tree, and base and head do not get what leads there: {}",
             left_out.join(", ")
         ));
     }

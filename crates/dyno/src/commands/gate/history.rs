@@ -34,7 +34,7 @@ pub(super) fn spread(
     let history = read(&archive::history::read(&[path.to_path_buf()])?);
     for broken in &history.broken {
         terminal::notice(&format!(
-            "dyno: {} line {}: {}; it is skipped, and stays where it is",
+            "dyno: {} line {}: {}; line skipped (the file is unchanged)",
             broken.file, broken.number, broken.why
         ));
     }
@@ -46,14 +46,14 @@ pub(super) fn spread(
     let least = known.iter().map(|it| it.map_or(0, |it| it.freedom)).min().unwrap_or(0);
     if least < ENOUGH {
         let known = match least {
-            0 => "it does not know how far pairs of this plan spread on this machine".to_string(),
+            0 => "it has no noise for pairs of this plan on this machine".to_string(),
             least => format!(
-                "the pairs of this plan on this machine have {}, and {ENOUGH} are needed to know their spread",
+                "the pairs of this plan on this machine have {}, and {ENOUGH} are needed to know the noise",
                 counted(least as u64, "degree of freedom", "degrees of freedom")
             ),
         };
         terminal::notice(&format!(
-            "{}: {known}; pairs of the base against itself come first",
+            "{}: {known}; it is measured first, with pairs of the base against itself",
             archive::page::near(path)
         ));
         return Ok(None);

@@ -94,7 +94,7 @@ pub(super) fn tell(flags: &GateFlags, gate: &FinishedGate<'_>) -> Result<ExitSta
         }
         _ => flags.results.deliver(gate, false)?,
     }
-    if !flags.show && flags.aa.is_none() {
+    if !flags.show && !flags.aa {
         summarise(gate);
     }
     Ok(match gate.word() {

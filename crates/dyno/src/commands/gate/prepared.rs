@@ -88,7 +88,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     let file = &experiment.source.name;
     let (Some(base), Some(head)) = (&flags.base, &flags.head) else {
         return Err(Refusal::new(
-            "name both sides: --base and --head, as git:REVISION, dir:FOLDER or subject:NAME",
+            "name both: --base and --head, as git:REVISION, dir:FOLDER or server:NAME",
         ));
     };
     if !flags.at.asking.is_usual() || flags.at.path.is_some() {
@@ -143,8 +143,9 @@ fn refuse_running(sides: &[Named; 2]) -> Result<(), Refusal> {
     match sides.iter().find(runs) {
         None => Ok(()),
         Some(side) => Err(Refusal::new(format!(
-            "--{}: it runs already, at the URL of its subject.toml, and a gate starts both sides anew for each pair; name \
-             a subject that dyno starts, or race the two servers: `dyno race URL URL --detect 5%`",
+            "--{}: it runs already, at the URL of its subject.toml, and a gate starts base and head anew for each \
+             pair; name \
+             a server that dyno starts, or race the two servers: `dyno race URL URL --detect 5%`",
             side.subject.name
         ))),
     }

@@ -76,7 +76,7 @@ pub(super) fn of_tree(
     let (kind, rest) = text.split_once(':').unwrap_or(("", text));
     let history = flags.history.as_deref().unwrap_or(Path::new(""));
     let (folder, title, of, commit, own) = match kind {
-        "subject" if is_file_name(rest) => {
+        "server" if is_file_name(rest) => {
             let folder = project.root.join("subjects").join(rest);
             (folder, text.into(), rest.to_string(), commit(&project.root, history), None)
         }
@@ -105,7 +105,7 @@ pub(super) fn of_tree(
         }
         _ => {
             return Err(Refusal::new(format!(
-                "--{name} `{}`: write git:REVISION, dir:FOLDER or subject:NAME",
+                "--{name} `{}`: write git:REVISION, dir:FOLDER or server:NAME",
                 units::without_password(text).escape_debug()
             )));
         }
@@ -140,18 +140,18 @@ fn in_folder(tree: &Path, subject: &str) -> PathBuf {
 /// The subject that is gated.
 fn subject(flags: &GateFlags, experiment: &Experiment) -> Result<String, Refusal> {
     let refused = |says: String| Err(Refusal::new(says));
-    match (&flags.subject, &experiment.subjects) {
+    match (&flags.server, &experiment.subjects) {
         (Some(name), _) if name == "." || is_file_name(name) => Ok(name.clone()),
-        (Some(name), _) => refused(format!("--subject `{}` is no name", name.escape_debug())),
+        (Some(name), _) => refused(format!("--server `{}` is not a name", name.escape_debug())),
         (None, Subjects::Named(names)) if names.len() == 1 => Ok(names[0].clone()),
         (None, Subjects::Named(names)) => refused(format!(
-            "{} has {} subjects, and a gate is about one: name it with --subject ({})",
+            "{} has {} servers, and a gate is about one: name it with --server ({})",
             experiment.source.name,
             names.len(),
             names.join(", ")
         )),
         (None, Subjects::All) => refused(format!(
-            "{} takes all subjects, and a gate is about one: name it with --subject",
+            "{} takes all servers, and a gate is about one: name it with --server",
             experiment.source.name
         )),
     }

@@ -43,7 +43,7 @@ pub(super) fn run(
     let files = results.files_of(&JSON).filter(|_| !results.wants_other_than(&[&TEXT, &JSON]));
     let files = files.ok_or_else(|| {
         Refusal::new(
-            "--calibrate: it is printed as text or with --json, and kept as JSON: -o FILE.json",
+            "--calibrate: it prints text, or with --json JSON, and -o takes FILE.json only",
         )
     })?;
     let usual = if files.is_empty() { Some(usual_file()?) } else { None };
@@ -51,9 +51,7 @@ pub(super) fn run(
     let timing = if flags.quick { QUICK } else { USUAL };
     let bench = Bench::open(&Machine::read(), &halt)?;
     let Some(calibration) = calibrate(&bench, &timing, flags.quick)? else {
-        terminal::notice(
-            "dyno: interrupted; a part of a calibration is none, and nothing was kept",
-        );
+        terminal::notice("dyno: interrupted; the calibration is incomplete, and nothing was kept");
         return Ok(ExitStatus::Interrupted);
     };
     let json = serde_json::to_string_pretty(&calibration)? + "\n";
@@ -174,7 +172,7 @@ impl<'a> Bench<'a> {
         }
         if is_empty(&recording) {
             return Err(Refusal::new(
-                "the oracle did not answer; see whether `dyno serve` works here",
+                "dyno's own server did not answer; see whether `dyno serve` works here",
             ));
         }
         Ok(recording)

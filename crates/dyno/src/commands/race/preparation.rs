@@ -43,7 +43,7 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let sides = flags.sides.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if sides.len() < 2 {
         return Err(Refusal::new(
-            "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
+            "a race needs two servers; to measure one server: dyno load http://localhost:8080/",
         ));
     }
     let manner = flags.at.manner(&sides)?;
@@ -124,7 +124,7 @@ fn course(
         rounds: flags.rounds,
         until_percent: flags.until,
         pairs: pairs(flags, load, labels)?,
-        limit: flags.limit.filter(|_| flags.until.is_some()),
+        limit: flags.max_time.filter(|_| flags.until.is_some()),
         isolate: flags.at.isolate,
         check: flags.check,
         seed: flags.at.asking.seed,
@@ -138,19 +138,21 @@ fn course(
 /// With `--detect` the rounds are pairs: of what the load leaves to the servers.
 fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pairs>, Refusal> {
     let Some(detect) = flags.detect else {
-        return match (flags.limit, flags.until) {
+        return match (flags.max_time, flags.until) {
             (Some(_), None) => Err(Refusal::new(
-                "--limit: it bounds --until or --detect; add one of them, or leave it out",
+                "--max-time: it bounds --until or --detect; add one of them, or leave it out",
             )),
             _ => Ok(None),
         };
     };
     if labels.len() != 2 {
-        return Err(Refusal::new("--detect: it is about two sides, the second against the first"));
+        return Err(Refusal::new(
+            "--detect: it is about two servers, the second against the first",
+        ));
     }
     if Slices::of(slices(flags)?, load, flags.total).is_none() {
         return Err(Refusal::new(
-            "--detect: both sides live at once, in slices, which this load does not have; leave it out",
+            "--detect: both servers live at once, in slices, which this load does not have; leave it out",
         ));
     }
     let figure = match load {
@@ -166,7 +168,7 @@ fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pair
         figures: vec![figure],
         most,
         builds: None,
-        limit: flags.limit,
+        limit: flags.max_time,
     }))
 }
 

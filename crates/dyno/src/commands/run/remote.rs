@@ -1,4 +1,4 @@
-//! `dyno run --subject-on`: the servers, and the whole run with them, are on another machine; the load comes from here
+//! `dyno run --server-on`: the servers, and the whole run with them, are on another machine; the load comes from here
 //! or from agents, and what is kept is kept here.
 
 use std::net::{IpAddr, SocketAddr};
@@ -65,7 +65,7 @@ impl<'s> MetHost<'s> {
             text: experiment.source.text.clone(),
             experiment: experiment.json(),
             is_unchecked: flags.no_check,
-            subject_cpus: cpus(&flags.cpus.subject_cpus),
+            subject_cpus: cpus(&flags.cpus.server_cpus),
             listen_on,
             load_on,
             facts,
@@ -97,7 +97,7 @@ pub(super) fn begin(
         let file = &campaign.experiment.source.name;
         return Err(Refusal::new(format!("{file}: {NO_SEARCH_THERE}")));
     }
-    if flags.show {
+    if flags.dry_run {
         return show(flags, on, campaign);
     }
     follow(flags, on, campaign, session(flags, &campaign.project)?, None)

@@ -40,7 +40,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     if !file.is_file() {
         let what = match (file.is_dir(), file.exists()) {
             (true, _) => "this is a folder",
-            (false, true) => "this is no ordinary file",
+            (false, true) => "this is not an ordinary file",
             (false, false) => "there is no such file",
         };
         return Err(Refusal::new(format!(

@@ -13,10 +13,10 @@ use crate::stores::StoreFlag;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PruneFlags {
-    /// Keep the newest N runs of each group: of each experiment, of the races between the same sides, and of the kept loads
-    /// of the same method and URL over the same protocol
+    /// Keep the newest N runs of each group: of each experiment, of the races between the same servers, and of the
+    /// kept loads of the same method and URL over the same protocol
     #[arg(long, value_name = "N", value_parser = amounts::count)]
-    keep: Option<u64>,
+    keep_newest: Option<u64>,
     /// Delete only what began longer ago than this: 12h, 30d, 8w
     #[arg(long, value_name = "AGE", value_parser = age_ms)]
     older_than: Option<i64>,
@@ -36,7 +36,7 @@ one whose own rows are damaged: `dyno runs rm` deletes it by its number.
 
 Examples:
   # of each group of runs the newest ten
-  dyno runs prune --keep 10
+  dyno runs prune --keep-newest 10
   # what was interrupted more than a week ago; look first
   dyno runs prune --unfinished --older-than 7d --dry-run
 
@@ -45,9 +45,9 @@ Exit codes:
   2    no rule was given, or the store cannot be written to";
 
 pub(super) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
-    if flags.keep.is_none() && flags.older_than.is_none() && !flags.unfinished {
+    if flags.keep_newest.is_none() && flags.older_than.is_none() && !flags.unfinished {
         return Err(Refusal::new(
-            "say which runs to delete: --keep N, --older-than 30d or --unfinished; `dyno runs rm RUN` deletes one",
+            "say which runs to delete: --keep-newest N, --older-than 30d or --unfinished; `dyno runs rm RUN` deletes one",
         ));
     }
     let (project, path) = flags.store.find()?;
@@ -83,7 +83,7 @@ impl PruneFlags {
     fn chosen<'r>(&self, runs: &'r [RunSummary], now_unix_ms: i64) -> Vec<&'r RunSummary> {
         let goes = runs.iter().filter(|run| {
             run.damage.is_none()
-                && self.keep.is_none_or(|keep| keep <= newer(run, runs))
+                && self.keep_newest.is_none_or(|keep| keep <= newer(run, runs))
                 && self.older_than.is_none_or(|age| run.began_unix_ms < now_unix_ms - age)
                 && (!self.unfinished || !run.is_finished)
         });
@@ -103,8 +103,9 @@ fn newer(run: &RunSummary, runs: &[RunSummary]) -> u64 {
 /// An age in milliseconds: `90min`, `12h`, `30d`, `8w`.
 fn age_ms(text: &str) -> Result<i64, String> {
     const MINUTE: i64 = 60_000;
-    let unclear =
-        || format!("`{text}` is no age; write a whole number and its unit, like 12h, 30d or 8w");
+    let unclear = || {
+        format!("`{text}` is not an age; write a whole number and its unit, like 12h, 30d or 8w")
+    };
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (amount, unit) = text.split_at(digits);
     let scale = match unit {
@@ -152,7 +153,7 @@ mod tests {
         ];
         let older_than = older_than.map(|text| age_ms(text).unwrap());
         let flags = PruneFlags {
-            keep,
+            keep_newest: keep,
             older_than,
             unfinished,
             dry_run: false,
@@ -183,7 +184,7 @@ mod tests {
             (Ok(30 * DAY), Ok(7 * DAY), Ok(DAY / 16))
         );
         for odd in ["30", "d", "1.5d", "-1d", "30days", "99999999999999999d"] {
-            assert!(age_ms(odd).unwrap_err().contains("no age"), "{odd}");
+            assert!(age_ms(odd).unwrap_err().contains("not an age"), "{odd}");
         }
     }
 }

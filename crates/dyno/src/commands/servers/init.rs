@@ -10,7 +10,7 @@ use units::count;
 
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Write dyno's own subjects, experiments and workloads into a folder, to be changed there
+/// Write dyno's own servers, experiments and workloads into a folder, to be changed there
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct InitFlags {

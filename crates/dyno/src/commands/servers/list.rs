@@ -81,7 +81,7 @@ fn attendance(experiment: &Experiment, members: &[Member]) -> String {
     };
     let able = members.iter().filter(named).filter(speaks);
     let here = able.filter(|member| member.lack().is_none()).count();
-    format!("({here} of {asked} subjects can run here)")
+    format!("({here} of {asked} servers can run here)")
 }
 
 fn row(member: &Member) -> SubjectRow {

@@ -17,13 +17,13 @@ use wire::{BodyRule, StatusRule};
 
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Write a server of yours into the project: a subject, its workload and an experiment
+/// Write a server of yours into the project: its subject.toml, its workload and an experiment
 ///
 /// Where there is no project, the current folder becomes one. Nothing is overwritten, and nothing is run.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct NewFlags {
-    /// The subject's name: a-z, 0-9 and -
+    /// The server's name: a-z, 0-9 and -
     name: String,
     /// The command that starts the server, in quotes; `{port}` in it is replaced by a free port
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
@@ -79,7 +79,7 @@ pub(super) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
     let name = &flags.name;
     if !is_file_name(name) {
         let name = name.escape_debug();
-        return Err(Refusal::new(format!("`{name}` is no name; names are of a-z, 0-9 and -")));
+        return Err(Refusal::new(format!("`{name}` is not a name; names are of a-z, 0-9 and -")));
     }
     let here = std::env::current_dir()
         .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
@@ -234,7 +234,7 @@ fn quoted(text: &str) -> String {
 
 fn experiment(name: &str) -> String {
     format!(
-        "question = {}\n# All subjects that answer the workload; or name them: [\"{name}\", \"…\"]\nsubjects = \"all\"\n\
+        "question = {}\n# All servers that answer the workload; or name them: [\"{name}\", \"…\"]\nsubjects = \"all\"\n\
          workload = {}\n\n[load]\nclosed = {{ connections = 50 }}\nduration = \"10s\"\n\n[trials]\nrepeat = 5\n",
         quoted(&format!("How fast is {name}?")),
         quoted(name)

@@ -16,10 +16,10 @@ use campaign::roster::{self, Availability, Member};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SetupFlags {
-    /// Subjects to get ready
+    /// Servers to get ready
     #[arg(value_name = "NAME", required_unless_present = "all")]
     names: Vec<String>,
-    /// All subjects that can run on this machine
+    /// All servers that can run on this machine
     #[arg(long, conflicts_with = "names")]
     all: bool,
     /// Install Debian packages where they are missing (as root)
@@ -28,7 +28,7 @@ pub(crate) struct SetupFlags {
 }
 
 const AFTER_HELP: &str = "\
-A subject's build runs commands of its manifest on this machine, as you, without a sandbox.
+A server's build runs commands of its manifest on this machine, as you, without a sandbox.
 
 Examples:
   dyno servers setup tornado express
@@ -38,7 +38,7 @@ Examples:
 Exit codes:
   0    all are ready
   1    some are not, each with the reason
-  2    there is no subject of this name
+  2    there is no server of this name
   130  interrupted";
 
 pub(super) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
@@ -47,7 +47,7 @@ pub(super) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
     let names = if flags.all { &known } else { &flags.names };
     for name in names {
         if !known.contains(name) {
-            return Err(unknown("subject", name, &known, "`dyno servers list` shows them"));
+            return Err(unknown("server", name, &known, "`dyno servers list` shows them"));
         }
     }
     let cache = project.cache()?;

@@ -19,7 +19,7 @@ pub(super) fn changed(dice: &mut Dice) -> &'static str {
     }
     fs::write(&file, &bytes).unwrap();
     let mut refused = false;
-    for command in [&["run", "x", "--show"][..], &["servers", "list"]] {
+    for command in [&["run", "x", "--dry-run"][..], &["servers", "list"]] {
         let ran = lab.dyno(command);
         is_orderly(&ran);
         assert!([Some(0), Some(2)].contains(&ran.code()), "{}: {ran}", bytes.escape_ascii());

@@ -25,7 +25,7 @@ const COMMANDS: [&[&str]; 8] = [
     &["trend", "--store", FILE],
     &["runs", "export", "1", "-o", "out.sqlite", "--store", FILE],
     &["runs", "rm", "1", "--store", FILE],
-    &["runs", "prune", "--keep", "1", "--store", FILE],
+    &["runs", "prune", "--keep-newest", "1", "--store", FILE],
     &["runs", "list", "--store", FILE],
     &["view", "--store", FILE],
 ];

@@ -67,7 +67,7 @@ impl Reader<'_> {
         let percent = bare.strip_suffix('%').and_then(|digits| digits.trim().parse::<f64>().ok());
         let Some(percent) = percent else {
             let says = format!(
-                "`{}` is no interval; write it like \"±3%\", from ±0.1% to ±50%",
+                "`{}` is not an interval; write it like \"±3%\", from ±0.1% to ±50%",
                 written.escape_debug()
             );
             return Err(self.wrong(text, says));

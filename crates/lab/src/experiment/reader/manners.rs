@@ -162,7 +162,7 @@ mod tests {
             (
                 CLOSED,
                 "protocol = 'h3'",
-                "`h3` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2; did you",
+                "`h3` is not a protocol; there are http/1.1, http/1.1+tls, h2c, h2; did you",
             ),
             (CLOSED, "protocol = []", "an empty list"),
             (CLOSED, "protocol = ['h2', 'h2']", "`h2` stands here twice"),

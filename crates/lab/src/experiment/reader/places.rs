@@ -48,7 +48,7 @@ impl Reader<'_> {
             Points::Span { from, to, step } if 0.0 < step && from <= to && to.is_finite() => {
                 let steps = ((to - from) / step + 1e-9).floor();
                 if POINTS_MAX as f64 <= steps {
-                    return Err(self.wrong(places, format!("more than {POINTS_MAX} points")));
+                    return Err(self.wrong(places, format!("more than {POINTS_MAX} loads")));
                 }
                 (0..=steps as usize).map(|step_no| from + step_no as f64 * step).collect()
             }

@@ -87,7 +87,7 @@ impl Reader<'_> {
             .map_err(|says| self.wrong(spanned, says))?;
         let rate = |at: &Spanned<f64>| {
             let rate = *at.get_ref();
-            let wrong = format!("{rate} is no rate; from 0.001 to 100,000,000 a second");
+            let wrong = format!("{rate} is not a rate; from 0.001 to 100,000,000 a second");
             as_rate(rate).map(|_| rate).ok_or_else(|| self.wrong(at, wrong))
         };
         let usual = || sought::LEAST.parse().map_err(|_| self.source.wrong(None, sought::LEAST));
@@ -182,21 +182,24 @@ impl Reader<'_> {
             (at(&trials.repeat), number),
             (at(&trials.until), number),
             (at(&trials.repeat_max), number),
-            (at(&trials.pairs), "a search is no comparison of pairs; leave this out"),
+            (at(&trials.pairs), "a search is not a comparison of pairs; leave this out"),
             (
                 at(&trials.limit),
                 "how long a search may take stands in [search] as `limit`; move it there",
             ),
             (at(&trials.slices), "the trials of a search follow one another; leave this out"),
-            (at(&file.history), "published figures have no place beside a search; leave this out"),
+            (at(&file.history), "published figures cannot stand beside a search; leave this out"),
             (
                 file.columns.first().map(Spanned::span),
                 "a search has a table of its own; leave this out",
             ),
-            (at(&file.promise.p99), "what a search keeps stands in [search]; leave [promise] out"),
+            (
+                at(&file.promise.p99),
+                "what a search keeps stands in `[search]`; leave `[promise]` out",
+            ),
             (
                 at(&file.promise.failures),
-                "what a search keeps stands in [search]; leave [promise] out",
+                "what a search keeps stands in `[search]`; leave `[promise]` out",
             ),
             (at(&quick.points), quickly),
             (at(&quick.repeat), quickly),
@@ -305,19 +308,19 @@ warmup = '100ms'
             ("warmup = '100ms'", "step = 1", "x:11: with --quick a search has `width`"),
             ("warmup = '100ms'", "every = '1s'", "x:11: with --quick a search has `width`"),
             ("[search]\np99 = '20ms'\n", "", "x:4: what is searched for is not said"),
-            ("p99 = '20ms'", "", "x:7: an aim is needed: p99 ="),
-            ("p99 = '20ms'", "p99 = 'soon'", "x:8: `soon` is no time"),
+            ("p99 = '20ms'", "", "x:7: a limit is needed: p99 ="),
+            ("p99 = '20ms'", "p99 = 'soon'", "x:8: `soon` is not a time"),
             ("p99 = '20ms'", "p99.9 = '20ms'", "x:8: a dot in a key begins a table"),
             (
                 "p99 = '20ms'",
                 "p99 = '6s'",
                 "x:7: p99 within 6s: a request fails after `timeout` 5s",
             ),
-            ("p99 = '20ms'", "percentiles = ['fast']", "x:8: `fast` is no percentile"),
+            ("p99 = '20ms'", "percentiles = ['fast']", "x:8: `fast` is not a percentile"),
             ("p99 = '20ms'", "p99 = '20ms'\nwidth = '0%'", "x:9: `0%`: a width is from"),
             ("p99 = '20ms'", "p99 = '20ms'\nlimit = '2s'", "x:9: `2s`: no search ends so soon"),
             ("p99 = '20ms'", "p99 = '20ms'\nfailures = '100%'", "x:9: `100%`: a server whose"),
-            ("p99 = '20ms'", "p99 = '20ms'\nleast = 0", "x:9: 0 is no rate"),
+            ("p99 = '20ms'", "p99 = '20ms'\nleast = 0", "x:9: 0 is not a rate"),
             ("p99 = '20ms'", "p99 = '20ms'\nmost = 5", "x:9: `most` 5 is below `least` 10"),
             ("p99 = '20ms'", "p99 = '20ms'\nfaster = 1", "x:9: unknown key"),
             ("rate = 'search'", "rate = 100", "x:7: no load is searched for here"),

@@ -55,7 +55,7 @@ fn an_order_that_asks_for_too_much_is_refused_in_words() {
     refused(stream, "/ramp/every/secs", u64::MAX.into(), "every: ");
     refused(stream, "/window", json!({ "secs": 0, "nanos": 1 }), "window: 1ns");
     refused(stream, "/ramp/every/secs", 200_000.into(), "windows: 400000 is not within");
-    refused(stream, "/share", json!({ "first": 1, "of": 1 }), "lanes 1..2 are not of 1");
+    refused(stream, "/share", json!({ "first": 1, "of": 1 }), "threads 1..2 are not of 1");
     refused(stream, "/beat", json!({ "secs": 0, "nanos": 0 }), "beat: 0ns");
     refused(stream, "/held_limits/fragments", u32::MAX.into(), "held_limits.fragments");
     refused(stream, "/what/stream/ask/request/target", "a b".into(), "cannot be requested");

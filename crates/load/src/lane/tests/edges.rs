@@ -338,7 +338,7 @@ fn listed_times_end_the_load_and_offer_their_own_rate() {
     let whole = ((6, 6, 6), Some(3_600), 3_600, parts([3, 0, 0, 0, 2, 0, 0, 0, 1, 0]));
     assert_eq!(pressed(&run), whole);
     for lanes in [2, 4] {
-        assert_eq!(pressed(&Run { lanes, ..run.clone() }), whole, "{lanes} lanes");
+        assert_eq!(pressed(&Run { lanes, ..run.clone() }), whole, "{lanes} threads");
     }
     let shorter = Run { until: 2 * SECOND, ..run.clone() };
     assert_eq!(pressed(&shorter), ((5, 5, 5), Some(2_000), 2_000, vec![3, 0, 0, 0, 2, 0]));

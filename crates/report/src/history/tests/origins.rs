@@ -171,7 +171,7 @@ fn a_line_of_another_command_or_with_flags_of_another_is_skipped() {
     assert!(read_text(&value.to_string()).broken[0].why.contains("unknown variant"));
     let odd = Line { flags: vec!["--store".into(), "/etc/passwd".into()], ..line };
     let read = read_text(&written(&[odd]));
-    assert_eq!(read.broken[0].why, "`--store` is no flag of a load that a history can name");
+    assert_eq!(read.broken[0].why, "`--store` is not a flag of a load that a history can name");
 }
 
 #[test]

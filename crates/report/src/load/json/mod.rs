@@ -201,11 +201,11 @@ json_type! {
 json_type! {
     /// What dyno itself took.
     struct Generator as "generator" of run: FinishedLoad {
-        /// CPU time, user and system, of all lanes
+        /// CPU time, user and system, of all threads
         cpu_s: f64 = seconds(generator_cpu(&run.recording.lanes)),
         /// the same for each request
         cpu_per_request_ns: Option<f64> = generator_cpu_per_request_ns(&run.recording),
-        /// the share of their time in which lanes had something to do
+        /// the share of their time in which threads had something to do
         busy_share: f64 = generator_busy(&run.recording.lanes).unwrap_or(0.0),
         /// the most memory of the whole process
         peak_memory_bytes: Option<u64> = run.costs.peak_memory_bytes,
@@ -218,7 +218,7 @@ json_type! {
 
 json_type! {
     /// A thread that generated load.
-    struct LaneJson as "lane" of lane: LaneReport {
+    struct LaneJson as "thread" of lane: LaneReport {
         /// the CPU to which it was pinned; null if it was not
         cpu: Option<usize>,
         /// CPU time, user and system

@@ -149,7 +149,7 @@ impl OrderJson {
             fact("on time within", seconds(self.on_time_within_s)),
             fact("connections kept", yes(self.keep_alive)),
             fact("lenient", yes(self.lenient)),
-            fact("lanes", self.lanes.to_string()),
+            fact("threads", self.lanes.to_string()),
             fact(POLLING, self.spin.clone()),
             fact("expected of an answer", self.expects.clone()),
         ];

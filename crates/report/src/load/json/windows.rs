@@ -27,13 +27,13 @@ json_type! {
         failed: u64 = window.failed.iter().sum(),
         /// failures by their stable names, only the classes that occurred
         by_class: BTreeMap<&'static str, u64> = super::by_class(&window.failed),
-        /// requests under way, on average
+        /// requests in flight, on average
         in_flight: f64 = window.in_flight(),
         /// octets sent
         sent_bytes: u64 = window.bytes_sent,
         /// octets received
         received_bytes: u64 = window.bytes_received,
-        /// CPU time of dyno's lanes
+        /// CPU time of dyno's threads
         cpu_s: f64 = seconds(window.cpu),
         /// median response time
         p50_ns: Option<Nanos> = value(0.5),

@@ -246,8 +246,8 @@ fn place(id: &str, says: &str, sentence: &str) -> Option<usize> {
         "gave_up" => "then it gave up",
         "instrument_stood_still" => "was not running",
         "instrument_busy" => "was busy",
-        "instrument_late" => "the instrument itself was late",
-        "own_failures" if sentence.contains("had its share") => "the instrument had its share",
+        "instrument_late" => "dyno itself sent late",
+        "own_failures" if sentence.contains("dyno contributed") => "dyno contributed",
         _ => says.trim_end_matches('.'),
     };
     sentence.find(short)

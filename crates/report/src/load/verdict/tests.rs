@@ -44,7 +44,7 @@ fn a_late_instrument_is_reported_with_its_bound() {
     let verdict = check("instrument_late", &open(), |recording| {
         (0..400).for_each(|_| recording.total.late.record(3 * MS));
     });
-    assert!(verdict.doubts[0].says.contains("3.00 ms or more late (bound: 1.00 ms)"));
+    assert!(verdict.doubts[0].says.contains("at least 3.00 ms late (limit: 1.00 ms)"));
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn unsure(why: Unsure) -> String {
     match why {
         Unsure::Not(why) => format!("not compared, {}", because(why)),
         Unsure::Wide => {
-            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --repeat`)"
+            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --rounds`)"
                 .into()
         }
         Unsure::Doubt => "rounds are in doubt: see \"What must be known\"".into(),
@@ -155,7 +155,8 @@ fn unsure(why: Unsure) -> String {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "gate")]
 pub(super) struct GateJson<'t> {
-    /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: a side answered wrongly or failed too often, exit code 1
+    /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: A or B answered wrongly or failed too often, exit
+    /// code 1
     #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
     answer: &'static str,
     /// what is tolerated
@@ -179,13 +180,13 @@ impl GateJson<'_> {
 struct GatedJson<'t> {
     /// the workload
     workload: &'t str,
-    /// the place on the axis
+    /// the load
     point: f64,
     /// the axis
     point_unit: &'static str,
-    /// A's subject
+    /// A's server
     a_subject: &'t str,
-    /// B's subject
+    /// B's server
     b_subject: &'t str,
     /// the figure by which it is judged
     figure: &'static str,

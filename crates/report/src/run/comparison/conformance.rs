@@ -13,12 +13,12 @@ pub(super) struct Checks<'t> {
     a_subject: &'t str,
     b_subject: &'t str,
     titles: [&'t str; 2],
-    /// Whether B is a later run of the same subject: if so, every difference is new.
+    /// Whether B is a later run of the same server: if so, every difference is new.
     is_later: bool,
     found: Result<Vec<Turned<'t>>, Incomparable>,
 }
 
-/// For each subject that takes part on both sides; or for the two that are named.
+/// For each server that takes part in both; or for the two that are named.
 pub(super) fn all<'t>(compared: &Compared<'t>) -> Vec<Checks<'t>> {
     let [a, b] = &compared.sides;
     let names = |side: &Side<'t>| -> Vec<&'t str> {
@@ -50,7 +50,7 @@ fn check<'t>(side: &Side<'t>, subject: &str) -> Option<&'t Conformance> {
 }
 
 impl Checks<'_> {
-    /// Whether a later run of the same subject breaks what an earlier one kept, and did so in each of its rounds. For
+    /// Whether a later run of the same server breaks what an earlier one kept, and did so in each of its rounds. For
     /// checks by different catalogues this is unknown. Two servers may differ.
     pub(super) fn answer(&self) -> GateAnswer {
         match &self.found {
@@ -64,7 +64,7 @@ impl Checks<'_> {
         }
     }
 
-    /// The subjects of both sides.
+    /// The servers of both sides.
     fn whose(&self) -> String {
         match self.titles {
             [one, other] if one == other => one.into(),
@@ -151,7 +151,7 @@ fn is_new(turned: &Turned<'_>) -> bool {
     turned.is_newly_broken() || turned.is_newly_kept()
 }
 
-/// A sentence that is true of several subjects is printed once. Empty if neither side was checked.
+/// A sentence that is true of several servers is printed once. Empty if neither side was checked.
 pub(super) fn lines(compared: &Compared<'_>) -> Vec<String> {
     if compared.sides.iter().all(|side| side.findings.run.conformance.is_empty()) {
         return Vec::new();
@@ -217,13 +217,13 @@ fn refused(incomparable: &Incomparable) -> String {
     }
 }
 
-/// The RFCs' cases of two subjects.
+/// The RFCs' cases of two servers.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compared_checks")]
 pub(super) struct ChecksJson<'t> {
-    /// A's subject
+    /// A's server
     a_subject: &'t str,
-    /// B's subject
+    /// B's server
     b_subject: &'t str,
     /// why they are not compared; null if they are
     not_compared: Option<String>,
@@ -241,7 +241,7 @@ struct DifferenceJson<'t> {
     title: &'t str,
     /// MUST, SHOULD or OUGHT
     level: &'static str,
-    /// of a later run of the same subject newly_broken or newly_kept, else only_b_breaks or only_a_breaks; or differs
+    /// of a later run of the same server newly_broken or newly_kept, else only_b_breaks or only_a_breaks; or differs
     finding: &'static str,
     /// A's verdict
     a_verdict: &'static str,
@@ -251,7 +251,7 @@ struct DifferenceJson<'t> {
     a_did: &'t str,
     /// what B did
     b_did: &'t str,
-    /// the rounds of a side differ
+    /// the rounds of one of the two differ
     is_unstable: bool,
 }
 

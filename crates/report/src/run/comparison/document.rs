@@ -46,7 +46,7 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
     let more = more(compared).map(|text| document::Paragraph::new(Tone::Dim, text));
     sections.retain(|section| !section.blocks.is_empty());
     Document {
-        label: "two sides compared".into(),
+        label: "a comparison".into(),
         title: format!("{}, against {}", name(a), name(b)),
         answer,
         conditions: vec![format!("A: {}", whole(a)), format!("B: {}", whole(b))],
@@ -270,17 +270,17 @@ fn findings(compared: &Compared<'_>) -> String {
     }
     if all == 0 && compared.is_single() {
         return "Single loads have no repetitions: each ratio stands without an interval, and shows no difference; \
-                `dyno load --repeat 5` on both sides makes intervals."
+                `dyno load --rounds 5` for A and for B makes intervals."
             .into();
     }
     if all == 0 {
         let (what, flag) = match compared.is_of_loads() {
             true => (
-                "loads of each side, with as many connections or the same rate",
-                "`--repeat` of `dyno load`",
+                "loads of each, with as many connections or the same rate",
+                "`--rounds` of `dyno load`",
             ),
             false => (
-                "rounds of each side, of the same workload at the same load",
+                "rounds of each, of the same workload under the same load",
                 "`[trials] repeat` in an experiment, or `--rounds` of `dyno race`,",
             ),
         };
@@ -318,7 +318,7 @@ fn more(compared: &Compared<'_>) -> Option<String> {
     let needs: Vec<String> = needs.collect();
     (!needs.is_empty()).then(|| {
         format!(
-            "so many more rounds of each side would show a true difference of 5 % with a probability of 80 %: {}",
+            "so many more rounds of each would show a true difference of 5 % with a probability of 80 %: {}",
             needs.join(" · ")
         )
     })

@@ -13,7 +13,7 @@ const SCHEMA: &str = "dyno.compare/1";
 /// In place of a finding: the loads are not alike, so that no figure is judged.
 pub(super) const UNLIKE: &str = "unlike_loads";
 
-/// Two runs, or two subjects, compared. compare.md explains how.
+/// Two runs, or two servers, compared. compare.md explains how.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compare")]
 pub(crate) struct Document<'t> {
@@ -45,13 +45,13 @@ pub(crate) struct Document<'t> {
 }
 
 json_type! {
-    /// One side of a comparison.
+    /// A or B of a comparison.
     struct SideJson<'t> as "side" of side: Side<'_> {
         /// the id of the run, or the file
         run: &'t str = &side.findings.id,
         /// its experiment
         experiment: &'t str = &side.findings.run.name,
-        /// the subject; null: all of them
+        /// the server; null: all of them
         subject: Option<&'t str>,
         /// when the run began; 0 if a file does not say it
         began_unix_ms: i64 = side.findings.run.began_unix_ms,
@@ -59,15 +59,15 @@ json_type! {
 }
 
 json_type! {
-    /// A row that both sides have.
+    /// A row that both have.
     pub(in crate::run) struct RowJson<'t> as "pair" of pair: Pair<'_> {
         /// the workload
         workload: &'t str,
         #[serde(flatten)]
         point: Point = pair.a.point,
-        /// A's subject
+        /// A's server
         a_subject: &'t str = &pair.a.subject,
-        /// B's subject
+        /// B's server
         b_subject: &'t str = &pair.b.subject,
         /// A has figures, and its verdict is not valid
         a_is_doubtful: bool = pair.a.is_doubtful(),
@@ -83,7 +83,7 @@ json_type! {
     }
 }
 
-/// A figure of both sides. What follows `finding` is null if it was not compared; of single rounds, whose ratio has no
+/// A figure of both. What follows `finding` is null if it was not compared; of single rounds, whose ratio has no
 /// interval, the means and the ratio are there.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compared_figure")]
@@ -94,7 +94,7 @@ struct FigureJson {
     unit: &'static str,
     /// better, worse, differs, no_difference_shown; of `dyno compare` worse is by more than the tolerance, and there are
     /// within_tolerance, and unlike_loads, in_doubt and few_samples, which are not judged; or not_compared_ and why:
-    /// missing, one_round, zero, kept_up, bounds, faults (a side answered wrongly or failed too often)
+    /// missing, one_round, zero, kept_up, bounds, faults (A or B answered wrongly or failed too often)
     finding: &'static str,
     /// A's geometric mean over its rounds
     a_mean: Option<f64>,
@@ -116,15 +116,15 @@ struct FigureJson {
     ratio_high: Option<f64>,
     /// what interval this is, by the share of all statements that it has: 95, or more where there are others
     level_percent: Option<f64>,
-    /// the probability of such a difference between equal servers, by the rounds of these two sides alone
+    /// the probability of such a difference between equal servers, by the rounds of these two alone
     p: Option<f64>,
     /// the probability of what is tested, that B differs, or is worse by more than the tolerance, among all statements
     p_adjusted: Option<f64>,
     /// half of the interval's width: the smallest difference that could have been shown; null where it is open
     smallest_shown_percent: Option<f64>,
-    /// more rounds of each side that it takes to show a difference of 5 %; null beyond 1,000
+    /// more rounds of each that it takes to show a difference of 5 %; null beyond 1,000
     more_rounds_for_5_percent: Option<usize>,
-    /// a side's mean is a bound, and the ratio is one, too: the true ratio is further from 1
+    /// one of the means is a bound, and the ratio is one, too: the true ratio is further from 1
     is_bound: Option<bool>,
     /// every round had enough samples
     is_supported: Option<bool>,

@@ -40,12 +40,12 @@ fn lateness(last: &Plateau) -> Option<String> {
         return None;
     }
     Some(match last.stamped {
-        0 => "against each connection's own beat, so no less than this".into(),
+        0 => "against the interval of each connection, so no less than this".into(),
         stamped if stamped == all => {
             "against the instants that the messages themselves say, on this machine's clock".into()
         }
         stamped => format!(
-            "{} of {} messages say when they were due; the others go by their beat",
+            "{} of {} messages say when they were due; the others are expected at the interval",
             count(stamped),
             count(all)
         ),
@@ -56,7 +56,7 @@ fn echoes(last: &Plateau) -> Option<String> {
     let echoes = &last.echoes;
     (0 < echoes.due).then(|| {
         format!(
-            "{} due = {} correct + {} failed + {} blocked + {} under way; p50 {}, p99 {}",
+            "{} due = {} correct + {} failed + {} without a free connection + {} in flight; p50 {}, p99 {}",
             count(echoes.due),
             count(echoes.correct),
             count(echoes.failed),

@@ -33,7 +33,7 @@ const SUBJECTS: [(&str, &str, &str); 4] = [
     ("quick", "Quick", "default"),
     ("lossy", "Lossy \u{1b}[31m", "default"),
     ("mortal", "=Mortal|x", "default"),
-    ("oracle", "Oracle", "reference"),
+    ("oracle", "Bare", "reference"),
 ];
 
 /// A run with this many rounds.

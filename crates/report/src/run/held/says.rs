@@ -43,7 +43,7 @@ pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
             "~[95 %]: of one round's line (its slope's standard error); how far rounds differ is not in it".into(),
         );
     }
-    parts.push("CPU/1k: the subject's CPU time for 1,000 messages on the last plateau".into());
+    parts.push("CPU/1k: the server's CPU time for 1,000 messages on the last plateau".into());
     parts.push(
         "reached: the most that were open where no more than 0.1 % of those requested were lost"
             .into(),
@@ -52,7 +52,8 @@ pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
         parts.push("given back: of the memory that they took, after all were closed".into());
     }
     parts.push(
-        "gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat"
+        "gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or \
+         were silent, or p99 of lateness was beyond a tenth of the interval"
             .into(),
     );
     parts.join(" · ")
@@ -67,14 +68,13 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
     if plateaus().any(|plateau| 1 < plateau.rounds) {
         parts.push("failed, lost, silent, waiting, missed: sums over n rounds; all else: the mean of the rounds".into());
     }
-    parts.push(
-        "late: messages against their beat; own: the most that dyno itself may have added".into(),
-    );
+    parts.push("late: how long after they were due messages came; own: the most that dyno itself may have added".into());
     if plateaus().any(|plateau| plateau.estimate(Figure::Messages).is_none()) {
-        parts.push("messages/s: – where a step measured for less than one beat".into());
+        parts.push("messages/s: – where a step measured for less than one interval".into());
     }
     if ramps.subjects.iter().any(|held| held.is_reference) {
-        parts.push("(ref.): the reference's late p99 with as many connections: what the load and the machine add".into());
+        parts.push("(ref.): the late p99 of dyno's own server with as many connections: what the load and the \
+            machine add".into());
     }
     parts.join(" · ")
 }
@@ -146,7 +146,7 @@ fn full(cause: &Cause) -> String {
         Cause::Waiting(times) => format!("{} neither opened nor failed", count(*times)),
         Cause::Silent(times) => format!("{} were open and received nothing", count(*times)),
         Cause::Late { p99_ms, bound_ms } => format!(
-            "one message in a hundred came {} late or more (a tenth of the beat is {})",
+            "one message in a hundred came {} late or more (a tenth of the interval is {})",
             number(Unit::Milliseconds, *p99_ms),
             number(Unit::Milliseconds, *bound_ms)
         ),

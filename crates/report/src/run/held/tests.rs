@@ -25,36 +25,37 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
 
             What a held connection costs  0 to 2 rounds
-            server                      KiB each  CPU/1k  late p99  reached  gave way first               given back  verdict
-            Quick               6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                             75%  valid
-            Lossy ␛[31m         30.4 [26.1–35.3]  20.0ms     330ms    2,980  2,000: 30 lost, recv.reset…         75%  valid
-            =Mortal|x                          –       –         –        –  2,000: died…                          –  invalid
-            Oracle (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid
+            server                    KiB each  CPU/1k  late p99  reached  gave way first               given back  verdict  rounds
+            Quick             6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                             75%  valid    2 of 2
+            Lossy ␛[31m       30.4 [26.1–35.3]  20.0ms     330ms    2,980  2,000: 30 lost, recv.reset…         75%  valid    2 of 2
+            =Mortal|x                        –       –         –        –  2,000: died…                          –  invalid  0 of 2
+            Bare (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid    2 of 2
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
-            over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that
+            over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages on the last plateau · reached: the most that
             were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all
             were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or
-            were silent, or p99 of lateness was beyond a tenth of the beat · (reference) a server that does nothing but answer: the
-            ceiling of this machine and of dyno, not a competitor
+            were silent, or p99 of lateness was beyond a tenth of the interval · (reference) a server that does nothing but answer:
+            the ceiling of this machine and of dyno, not a competitor
 
             wspoll, step by step: A WebSocket with a text every second
             Every step of wspoll in numbers
-            server              connections   open  failed  lost  silent  missed  connect p99  late p99  late max   CPU     PSS
-            Quick                     1,000  1,000       0     0       0       0       1.00ms    2.00ms    2.00ms  2.0%  26.2MB
-            Quick                     2,000  2,000       0     0       0       0       1.00ms    4.00ms    4.00ms  4.0%  32.6MB
-            Quick                     3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB
-            Lossy ␛[31m               1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB
-            Lossy ␛[31m               2,000  1,980      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB
-            Lossy ␛[31m               3,000  2,980       0     0       7      21       1.00ms     330ms     900ms  6.0%   112MB
-            Oracle (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB
-            Oracle (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB
-            Oracle (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB
+            server            connections   open  failed  lost  silent  missed  connect p99  late p99  late max   CPU     PSS  sched
+            Quick                   1,000  1,000       0     0       0       0       1.00ms    2.00ms    2.00ms  2.0%  26.2MB   7.0%
+            Quick                   2,000  2,000       0     0       0       0       1.00ms    4.00ms    4.00ms  4.0%  32.6MB    17%
+            Quick                   3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB    27%
+            Lossy ␛[31m             1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB      –
+            Lossy ␛[31m             2,000  1,980      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB      –
+            Lossy ␛[31m             3,000  2,980       0     0       7      21       1.00ms     330ms     900ms  6.0%   112MB      –
+            Bare (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB      –
+            Bare (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB      –
+            Bare (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB      –
             the same in all rows: rounds 2
             of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
-            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: messages against their beat; own:
-            the most that dyno itself may have added · (ref.): the reference's late p99 with as many connections: what the load and
-            the machine add
+            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: how long after they were due
+            messages came; own: the most that dyno itself may have added · (ref.): the late p99 of dyno's own server with as many
+            connections: what the load and the machine add · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on
+            average
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -76,25 +77,25 @@ fn two_rounds_of_a_ramp_in_120_columns() {
               20.0MB before, 38.6MB at most, 24.6MB after (PSS): 75% of what they took was given back
             Lossy ␛[31m, wspoll
               20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was given back
-            Oracle, wspoll
+            Bare, wspoll
               20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was given back
 
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
-            Oracle, wspoll
-            late  against each connection's own beat, so no less than this
+            Bare, wspoll
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
+            Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
             Nothing that dyno looks for was found.
@@ -108,7 +109,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Quick        1.2      default           –
             Lossy ␛[31m  1.2      default           –
             =Mortal|x    1.2      default           –
-            Oracle       1.2      reference         –
+            Bare         1.2      reference         –
             the same in all rows: in C · processes one
             start-up: mean over all trials
 
@@ -120,8 +121,10 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
             in it. With one round there is none.
             Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
-            connections have been begun and have settled. At the end all are closed, and the server is watched while it gives back.
-            A message's lateness counts from its beat. dyno's own share of it stands beside it (own p99), and never in its place.
+            connections have been begun and have settled. At the end all are closed, and the server is watched while it releases
+            memory.
+            A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), and never in its
+            place.
 
             The machine
             fact    as it was read
@@ -154,39 +157,39 @@ fn one_round_in_80_columns() {
             verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
 
             What a held connection costs  0 to 1 rounds
-            server                       KiB each  reached  gave way first
-            Quick                  6.0 ~[4.6–7.4]    3,000  nothing
-            Lossy ␛[31m         30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset…
-            =Mortal|x                           –        –  2,000: died…
-            Oracle (reference)       1.0 ~[0–2.4]    3,000  nothing
+            server                     KiB each  reached  gave way first
+            Quick                6.0 ~[4.6–7.4]    3,000  nothing
+            Lossy ␛[31m       30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset…
+            =Mortal|x                         –        –  2,000: died…
+            Bare (reference)       1.0 ~[0–2.4]    3,000  nothing
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares
             over the plateaus · ~[95 %]: of one round's line (its slope's standard error);
-            how far rounds differ is not in it · CPU/1k: the subject's CPU time for 1,000
+            how far rounds differ is not in it · CPU/1k: the server's CPU time for 1,000
             messages on the last plateau · reached: the most that were open where no more
             than 0.1 % of those requested were lost · given back: of the memory that they
             took, after all were closed · gave way first: on the first plateau, of any
             round, where connections failed, were lost, did not open or were silent, or p99
-            of lateness was beyond a tenth of the beat · (reference) a server that does
+            of lateness was beyond a tenth of the interval · (reference) a server that does
             nothing but answer: the ceiling of this machine and of dyno, not a competitor
 
             wspoll, step by step: A WebSocket with a text every second
             Every step of wspoll in numbers
-            server              connections   open  failed  lost  late p99  late max     PSS
-            Quick                     1,000  1,000       0     0    2.00ms    2.00ms  26.1MB
-            Quick                     2,000  2,000       0     0    4.00ms    4.00ms  32.5MB
-            Quick                     3,000  3,000       0     0    6.00ms    6.00ms  38.4MB
-            Lossy ␛[31m               1,000  1,000       0     0    40.0ms    40.0ms  50.7MB
-            Lossy ␛[31m               2,000  1,953      12    35    80.0ms    80.0ms  81.6MB
-            Lossy ␛[31m               3,000  2,953       0     0     900ms     900ms   112MB
-            Oracle (reference)        1,000  1,000       0     0     500µs     500µs  21.0MB
-            Oracle (reference)        2,000  2,000       0     0    1.00ms    1.00ms  22.2MB
-            Oracle (reference)        3,000  3,000       0     0    1.50ms    1.50ms  23.1MB
+            server            connections   open  failed  lost  late p99  late max     PSS
+            Quick                   1,000  1,000       0     0    2.00ms    2.00ms  26.1MB
+            Quick                   2,000  2,000       0     0    4.00ms    4.00ms  32.5MB
+            Quick                   3,000  3,000       0     0    6.00ms    6.00ms  38.4MB
+            Lossy ␛[31m             1,000  1,000       0     0    40.0ms    40.0ms  50.7MB
+            Lossy ␛[31m             2,000  1,953      12    35    80.0ms    80.0ms  81.6MB
+            Lossy ␛[31m             3,000  2,953       0     0     900ms     900ms   112MB
+            Bare (reference)        1,000  1,000       0     0     500µs     500µs  21.0MB
+            Bare (reference)        2,000  2,000       0     0    1.00ms    1.00ms  22.2MB
+            Bare (reference)        3,000  3,000       0     0    1.50ms    1.50ms  23.1MB
             the same in all rows: rounds 1
             of connections, what happened since the step began; of all else, what was seen
-            in its measured part · late: messages against their beat; own: the most that
-            dyno itself may have added · (ref.): the reference's late p99 with as many
-            connections: what the load and the machine add
+            in its measured part · late: how long after they were due messages came; own:
+            the most that dyno itself may have added · (ref.): the late p99 of dyno's own
+            server with as many connections: what the load and the machine add
             =Mortal|x with 3,000: not measured: died (1 of 1)
 
             What gave way first
@@ -211,27 +214,27 @@ fn one_round_in_80_columns() {
             Lossy ␛[31m, wspoll
               20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was
               given back
-            Oracle, wspoll
+            Bare, wspoll
               20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was
               given back
 
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
             missed  21 numbered messages never came
-            late    against each connection's own beat, so no less than this
+            late    against the interval of each connection, so no less than this
             dyno    14 % of a CPU in the last step, 210 kB received
 
-            Oracle, wspoll
-            late  against each connection's own beat, so no less than this
+            Bare, wspoll
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
+            Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
             Nothing that dyno looks for was found.
@@ -245,7 +248,7 @@ fn one_round_in_80_columns() {
             Quick        1.2      default           –
             Lossy ␛[31m  1.2      default           –
             =Mortal|x    1.2      default           –
-            Oracle       1.2      reference         –
+            Bare         1.2      reference         –
             the same in all rows: in C · processes one
             start-up: mean over all trials
 
@@ -259,9 +262,9 @@ fn one_round_in_80_columns() {
             run, day or machine to the next is not in it. With one round there is none.
             Held connections: a trial is a whole ramp. Connections are added in steps, and
             each step is measured once its connections have been begun and have settled. At
-            the end all are closed, and the server is watched while it gives back.
-            A message's lateness counts from its beat. dyno's own share of it stands beside
-            it (own p99), and never in its place.
+            the end all are closed, and the server is watched while it releases memory.
+            A message's lateness counts from when it was due. dyno's own share of it stands
+            beside it (own p99), and never in its place.
 
             The machine
             fact    as it was read
@@ -301,11 +304,11 @@ fn markdown_has_the_price_list_first() {
         | Quick | 6.05 \[5.45–6.72\] | 20.0ms | 6.00ms | 3,000 | nothing | 75% | valid | 2 of 2 |
         | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 330ms | 2,980 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
         | =Mortal\|x | – | – | – | – | 2,000: died… | – | invalid | 0 of 2 |
-        | Oracle (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
+        | Bare (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
 
         the same in all rows: held wspoll · conformance not checked
 
-        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
+        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the interval · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
 
         **What gave way first**
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::remark;
 use crate::run::Findings;
 
-/// Subjects in groups, by a figure at a place. References have no rank.
+/// Servers in groups, by a figure under a load. dyno's own server has no rank.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ranks")]
 pub(super) struct RanksJson<'t> {
@@ -23,7 +23,7 @@ pub(super) struct RanksJson<'t> {
     groups: Vec<Vec<&'t str>>,
 }
 
-/// Groups at every place, best first.
+/// Groups under every load, best first.
 pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
     let mut all = Vec::new();
     for point in table.points() {
@@ -40,29 +40,29 @@ pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
 }
 
 // `Capacity` has places with their axis; here they are rates, and what was broken has its figure's name.
-/// The rate that a server can be offered, where a schedule was run at more than one place.
+/// The rate that a server can be offered, where a schedule was run under more than one load.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "capacity")]
 pub(super) struct CapacityJson<'t> {
-    /// the subject
+    /// the server
     subject: &'t str,
-    /// the highest rate that keeps the promise, as do all below it; null: capacity is below the first place
+    /// the highest rate that keeps the limits, as do all below it; null: capacity is below the lowest rate
     good: Option<f64>,
-    /// the first rate that does not; null: capacity is above the last place
+    /// the first rate that does not; null: capacity is above the highest rate
     bad: Option<f64>,
-    /// what of the promise was broken there
+    /// which limits were exceeded there
     broken: Vec<BreachJson>,
-    /// a higher place kept the promise again
+    /// a higher rate kept the limits again
     is_ragged: bool,
     /// where throughput is largest for the median response time
     knee: Option<f64>,
-    /// the last place at which no single round broke the promise; null with one round, or where `good` or `bad` is
+    /// the highest rate at which no single round exceeded the limits; null with one round, or where `good` or `bad` is
     rounds_low: Option<f64>,
-    /// the first place at which each single round broke it
+    /// the lowest rate at which each single round exceeded them
     rounds_high: Option<f64>,
 }
 
-/// What of the promise was broken.
+/// Which limits were exceeded.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "breach")]
 struct BreachJson {
@@ -100,7 +100,7 @@ fn breach(breach: &Breach) -> BreachJson {
 
 /// What capacity keeps: the experiment's `[promise]`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "promise")]
+#[schemars(rename = "limits")]
 pub(super) struct PromiseJson {
     /// p99 of the response time is no more
     p99_ms: f64,
@@ -120,7 +120,7 @@ pub(super) fn promise(findings: &Findings<'_>) -> PromiseJson {
     }
 }
 
-/// Many subjects have the same value: something else may be the limit.
+/// Many servers have the same value: something else may be the limit.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "alarm")]
 pub(super) struct AlarmJson {

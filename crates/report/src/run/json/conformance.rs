@@ -8,12 +8,12 @@ use crate::run::Findings;
 use crate::run::conformance::cases;
 
 json_type! {
-    /// How much of the RFCs a subject keeps.
+    /// How much of the RFCs a server keeps.
     pub(super) struct ConformanceJson<'t> as "conformance" of found: Conformity, with findings: Findings<'_>;
         let score = found.score.as_ref().ok();
         let cut_short = score.map(|score| score.cut_short.as_str());
     {
-        /// the subject
+        /// the server
         subject: &'t str = &found.subject,
         /// it is no competitor
         is_reference: bool,
@@ -40,7 +40,7 @@ json_type! {
         areas: Vec<AreaJson> = score.map_or(Vec::new(), |score| {
             score.areas.iter().map(|(area, tally)| AreaJson::new(*area, tally)).collect()
         }),
-        /// every case; failures have the first 500 octets of each side
+        /// every case; failures have the first 500 octets of what was sent and of what came
         findings: Vec<FindingJson<'t>> =
             cases(findings, &found.subject).iter().map(FindingJson::from).collect(),
     }

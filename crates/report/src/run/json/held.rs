@@ -20,16 +20,17 @@ use crate::verdict::ExplainedVerdict;
 pub(super) struct RampsJson<'t> {
     /// the workload
     workload: &'t str,
-    /// each subject, with each number of connections that it was to hold in the end
+    /// each server, with each number of connections that it was to hold in the end
     subjects: Vec<HeldSubjectJson<'t>>,
 }
 
 // `HeldSubject` has only the word of the verdict; here its reasons stand with it.
-/// A subject and the steps of its ramp. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
+/// A server and the steps of its ramp. A trial of held connections is a whole ramp, and its plateaus are the loads of
+/// the axis.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "held_subject")]
+#[schemars(rename = "held_server")]
 struct HeldSubjectJson<'t> {
-    /// the subject
+    /// the server
     subject: &'t str,
     /// it is no competitor
     is_reference: bool,
@@ -72,7 +73,7 @@ json_type! {
         low: Option<f64> = slope.interval.map(|(low, _)| low),
         /// its upper end
         high: Option<f64> = slope.interval.map(|(_, high)| high),
-        /// what the interval is about: the rounds' slopes (rounds), or the points of the one round (line)
+        /// what the interval is about: the rounds' slopes (rounds), or the plateaus of the one round (line)
         interval_of: &'static str = slope.basis.name(),
         /// which kind of memory: pss where every plateau of every round has it, else rss
         memory: &'static str = slope.of.name(),
@@ -102,7 +103,7 @@ struct CauseJson {
     name: Option<&'static str>,
     /// how many connections
     times: Option<u64>,
-    /// lateness of 99 % of the messages, where it was beyond a tenth of the beat
+    /// lateness of 99 % of the messages, where it was beyond a tenth of the interval
     p99_ms: Option<f64>,
     /// it is dyno's own fault
     is_own: bool,
@@ -136,7 +137,7 @@ struct PlateauJson<'t> {
     rounds: usize,
     /// sums over these rounds
     sums: Sums,
-    /// no beat is known, so `messages_per_s` may have up to one message of each connection too many or too few
+    /// the interval is not known, so `messages_per_s` may have up to one message of each connection too many or too few
     cuts_beats: bool,
     /// connections that are gone, by cause, most first
     gone: Vec<GoneJson>,

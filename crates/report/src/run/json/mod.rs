@@ -56,7 +56,7 @@ json_type! {
         run: RunJson<'t> = findings.into(),
         /// the machine
         facts: Vec<FactJson<'t>> = findings.run.facts.iter().map(FactJson::from).collect(),
-        /// every subject that was to take part
+        /// every server that was to take part
         subjects: Vec<SubjectJson<'t>> =
             findings.run.entries.iter().map(|entry| SubjectJson::of(findings, entry)).collect(),
         /// the results of each task: of a workload that was requested in one manner
@@ -72,12 +72,12 @@ json_type! {
         conformance: Vec<conformance::ConformanceJson<'t>> = conformance::all(findings),
         /// what capacity keeps
         promise: capacity::PromiseJson = capacity::promise(findings),
-        /// subjects that are too much alike
+        /// servers that are too much alike
         alarms: Vec<capacity::AlarmJson> =
             if findings.is_search() { Vec::new() } else { capacity::alarms(findings) },
-        /// settings that differ between subjects, or that an entry changes
+        /// settings that differ between servers, or that one of them changes
         differences: Vec<DifferenceJson<'t>> = differences(findings),
-        /// whether the subjects answered alike
+        /// whether the servers answered alike
         answers: &'t [Answers] = &findings.fairness.answers,
         /// the article's figures
         published: &'t PublishedFigures = &findings.history,
@@ -147,7 +147,7 @@ struct FileJson {
 
 json_type! {
     /// A server that was to take part.
-    struct SubjectJson<'t> as "subject" of entry: Entry, with findings: Findings<'_>;
+    struct SubjectJson<'t> as "run_server" of entry: Entry, with findings: Findings<'_>;
         let observed =
             findings.fairness.observed.iter().find(|observed| observed.subject == entry.name);
     {
@@ -180,7 +180,7 @@ fn by_class(failures: &[(Failure, u64)]) -> BTreeMap<&'static str, u64> {
     failures.iter().map(|(failure, times)| (failure.name(), *times)).collect()
 }
 
-/// Subjects that have a setting in common.
+/// Servers that have a setting in common.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "difference")]
 struct DifferenceJson<'t> {

@@ -8,7 +8,7 @@ use crate::json::json_type;
 use crate::run::comparison::json::RowJson as PairJson;
 
 json_type! {
-    /// What servers pay for one thing at one place of the axis, or save by it: figures of a task that has it, divided by
+    /// What servers pay for one thing under one load, or save by it: figures of a task that has it, divided by
     /// those of a task that has not, round by round.
     pub(super) struct PriceJson<'t> as "manner_price" of price: MannerPrice<'t> {
         /// tls, http2 or resumption
@@ -24,7 +24,7 @@ json_type! {
         with: TaskJson = (&price.tasks[1]).into(),
         #[serde(flatten)]
         point: Point,
-        /// each server that has a price: by its first figure, best first; references last
+        /// each server that has a price: by its first figure, best first; dyno's own server last
         rows: Vec<PairJson<'t>> = price.pairs.iter().map(PairJson::from).collect(),
         /// servers that have both rows, and no price
         left_out: Vec<LeftOutJson<'t>> = price.left_out.iter().map(LeftOutJson::from).collect(),
@@ -51,7 +51,7 @@ json_type! {
 json_type! {
     /// A row because of which its server has no price.
     struct LeftOutJson<'t> as "without_price" of lack: LeftOut<'t> {
-        /// the subject
+        /// the server
         subject: &'t str = &lack.row.subject,
         /// the name of the row's task
         task: &'t str,

@@ -25,27 +25,27 @@ json_type! {
         workload: &'t str = &table.workload,
         /// what the table is worth; alarms have the id `alike`
         verdict: ExplainedVerdict = verdict::of_table(findings, table),
-        /// what the best reference reached at each place where one was measured
+        /// what dyno's own server reached under each load where it was measured
         ceiling: Vec<verdict::CeilingJson> =
             compared.map(verdict::ceilings).unwrap_or_default(),
-        /// each subject at each place
+        /// each server under each load
         rows: Vec<RowJson<'t>> = table.rows.iter().map(|row| RowJson::of(findings, row)).collect(),
-        /// where each subject had the most throughput, if there is more than one place
+        /// where each server had the most throughput, if there is more than one load
         peaks: &'t [Peak] = compared.map_or(&[], |table| &table.peaks),
-        /// subjects in groups, best first
+        /// servers in groups, best first
         ranks: Vec<capacity::RanksJson<'t>> = compared.map(capacity::ranks).unwrap_or_default(),
-        /// the rate that each subject can be offered
+        /// the rate that each server can be offered
         capacities: Vec<capacity::CapacityJson<'t>> =
             compared.map(capacity::capacities).unwrap_or_default(),
     }
 }
 
 json_type! {
-    /// A subject at a place of the axis. Rows of held connections have their figures under `held`.
+    /// A server under a load. Rows of held connections have their figures under `held`.
     pub(in crate::run) struct RowJson<'t> as "row" of row: Row, with findings: Findings<'_>;
         let failures = by_class(&row.failures());
     {
-        /// the subject
+        /// the server
         subject: &'t str = &row.subject,
         #[serde(flatten)]
         point: Point,
@@ -109,13 +109,13 @@ json_type! {
     }
 }
 
-/// What was done in a trial, and what the subject left behind.
+/// What was done in a trial, and what the server left behind.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "course")]
 struct CourseJson<'t> {
     /// when it began
     began_unix_ms: i64,
-    /// the command that started the subject
+    /// the command that started the server
     command: &'t [String],
     /// the conditions that were made
     conditions: Vec<FactJson<'t>>,

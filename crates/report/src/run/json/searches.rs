@@ -8,14 +8,14 @@ use crate::run::searches::searches_by_task;
 json_type! {
     /// What was found of one server's capacity.
     pub(super) struct SearchJson as "server_capacity" of it: FinishedSearch<'_> {
-        /// the subject
+        /// the server
         subject: String = it.subject.into(),
         /// the task
         workload: String = it.task.into(),
-        /// the best place that it may have among the servers of its task: one more than are ahead of it for certain;
+        /// the best rank that it may have among the servers of its task: one more than are ahead of it for certain;
         /// null: it is not ranked
         rank_first: Option<usize> = it.rank.map(|(first, _)| first),
-        /// the worst place that it may have
+        /// the worst rank that it may have
         rank_last: Option<usize> = it.rank.map(|(_, last)| last),
         /// why it is not ranked, whatever it holds: wrong answers, or a requirement that is not met
         not_ranked: Option<String> = it.unmet.map(String::from),

@@ -9,7 +9,7 @@ use crate::remark;
 use crate::run::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
-/// What a run is worth. References are not counted.
+/// What a run is worth. dyno's own server is not counted.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "run_verdict")]
 pub(in crate::run) struct BoardJson {
@@ -47,7 +47,7 @@ pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdi
     ExplainedVerdict { word: table.verdict(), doubts: alarms.chain(remarks).collect() }
 }
 
-/// What the best reference reached at a place.
+/// What dyno's own server reached under a load.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ceiling")]
 pub(super) struct CeilingJson {

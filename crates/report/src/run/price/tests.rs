@@ -97,7 +97,7 @@ fn a_run_in_several_manners_says_what_they_cost() {
         closed: 8 connections; over http/1.1, http/1.1+tls, h2; 10 streams on each connection; 10 s a trial,
         no warm-up, time-out 5 s; 2 rounds
         checked: status 2xx of 599,437 answers; the bodies were not compared
-        A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+        A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
         verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid
 
         echo-xml over http/1.1: Echo a value
@@ -110,7 +110,7 @@ fn a_run_in_several_manners_says_what_they_cost() {
         conformance not checked
         means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
         Student's t over the rounds of this run · throughput/s: correct answers inside the measured time,
-        divided by that time · CPU/1k: the subject's CPU time for 1,000 correct answers · (reference) a
+        divided by that time · CPU/1k: the server's CPU time for 1,000 correct answers · (reference) a
         server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
 
         echo-xml over http/1.1+tls: Echo a value
@@ -145,14 +145,14 @@ fn a_run_in_several_manners_says_what_they_cost() {
         server                  throughput/s                p99             CPU/1k  finding
         Quick             2.00×? [1.99–2.01]  1.00× [0.99–1.01]  0.50× [0.49–0.51]  better
         Idle (reference)               1.00×              1.00×              1.00×  not compared: one round
-        with several streams on a connection more requests are under way than over HTTP/1.1: that is in the
+        with several streams on a connection more requests are in flight than over HTTP/1.1: that is in the
         throughput, and in the response times
 
         What to doubt
-        Quick, echo-xml over h2, 10 streams at 8: suspect, ceiling: it achieved 4,911/s, and the reference,
+        Quick, echo-xml over h2, 10 streams at 8: suspect, ceiling: it achieved 4,911/s, and dyno's own server,
         which does next to nothing, reaches 4,000/s with this load: this may be dyno's or the machine's
-        limit, not the subject's
-          what to do: give dyno more CPUs, or another machine; or say that it is at least so fast
+        limit, not the server's
+          what to do: give dyno more CPUs, or another machine; or report the rate as a lower bound
 
         in short
         verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid

@@ -15,7 +15,7 @@ use crate::sentence;
 
 const SCHEMA: &str = "dyno.race/1";
 
-/// A race: the sides, and the ratio of each to the first. The whole run is in `dyno report --format json`.
+/// A race: the servers, and the ratio of each to the first. The whole run is in `dyno report --format json`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "race")]
 pub(crate) struct Document<'t> {
@@ -26,7 +26,7 @@ pub(crate) struct Document<'t> {
     dyno_version: &'t str,
     /// the answer in plain words
     sentence: String,
-    /// measured, failed or cannot_tell: exit codes 0, 1, 2; with --detect a side that is worse is failed
+    /// measured, failed or cannot_tell: exit codes 0, 1, 2; with --detect a server that is worse is failed
     #[schemars(extend("enum" = ["measured", "failed", "cannot_tell"]))]
     outcome: &'static str,
     /// the id of the run in its store
@@ -37,20 +37,20 @@ pub(crate) struct Document<'t> {
     began_unix_ms: i64,
     /// what the race is worth
     verdict: BoardJson,
-    /// with --detect: whether the second side is worse than the first; else null
+    /// with --detect: whether the second server is worse than the first; else null
     gate: Option<FigureJson>,
-    /// the sides, in the order in which they were named; then the reference, if there is one
+    /// the servers, in the order in which they were named; then dyno's own server, if it takes part
     sides: Vec<SideJson<'t>>,
-    /// each side but the first, divided by the first: round by round, with Student's t on the logarithms; all are decided
-    /// together
+    /// each server but the first, divided by the first: round by round, with Student's t on the logarithms; all are
+    /// decided together
     ratios: Vec<PairJson<'t>>,
     /// what was checked of the answers
     checked: Option<CheckedJson>,
-    /// how the first answers of the sides differ, a sentence each
+    /// how the first answers of the servers differ, a sentence each
     answers_differ: Vec<&'t str>,
 }
 
-/// A side of a race.
+/// A server of a race.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "race_side")]
 struct SideJson<'t> {

@@ -18,13 +18,13 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         After: Two servers (Author, May 2011)
 
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛\[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
+        Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛\[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
 
         The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not been run are in no average. Some figures are in doubt; they are marked.
 
         **echo-xml: Echo a value**
 
-        each server at the load level where it did best
+        each server under the load where it did best
 
         | rank | server | requests/s | throughput/s | 2011 | offered/s | on time (5 s) | p50 | p99 | failed | verdict | CPU/1k | rounds |
         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: |
@@ -44,13 +44,13 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         the same in all rows: memory 4.20MB · conformance not checked · silent 0% · longest silence 0ns · processes one
 
-        means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read why before you use the figure
+        means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published, on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read why before you use the figure
 
-        echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not known
+        echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not known
 
         **What each can be offered**
 
-        The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response time.
+        The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response time.
 
         | server | keeps it up to | breaks it at | by | knee |
         | --- | --: | --: | --- | --: |
@@ -79,7 +79,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         checked: status 2xx of 93,580 answers; the bodies were not compared
 
-        A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+        A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
 
         more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · once more: \`dyno run two\`
 

@@ -132,10 +132,10 @@ fn the_answer_says_which_server_leads_by_how_much_and_which_falls_behind() {
             .replace('\u{1b}', "␛")
     };
     expect![[r#"
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
+        Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
         The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not been run are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
     expect![[r#"
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 2,000 requests/s; A server with quite a long name 1 holds every rate up to 2,000 requests/s; Node.js http 2 holds every rate up to 2,000 requests/s; Axum 3 holds every rate up to 2,000 requests/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 1,000 requests/s (p99 333ms).
+        Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 2,000 requests/s; A server with quite a long name 1 holds every rate up to 2,000 requests/s; Node.js http 2 holds every rate up to 2,000 requests/s; Axum 3 holds every rate up to 2,000 requests/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 1,000 requests/s (p99 333ms).
         The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not been run are in no average."#]].assert_eq(&says(fixture::crowd()));
     expect![[r#"
         No server has been measured yet.
@@ -143,7 +143,7 @@ fn the_answer_says_which_server_leads_by_how_much_and_which_falls_behind() {
     .assert_eq(&says((fixture::run(), Vec::new())));
     let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
     expect![[r#"
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m holds 1,000 requests/s and breaks at 2,000 (p99 ≥5.00s, 4.2% failed, 96% on time).
+        Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m holds 1,000 requests/s and breaks at 2,000 (p99 ≥5.00s, 4.2% failed, 96% on time).
         There was one round, so the spread between rounds is not known: small differences mean nothing. Trials that failed or have not been run are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), first_round.collect())));
 }
 

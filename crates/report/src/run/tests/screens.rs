@@ -17,12 +17,12 @@ fn the_same_in_80_columns() {
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000
             sessions a trial, no warm-up, time-out 5 s; 2 rounds
             checked: status 2xx of 93,580 answers; the bodies were not compared
-            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
-            0.1.0 · seed 7
+            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0
+            · seed 7
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 
             echo-xml: Echo a value
-            each server at the load level where it did best
+            each server under the load where it did best
             server      requests/s         throughput/s  2011  on time (5 s)     p50     p99
             Quick            1,000    1,002 [977–1,028]   800           100%  1.05ms  1.05ms
                              2,000  2,002 [1,977–2,028]     –           100%  1.05ms  1.05ms
@@ -36,11 +36,11 @@ fn the_same_in_80_columns() {
             another machine · ≥ requests were given up at the time-out: the true value is no
             lower · ↓ the server did not keep up with the offered rate, or the trial was too
             short to tell · ? suspect: read why before you use the figure
-            echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno
-            and the machine can reach there is not known
+            echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what
+            dyno and the machine can reach there is not known
 
             What each can be offered
-            The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity
+            The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity
             is read off the rates that were tried, in requests/s; it lies between the first
             two columns. The knee is the rate with the most throughput for its median
             response time.
@@ -103,7 +103,7 @@ fn the_same_in_80_columns() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by the entry
+            setting           the library's way  changed by its settings
             backlog           128                –
             backlog           5                  128: too few
             bytes, head+rest  echo-xml           –
@@ -134,7 +134,7 @@ fn the_same_in_80_columns() {
 
             in short
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
-            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time):
+            Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time):
             Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no
             rate that was tried; the lowest is 1,000 requests/s (a round failed).
             The intervals show how much the rounds differ; another day or machine may differ
@@ -165,12 +165,12 @@ fn one_place_is_one_line_each() {
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
             After: Two servers (Author, May 2011)
-            quick: times and rounds were shrunk; good for a look, not to be quoted
+            quick: times and rounds were reduced; for a first look, not to be quoted
             experiments/history/two-2011.csv: it is not among the run's files
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 100 sessions a trial, no
             warm-up, time-out 5 s; 1 round
             checked: status 2xx of 30,040 answers; the bodies were not compared
-            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
 
             echo-xml: Echo a value
@@ -182,10 +182,10 @@ fn one_place_is_one_line_each() {
             0ns · silent 0% · longest silence 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
             Student's t over the rounds of this run · throughput/s: correct answers inside the measured time,
-            divided by that time · CPU/1k: the subject's CPU time for 1,000 correct answers · ? suspect: read
-            why before you use the figure
-            echo-xml: no reference has a valid figure at 1,000 requests/s: what dyno and the machine can reach
-            there is not known
+            divided by that time · CPU/1k: the server's CPU time for 1,000 correct answers · ? suspect: read why
+            before you use the figure
+            echo-xml: dyno's own server has no valid figure at 1,000 requests/s: what dyno and the machine can
+            reach there is not known
 
             echo-xml: answers a second of each
             Evil ␛[31m  █████████████████████████████████████████████████████████ 1,000?
@@ -206,11 +206,11 @@ fn one_place_is_one_line_each() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by the entry  servers
-            backlog           128                –                     Quick
-            backlog           5                  128: too few          Evil ␛[31m
-            bytes, head+rest  echo-xml           –                     Quick 101+46, Evil ␛[31m 102+46
-            answers           echo-xml           –                     Quick answered otherwise than Evil ␛[31m
+            setting           the library's way  changed by its settings
+            backlog           128                –
+            backlog           5                  128: too few
+            bytes, head+rest  echo-xml           –
+            answers           echo-xml           –
 
             Which servers took part
             server      version                start-up   answer
@@ -260,7 +260,7 @@ fn a_run_without_a_trial_says_so() {
             A CPU · Linux 6.18 · dyno 0.1.0 · seed 7
 
             echo-xml: Echo a value
-            each server at the load level where it did best
+            each server under the load where it did best
             server      requests/s  throughput/s  2011  version
             Quick            1,000   not run yet   800  1.2
                              2,000   not run yet     –  1.2
@@ -271,9 +271,9 @@ fn a_run_without_a_trial_says_so() {
             on another machine
 
             What each can be offered
-            The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the
-            rates that were tried, in requests/s; it lies between the first two columns. The knee is the rate
-            with the most throughput for its median response time.
+            The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates
+            that were tried, in requests/s; it lies between the first two columns. The knee is the rate with the
+            most throughput for its median response time.
             server      keeps it up to  breaks it at  by              knee
             Quick        no rate tried         1,000  a round failed     –
             Evil ␛[31m   no rate tried         1,000  a round failed     –
@@ -294,9 +294,9 @@ fn a_run_without_a_trial_says_so() {
             Nothing that dyno looks for was found.
 
             What differs between them
-            setting  the library's way  changed by the entry  servers
-            backlog  128                –                     Quick
-            backlog  5                  128: too few          Evil ␛[31m
+            setting  the library's way  changed by its settings  servers
+            backlog  128                –                        Quick
+            backlog  5                  128: too few             Evil ␛[31m
 
             Which servers took part
             server      version                start-up

@@ -243,11 +243,11 @@ fn the_table_has_both_rates_with_what_decided_them() {
         2     B                 –     10          –       –      0 of 5  the lowest rate is not held  valid        12           2 min
         –     C       700 (short)?     –        700  5 of 5           –  out of time                  suspect      12           2 min
         the same in all rows: conformance not checked
-        the reference gives 10,350 answers/s here · rank: first to last place: a server is ahead of another only if what it
+        dyno's own server gives 10,350 answers/s here · rank: first to last place: a server is ahead of another only if what it
         holds is no less than what the other does not hold · holds/s: the highest rate that is held, below all that are not ·
         not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: right answers each second at the
-        rate that is held · kept: trials that kept the aim by themselves, at the rate that is held · kept above: the same at the
-        rate that is not held · ? suspect: read why before you use the figure
+        rate that is held · kept: trials that kept the limits by themselves, at the rate that is held · kept above: the same at
+        the rate that is not held · ? suspect: read why before you use the figure
         A: every rate that was tried
         requests/s            kept             > 10 ms         failed
         1,000       holds   5 of 5  0.42 % [0.35–0.50]  0 % [0–0.007]
@@ -289,7 +289,10 @@ fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_wor
     ];
     with(all, |findings| {
         let text = markdown(findings);
-        assert!(text.contains("12 trials in a row were no evidence: dyno sent late"), "{text}");
+        assert!(
+            text.contains("12 trials in a row were disturbed and not counted: dyno sent late"),
+            "{text}"
+        );
         let worth = findings.worth();
         assert_eq!((worth.valid, worth.suspect, worth.invalid), (1, 1, 1));
         assert_eq!(findings.in_vain(), Some(("B".into(), 2)));
@@ -352,7 +355,7 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
         assert!(text.contains(row), "{row}: {text}");
     }
     let page = with(missed(), page);
-    assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials kept the aim; 5 ended early"));
+    assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials kept the limits; 5 ended early"));
     let json = with(missed(), |it| capacity::json(it).unwrap().unwrap());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let tried = &json["tried"][0];
@@ -371,7 +374,8 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     assert_eq!(
         sentence(vec![found]),
         "With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals), A holds 1,642/s and not 1,996/s (1,996/s was not tested \
-         in full, but in 1 short trial only). 5 of 5 fresh processes kept it at 1,642/s. The limit of time came first: about \
+         in full, but in 1 short trial only). 5 of 5 fresh processes kept the limits at 1,642/s. The time limit \
+         ended the search: about \
          69 s more would be needed for a bracket of 5 %."
     );
     let mut few = end(2_912.0, 0, false);
@@ -384,8 +388,10 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     let answer = found.answer.clone();
     let says = sentence(vec![found]);
     for part in [
-        "A holds 2,912/s, and perhaps more, as far as 4 full trials show. 4 of 4 fresh processes kept it at 2,912/s.",
-        "4 of 12 trials were repeated, and were no evidence: other programs used 1.2 CPUs (3), dyno itself was late (1).",
+        "A holds 2,912/s, and perhaps more, as far as 4 full trials show. 4 of 4 fresh processes kept the limits at \
+         2,912/s.",
+        "4 of 12 trials were repeated and not counted: other programs used 1.2 CPUs (3), dyno itself sent late \
+         (1).",
     ] {
         assert!(says.contains(part), "{part}: {says}");
     }
