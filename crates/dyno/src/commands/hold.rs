@@ -144,7 +144,7 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
     let halt = halt_on_interrupt()?;
-    if !flags.show {
+    if !flags.dry_run {
         super::load::notice_other_dynos();
     }
     machine::resident::release();
