@@ -259,7 +259,7 @@ mod tests {
         let says = refused(&elsewhere, AVAILABLE);
         assert!(says.contains("--source") && says.contains("ip_local_port_range"), "{says}");
         let says = refused(&required(100_000, 1), Available { memory: Some(1 << 20), ..AVAILABLE });
-        assert!(says.contains("too little memory") && says.contains("on both sides"), "{says}");
+        assert!(says.contains("too little memory") && says.contains("on both ends"), "{says}");
         let says = refused(&required(100_000, 1), Available { files_of_all: 150_000, ..AVAILABLE });
         assert!(says.contains("fs.file-max"), "{says}");
         let tracked = Available { tracked: Some(262_044), ..AVAILABLE };

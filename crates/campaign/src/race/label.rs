@@ -196,7 +196,7 @@ mod tests {
             labels(&sides, &given).unwrap_err().to_string()
         };
         assert!(says(&["x", "x"]).contains("is given twice"));
-        assert!(says(&["x", "y", "z"]).contains("3 names for 2 sides"));
+        assert!(says(&["x", "y", "z"]).contains("3 names for 2 servers"));
         assert!(says(&["a\u{1b}"]).contains("can be printed") && says(&[""]).contains("1 to 32"));
     }
 }

@@ -138,7 +138,7 @@ fn a_rate_may_rise_or_go_in_steps() {
         ("'8s'", "'8s', total = 5", ":4: a ramp and steps end by themselves"),
         ("'8s'", "'8s', warmup = '1s'", ":4: a ramp and steps are measured from"),
         (" }\n", " }\ntrials = { slices = '100ms' }\n", ":5: a ramp and steps have no slices"),
-        (" }\n", " }\nquick = { points = 3 }\n", ":5: a ramp and steps have no points"),
+        (" }\n", " }\nquick = { points = 3 }\n", ":5: a ramp and steps have no other loads"),
     ] {
         let said = read(&RAMP.replace(old, new)).unwrap_err();
         assert!(said.contains(says), "{new}: {said}");
@@ -155,7 +155,7 @@ fn a_promise_may_be_said() {
         Promised { p99: Duration::from_millis(20), failed_percent: 0.1, is_stated: true }
     );
     assert!(with_promise("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
-    assert!(with_promise("failures = '101%'").unwrap_err().contains("no percentage"));
+    assert!(with_promise("failures = '101%'").unwrap_err().contains("not a percentage"));
     assert!(with_promise("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));
 }
 

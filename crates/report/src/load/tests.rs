@@ -27,8 +27,8 @@ fn a_healthy_closed_loop() {
             GET http://localhost:8080/hello at 127.0.0.1:8080
             closed: 10 connections, one request at a time on each, for 10 s
             checked: status 2xx of 20,000 answers; the bodies were not compared
-            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
-            0.1.0 · seed 7
+            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0
+            · seed 7
             verdict: valid
 
             throughput/s  2,000: 20,000 correct answers in 10.0 s
@@ -79,8 +79,8 @@ fn an_open_load_with_failures_and_doubts() {
             GET http://localhost:8080/hello at 127.0.0.1:8080
             open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s
             checked: status 2xx of 19,397 answers; the bodies were not compared
-            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
-            0.1.0 · seed 7
+            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0
+            · seed 7
             verdict: suspect
 
             throughput/s  1,940: 19,397 correct answers in 10.0 s
@@ -89,12 +89,18 @@ fn an_open_load_with_failures_and_doubts() {
                           correctly within 5.00 s
 
             service: from sending, as wrk, hey and ab count; response: from when due
-                        samples    mean      sd     p50     p90     p99   p99.…
-            response                  19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00…
-            service                   19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00…
-            first byte                19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00…
-            waited for a connection        5  3.00ms     0ns  3.00ms* 3.00ms* 3.00ms* 3.00m…
-            sent late                 20,000  10.0µs     0ns  10.0µs  10.0µs  10.0µs  10.0µ…
+                                     samples    mean      sd     p50     p90     p99
+            response                  19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s
+            service                   19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s
+            first byte                19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s
+            waited for a connection        5  3.00ms     0ns  3.00ms* 3.00ms* 3.00ms*
+            sent late                 20,000  10.0µs     0ns  10.0µs  10.0µs  10.0µs
+                                      p99.9     max
+            response                 ≥5.00s  ≥5.00s
+            service                  ≥5.00s  ≥5.00s
+            first byte               ≥5.00s  ≥5.00s
+            waited for a connection  3.00ms* 3.00ms
+            sent late                10.0µs  10.0µs
             ≥ requests were given up at the time-out: the true value is no lower · * fewer
             than 10 samples lie beyond this percentile
 
@@ -167,8 +173,8 @@ fn nothing_but_refusals() {
             GET http://localhost:8080/hello at 127.0.0.1:8080
             closed: 10 connections, one request at a time on each, for 10 s
             checked: status 2xx of 0 answers; the bodies were not compared
-            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
-            0.1.0 · seed 7
+            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0
+            · seed 7
             verdict: invalid
 
             throughput/s  0: 0 correct answers in 10.0 s
@@ -184,9 +190,8 @@ fn nothing_but_refusals() {
                          view
 
             What to doubt
-            invalid, gave up: Dyno gave up, because every request failed, mostly with connect.refused
-            (no
-            server listens there).
+            invalid, gave up: Dyno gave up, because every request failed, mostly with
+            connect.refused (no server listens there).
               what to do: see whether the server runs, and at this address
             invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
             mostly connect.refused (no server listens there).

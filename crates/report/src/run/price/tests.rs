@@ -149,9 +149,9 @@ fn a_run_in_several_manners_says_what_they_cost() {
         throughput, and in the response times
 
         What to doubt
-        Quick, echo-xml over h2, 10 streams at 8: suspect, ceiling: it achieved 4,911/s, and dyno's own server,
-        which does next to nothing, reaches 4,000/s with this load: this may be dyno's or the machine's
-        limit, not the server's
+        Quick, echo-xml over h2, 10 streams at 8: suspect, ceiling: it achieved 4,911/s, and dyno's own
+        server, which does next to nothing, reaches 4,000/s with this load: this may be dyno's or the
+        machine's limit, not the server's
           what to do: give dyno more CPUs, or another machine; or report the rate as a lower bound
 
         in short
