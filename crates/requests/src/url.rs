@@ -315,8 +315,8 @@ mod tests {
         assert!(why("http://user:pw@h/").contains("-H 'Authorization"));
         assert!(why("::1").contains("in brackets"));
         assert!(why("http://[::1/").contains("not closed"));
-        assert!(why("http://[::1]x/").contains("no port"));
-        assert!(why("http://[h]/").contains("no IPv6 address"));
+        assert!(why("http://[::1]x/").contains("is not a port"));
+        assert!(why("http://[h]/").contains("IPv6 address"));
         for text in ["", "/", "http://", ":80", "h:0", "h:65536", "h:8o", "h:+8", "ü.de", "a b/"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -124,7 +124,7 @@ mod tests {
         assert!(shown(&[], 80).is_empty());
         let mut two = agents(2);
         assert_eq!(
-            shown(&two, 80),
+            shown(&two, 90),
             [
                 "agents    desk1 1,001/s, sent late p99 10.0 µs · desk2 1,002/s, sent late p99 20.0 µs"
             ]
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_in_one_line_takes_two() {
         assert_eq!(
-            shown(&agents(4), 80),
+            shown(&agents(4), 90),
             [
                 "agents    desk1 1,001/s, sent late p99 10.0 µs · desk2 1,002/s, sent late p99 20.0 µs",
                 "          desk3 1,003/s, sent late p99 30.0 µs · desk4 1,004/s, sent late p99 40.0 µs"
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_gets_one_line() {
         for width in 0..60 {
-            assert_eq!(shown(&agents(2), width).len(), if width < 41 { 1 } else { 2 }, "{width}");
+            assert_eq!(shown(&agents(2), width).len(), if width < 46 { 1 } else { 2 }, "{width}");
         }
     }
 }

@@ -194,8 +194,8 @@ mod tests {
         assert_eq!(says(&whole, false), None);
         assert_eq!(
             says(&body("10.75"), false).unwrap(),
-            "the bodies differ after 312 equal bytes: `…xxxx'price': 10.75, 'stock': 12…` came, \
-             `…xxxx'price': 10.5, 'stock': 12,…` was expected"
+            "the bodies differ after 312 equal bytes: `…xxxx'price': 10.75, 'stock': 12,…` came, \
+             `…xxxx'price': 10.5, 'stock': 12, …` was expected"
         );
         let end = says(&whole[..300], false).unwrap();
         assert!(

@@ -88,7 +88,7 @@ pub enum AskError {
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AskError::Method(method) => write!(f, "`{}` is no method", method.escape_debug()),
+            AskError::Method(method) => write!(f, "`{}` is not a method", method.escape_debug()),
             AskError::Target(target) => write!(
                 f,
                 "`{}` cannot be requested: spaces and control characters are written %20 and so on",

@@ -217,7 +217,7 @@ fn an_order_that_asks_for_too_much_is_refused_in_words() {
     refused(&closed, "/limits/interims", 255.into(), "limits.interims");
     refused(&closed, "/load/closed/connections", 0.into(), "connections: 0");
     refused(&closed, "/load/closed/connections", (1_u64 << 40).into(), "connections: ");
-    refused(&closed, "/asks/asks/0/request/method", "GET /".into(), "is no method");
+    refused(&closed, "/asks/asks/0/request/method", "GET /".into(), "is not a method");
     refused(&closed, "/asks/asks/0/request/http2", "http".into(), "made for another protocol");
     refused(&http2, "/protocol", "http1".into(), "made for another protocol");
     refused(&http2, "/protocol/http2/streams", 0.into(), "nonzero");

@@ -39,7 +39,7 @@ pub(crate) fn rows(findings: &Findings<'_>) -> Option<Rows> {
     let first = findings.title(&pairs.first()?.a.subject);
     (!columns.is_empty()).then(|| Rows {
         about: About {
-            title: format!("Each side divided by {first}"),
+            title: format!("Each server divided by {first}"),
             description: "The ratio of each figure with its interval, and the ratio in each round"
                 .into(),
         },
