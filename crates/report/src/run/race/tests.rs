@@ -188,7 +188,7 @@ fn the_picture_has_the_ratio_and_those_of_the_rounds() {
     assert!(throughput.values[0].interval.is_some() && throughput.values[1].interval.is_none());
     let page = crate::run::tests::page(&findings);
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not there"));
-    assert!(place("Each side divided by Quick") < place("p99 (stroke: p50)"));
+    assert!(place("Each server divided by Quick") < place("p99 (stroke: p50)"));
 }
 
 #[test]
