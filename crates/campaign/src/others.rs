@@ -21,7 +21,9 @@ pub(crate) struct Others(BTreeMap<u32, String>);
 pub fn other_dynos() -> Option<String> {
     let mut others = Others::default();
     others.look();
-    others.fact().map(|fact| fact.value)
+    let more = others.0.len().saturating_sub(1);
+    let first = others.0.into_values().next()?;
+    Some(if more == 0 { first } else { format!("{first}, and {more} more") })
 }
 
 impl Others {

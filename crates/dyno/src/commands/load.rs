@@ -57,6 +57,8 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.feed.check(!flags.results.prints_text(), flags.keeping.loads())?;
     flags.keeping.history.begin(Path::new("."))?;
     let halt = halt_on_interrupt()?;
+    // Before agents of its own are started, which are dynos, too.
+    notice_other_dynos();
     let mut afar = None;
     let planned = order::plan(flags, &Machine::read(), &mut |target| {
         afar = met(flags, target, &halt)?;
@@ -72,7 +74,6 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     };
     let history = &flags.keeping.history;
     let mut shelf = Shelf::open(flags, &plan)?;
-    notice_other_dynos();
     prepare(&plan)?;
     machine::resident::release();
     let is_silent = flags.sent_from.no_live || flags.feed.is_on_terminal();

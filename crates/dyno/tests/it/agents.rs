@@ -287,7 +287,7 @@ fn places_that_are_none_are_refused() {
     let load = ["load", "{url}/", "-c", "2", "--load-on", "local:4"];
     rig.dyno(&load).status(2).stderr_has("4 agents share 2 threads");
     let load = ["load", "{url}/", "--unix", "/tmp/x", "--load-on", "local:1"];
-    rig.dyno(&load).status(2).stderr_has("no Unix socket");
+    rig.dyno(&load).status(2).stderr_has("not Unix sockets");
     assert_eq!(rig.requests(), 0);
 }
 

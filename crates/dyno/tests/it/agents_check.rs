@@ -110,7 +110,7 @@ fn a_server_that_is_not_reached_is_no_ceiling() {
     let target = format!("http://{address}/");
     let ran = behind(&gate, &rig, &["agents", "check", "ssh:desk2", "--target", &target]).status(2);
     assert!(
-        ran.has_sentence("desk2 cannot load: not one of its requests to http://127.0.0.1:"),
+        ran.has_sentence("desk2 cannot load: none of its requests to http://127.0.0.1:"),
         "{ran}"
     );
 }

@@ -131,7 +131,7 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
     let mut of_run = lab.command(&["run", "--resume", "1", "--store", "state/dyno/runs.sqlite"]);
     of_run.current_dir(&lab.root);
     Going::start(of_run).end().status(2).stderr_has("`dyno capacity --resume 1");
-    not_met(dyno(&lab, &["--resume"])).stderr_has("search 1 goes on after");
+    not_met(dyno(&lab, &["--resume"])).stderr_has("resuming search 1 after");
     dyno(&lab, &["--resume"]).status(2).stderr_has("no search for a capacity is unfinished");
 }
 

@@ -108,7 +108,7 @@ fn flags_that_make_no_sense_say_the_way_out() {
         let ran = check(&Rig::at("127.0.0.1:9".parse().unwrap()), flags).status(2).stderr_has(says);
         assert_eq!(ran.stdout, "", "{flags:?}");
     };
-    refused(&[], "<SUBJECT|URL>");
+    refused(&[], "<SERVER>");
     refused(&["{url}/", "--case", "H1-B0l"], "did you mean `H1-B0");
     refused(&["{url}/", "--area", "chunks"], "did you mean `chunked`?");
     refused(&["{url}/", "--case", "H1-B01", "--area", "websocket"], "leave no case");
