@@ -344,7 +344,7 @@ impl Trial<'_, '_> {
                 self.press(address, environment.began, ended, watch, record, report)?;
             }
             Some(ramp) => {
-                self.hold(ramp, address, environment.began, running, watch, record, report)?
+                self.hold(ramp, address, environment.began, running, watch, record, report)?;
             }
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.

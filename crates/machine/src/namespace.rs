@@ -21,11 +21,11 @@ pub fn enter() -> io::Result<()> {
     // SAFETY: Only `FILES` is dangerous, since it separates a thread from descriptors that others open. A network
     // namespace changes what new sockets belong to, and no memory.
     let parted = unsafe { unshare_unsafe(UnshareFlags::NEWNET) };
-    parted.map_err(|error| failed(error.into()))?;
-    raise_lo().map_err(failed)
+    parted.map_err(|error| failed(&error.into()))?;
+    raise_lo().map_err(|error| failed(&error))
 }
 
-fn failed(error: io::Error) -> io::Error {
+fn failed(error: &io::Error) -> io::Error {
     let says = match error.kind() {
         io::ErrorKind::PermissionDenied => {
             format!(

@@ -21,7 +21,7 @@ impl fmt::Display for RunIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no run; runs are numbered 1, 2, 3, …: `dyno runs list` shows them, and with `--store FILE` those of \
+            "`{}` is not a run; runs are numbered 1, 2, 3, …: `dyno runs list` shows them, and with `--store FILE` those of \
              another store",
             self.0
         )

@@ -140,7 +140,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
 fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
     let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
-    check_cpus(&cpus, &machine)?;
+    check_cpus("--load-cpus", &cpus, &machine)?;
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
     let halt = halt_on_interrupt()?;

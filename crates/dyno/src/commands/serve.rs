@@ -163,7 +163,7 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
 
 fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
-    check_cpus(&cpus, &Machine::read())?;
+    check_cpus("--cpus", &cpus, &Machine::read())?;
     let threads = flags.threads.unwrap_or(0);
     if 1_024 < threads {
         return Err(Refusal::new("--threads: at most 1,024; one per CPU is usually enough"));

@@ -158,16 +158,16 @@ pub(crate) fn method(flags: &AskingFlags) -> String {
 
 fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
     let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
-    check_cpus(&cpus, machine)?;
+    check_cpus("--load-cpus", &cpus, machine)?;
     Ok(cpus)
 }
 
 /// Refuses CPUs that do not exist.
-pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusal> {
+pub(crate) fn check_cpus(flag: &str, cpus: &[usize], machine: &Machine) -> Result<(), Refusal> {
     match cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
         None => Ok(()),
         Some(cpu) => Err(Refusal::new(format!(
-            "--load-cpus: there is no CPU {cpu} for this process; it may use {}",
+            "{flag}: there is no CPU {cpu} for this process; it may use {}",
             report::load::words::list(&machine.cpus)
         ))),
     }

@@ -78,7 +78,9 @@ fn a_revision_is_built_in_a_tree_of_its_own_and_the_working_tree_stays_as_it_is(
     git(&lab, &["add", "."]);
     let sides = ["gated", "--base", "git:first", "--head", "dir:.", "--show"];
     let ran = lab.dyno(&[&["gate"], &sides[..], &SHORT].concat()).status(0);
-    ran.stderr_has("the working tree has changes").stdout_has("6 pairs").stdout_has("detecting 5 %");
+    ran.stderr_has("the working tree has changes")
+        .stdout_has("6 pairs")
+        .stdout_has("detecting 5 %");
     let trees = lab.root.join("cache/dyno/trees");
     let of_top = fs::read_dir(&trees).unwrap().next().unwrap().unwrap().path();
     let mut names: Vec<String> = fs::read_dir(&of_top)

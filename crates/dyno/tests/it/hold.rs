@@ -160,7 +160,7 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
         &["a process may open", "ulimit -n"],
     );
     refused(&["wss://localhost/", "ws://localhost/"], &["one path", "ws:// or wss://"]);
-    refused(&["https://localhost:1/", "https://127.0.0.1:1/", "-k"], &["one name"]);
+    refused(&["https://localhost:1/", "https://127.0.0.1:1/", "-k"], &["the same host name"]);
     refused(&["{url}/a", "{url}/b"], &["one path"]);
     refused(&["{url}/", "--echo", "5"], &["WebSocket"]);
     refused(&["{url}/", "--rate", "10", "-c", "1000"], &["leaves no time", "--every"]);

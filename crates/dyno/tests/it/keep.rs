@@ -73,7 +73,7 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
         format!("only in A: {}, load at", rig.url("/").replace("http://", "").replace('/', ""));
     let compared = compared.status(2).stdout_has("No row of A has a measured partner in B");
     let compared = compared.stdout_has("1 row that A measured is not in B").stdout_has(&side);
-    let _ = compared.stdout_has("`--rounds` of `dyno load` sets their number");
+    assert!(compared.has_sentence("`--rounds` of `dyno load` sets their number"), "{compared}");
 }
 
 #[test]

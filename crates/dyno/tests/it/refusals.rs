@@ -53,7 +53,7 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-r", "0"], &["--rate", "is not a rate"]);
     refused_load(&["-r", "1..0"], &["--rate", "is not a rate"]);
     refused_load(&["-r", "10:1s,20"], &["--rate", "1000:5s,2000:5s"]);
-    refused_load(&["-r", "1:23h,1:2h"], &["--rate", "24h is the most"]);
+    refused_load(&["-r", "1:23h,1:2h"], &["--rate", "at most 24h"]);
     refused_load(&["--sessions", "0"], &["--sessions", "is not a rate"]);
     refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
     refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "the most"]);
@@ -190,7 +190,7 @@ fn queues_that_cannot_be() {
         served(&["--lottery", lottery], &["--lottery"]);
     }
     served(&["--servers=-1"], &["--servers", "from 1 to 100000"]);
-    served(&["--lottery=-5%"], &["--lottery", "is no percentage"]);
+    served(&["--lottery=-5%"], &["--lottery", "is not a percentage"]);
     served(&["--lottery", "51%"], &["--lottery", "from 0 % to 50 %"]);
     for collapse in ["100ms", "100ms,1", "100ms,NaN", "100ms,1e9", "x,4"] {
         served(&["--collapse", collapse], &["--collapse"]);

@@ -91,7 +91,7 @@ fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
         ),
         (
             &["sessions", "-c", "5"],
-            "-c with experiments/sessions.toml: this load is a schedule, whose places are rates",
+            "-c with experiments/sessions.toml: this load is a schedule of rates",
         ),
         (&["x", "--rounds", "0"], "it must be at least 1"),
         (&["x", "-d", "0"], "it must be longer than nothing"),

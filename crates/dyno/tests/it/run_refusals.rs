@@ -74,7 +74,7 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
         ("= 200", "= -1", "x.toml:4: `-1` stands where a whole number"),
         ("total = 200, ", "", "x.toml:4: a load that never ends"),
         ("= 2 }", "= 2.5 }", "x.toml:4: 2.5 connections; a whole number"),
-        ("= 2 }", "= [] }", "x.toml:4: between 1 and 200 points"),
+        ("= 2 }", "= [] }", "x.toml:4: write 1 to 200 loads"),
         ("= 2 }", "= nan }", "x.toml:4: "),
         ("closed", "clsoed", "x.toml:4: unknown key `clsoed`; did you mean `closed`?"),
         ("'0s', ", "'0s', ", ""),

@@ -83,7 +83,10 @@ fn searches_that_are_interrupted_and_killed_go_on_where_they_were() {
     for (words, says) in [
         (&["compare", "1:slow", "1:mute"][..], "run 1 searched for capacities"),
         (&["trend", "--run", "1"], "run 1 searched for capacities"),
-        (&["capacity", "--resume", "1", "--store", ".dyno/runs.sqlite"], "run 1 is not a search"),
+        (
+            &["capacity", "--resume", "1", "--store", ".dyno/runs.sqlite"],
+            "run 1 is not a capacity search",
+        ),
     ] {
         lab.dyno(words).status(2).stderr_has(says);
     }

@@ -105,7 +105,10 @@ fn a_host_that_cannot_have_the_servers_is_named_with_the_reason() {
     gate.opens("export SSH_CONNECTION='127.0.0.1 4 127.0.0.1 22'; eval \"$last\"");
     let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
     gate.stands_before(&mut command);
-    Going::start(command).end().status(2).stderr_has("server1: servers that listen on 127.0.0.1");
+    Going::start(command)
+        .end()
+        .status(2)
+        .stderr_has("no other machine can reach servers that listen on 127.0.0.1");
 }
 
 #[test]

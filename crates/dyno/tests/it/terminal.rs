@@ -154,9 +154,11 @@ fn the_agents_of_a_load_are_shown_while_it_goes_on() {
     let (code, shown) = on_terminal((120, 30), "1", &two, false);
     assert!(is_done(code, &shown), "{shown}");
     let live = shown.split_once(LEAVE).unwrap().0;
-    for text in
-        ["from 2 processes of this machine", "agents    local 1 ", " · local 2 50/s, late p99 "]
-    {
+    for text in [
+        "from 2 processes of this machine",
+        "agents    local 1 ",
+        " · local 2 50/s, sent late p99 ",
+    ] {
         assert!(live.contains(text), "{text} in {live}");
     }
     let many = ["-d", "2s", "-t", "8", "--load-on", "local:8"];

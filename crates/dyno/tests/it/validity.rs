@@ -103,9 +103,9 @@ fn a_reference_that_comes_no_further_is_the_limit_and_one_that_does_is_not() {
     for _ in 0..10 {
         let (has_ceiling, is_doubted) = of("", slow);
         if has_ceiling {
-            found.push(is_doubted)
+            found.push(is_doubted);
         } else {
-            note_retry()
+            note_retry();
         }
         if found.len() == 3 {
             break;

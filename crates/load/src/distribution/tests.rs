@@ -155,7 +155,7 @@ fn by_the_library(
     q: f64,
     limit: Nanos,
 ) -> (Nanos, u64, Option<(Nanos, Nanos)>) {
-    let extremes = (0 < values.len()).then(|| (values.min(), values.max()));
+    let extremes = (!values.is_empty()).then(|| (values.min(), values.max()));
     (values.value_at_quantile(q), values.count_between(0, limit), extremes)
 }
 
@@ -173,7 +173,7 @@ fn every_form_answers_as_the_library_does_and_as_the_other_forms() {
         let mut sparse = Distribution::new(high);
         for _ in 0..drawn.draw() % 60 {
             // Some lie above the largest that is distinguished.
-            let value = drawn.draw() % (2 * high) >> (drawn.draw() % 30);
+            let value = (drawn.draw() % (2 * high)) >> (drawn.draw() % 30);
             sparse.record_many(value, 1 + drawn.draw() % 3);
         }
         let mut open = sparse.clone();
@@ -200,8 +200,12 @@ fn every_form_says_the_same_of_values_that_were_given_up() {
         let mut open = Distribution::new(1 << 20);
         for _ in 0..1 + drawn.draw() % 60 {
             // Some lie above the largest that is distinguished.
-            let value = drawn.draw() % (1 << 21) >> (drawn.draw() % 20);
-            if drawn.draw() % 3 == 0 { open.record_censored(value) } else { open.record(value) }
+            let value = (drawn.draw() % (1 << 21)) >> (drawn.draw() % 20);
+            if drawn.draw().is_multiple_of(3) {
+                open.record_censored(value);
+            } else {
+                open.record(value);
+            }
         }
         let folded = Distribution::from(Folded::of(&open));
         assert_eq!(folded, open);
