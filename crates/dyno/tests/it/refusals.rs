@@ -56,7 +56,7 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-r", "1:23h,1:2h"], &["--rate", "at most 24h"]);
     refused_load(&["--sessions", "0"], &["--sessions", "is not a rate"]);
     refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
-    refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "the most"]);
+    refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "at most"]);
     refused_load(&["--timeout", "0"], &["--timeout", "longer than nothing"]);
     refused_load(&["--warmup", "x"], &["--warmup"]);
     refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
@@ -160,7 +160,7 @@ fn servers_that_cannot_be() {
         refused(&[&["load", "--calibrate"], flags].concat(), words);
     };
     calibrate(&["-o", "/no/such/directory/x.json"], &["--output", "no such directory"]);
-    calibrate(&["-o", "x.md"], &["--calibrate", "-o FILE.json"]);
+    calibrate(&["-o", "x.md"], &["--calibrate", "-o takes FILE.json only"]);
     calibrate(&["-c", "5"], &["--calibrate", "--connections"]);
     calibrate(&["localhost"], &["--calibrate", "[URL]"]);
     calibrate(&["-H", "a: b"], &["--calibrate", "--header"]);
