@@ -7,8 +7,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use post::{
-    Agent, AgentAction, AgentEvent, Coordinator, CoordinatorEvent, Course, FromServers, Greeting,
-    Lines, PROTOCOL, ProjectFiles, Ready, SECOND, Terms, ToServers, Wholes, decode,
+    Agent, AgentAction, AgentEvent, Assignment, Coordinator, CoordinatorEvent, FromServers,
+    Greeting, Lines, PROTOCOL, ProjectFiles, Ready, Reassembly, SECOND, Terms, ToServers, decode,
     decode_measured, decode_task, encode_measured, encode_task,
 };
 
@@ -43,7 +43,7 @@ fn measured(how: u8, bytes: &[u8]) {
 
 /// Both sides of a run whose servers are elsewhere.
 fn servers(bytes: &[u8]) {
-    let (mut lines, mut wholes) = (Lines::default(), Wholes::default());
+    let (mut lines, mut wholes) = (Lines::default(), Reassembly::default());
     lines.receive(bytes, &mut |line| {
         if let Ok(ToServers::Part(part)) = line.clone().and_then(decode) {
             let digest = part.digest.clone();
@@ -106,7 +106,7 @@ fn coordinator(bytes: &[u8]) {
         agent = 1 - agent;
         coordinator.on(CoordinatorEvent::Heard { agent, frame: Box::new(frame), at: now }, now);
         if now == SECOND {
-            let course = Course { orders: vec![vec![1], vec![2]], lasts: None, grace: SECOND };
+            let course = Assignment { orders: vec![vec![1], vec![2]], lasts: None, grace: SECOND };
             coordinator.on(CoordinatorEvent::Begin(course), now);
         }
         coordinator.on(CoordinatorEvent::Tick, now);
