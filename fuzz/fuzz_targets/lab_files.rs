@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use lab::experiment::Experiment;
-use lab::history::History;
+use lab::history::PublishedFigures;
 use lab::manner::Protocol;
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     let _ = Subject::parse(Path::new("/nowhere"), "x", &page());
     let _ = Probe::parse(Path::new("/nowhere"), "x", page());
     let _ = Workload::parse("x", page());
-    let _ = History::parse(&page());
+    let _ = PublishedFigures::parse(&page());
     if let Ok(experiment) = Experiment::parse("x", page()) {
         let experiment = experiment.quickened();
         for &point in &experiment.points {
