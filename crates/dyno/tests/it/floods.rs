@@ -133,11 +133,14 @@ impl Flood {
     }
 }
 
-/// The most memory that a process has touched so far, in KiB; none if it has gone.
+/// The most memory that a dyno has touched so far, in KiB; none if it has gone, or has not begun: just after a spawn, the
+/// child may still show the memory of these tests.
 fn touched(going: &Going) -> Option<u64> {
     let status =
         fs::read_to_string(format!("/proc/{}/status", going.pid().as_raw_nonzero())).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let mut lines = status.lines();
+    let is_begun = lines.next()? == "Name:\tdyno";
+    let line = lines.find_map(|line| line.strip_prefix("VmHWM:")).filter(|_| is_begun)?;
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 

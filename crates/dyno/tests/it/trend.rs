@@ -18,7 +18,6 @@ fn lines(lab: &Lab) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// On a busy machine a run may be invalid, and then it has fewer figures.
 #[test]
 fn each_finished_run_is_appended_and_shown() {
     again::in_one_of_five(appended_and_shown);
@@ -30,8 +29,11 @@ fn appended_and_shown() {
     let first = lines(&lab);
     lab.dyno(&["run", "x", "--history", "h.jsonl", "--json"]).measured();
     let both = lines(&lab);
-    assert_eq!(both.len(), 2 * first.len());
-    assert_eq!(both[..first.len()], first);
+    // A run that is invalid on a busy machine has fewer figures.
+    let (before, appended) = both.split_at(first.len());
+    assert_eq!(before, first);
+    let is_second = |line: &Value| line["began_unix_ms"] != first[0]["began_unix_ms"];
+    assert!(!appended.is_empty() && appended.iter().all(is_second), "{appended:?}");
     for line in &both {
         assert_eq!(schema::violations(&schema::of("history"), line), Vec::<String>::new());
     }
