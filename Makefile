@@ -35,7 +35,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -146,35 +146,44 @@ needs:
 export DYNO_TEST_RETRIES = $(abspath $(CARGO_TARGET_DIR))/retries
 RETRIES_MAX := 60
 
-# Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that others
-# run beside them.
+# Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that many run at
+# once.
 test:
-	+@$(MAKE) --no-print-directory --jobs --output-sync=target needs test-build
-	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	cargo fmt $(CARRIER) --check
-	cargo clippy --workspace --all-targets --locked --quiet
-	cargo clippy $(CARRIER) --all-targets --locked --quiet
+	+@$(MAKE) --no-print-directory --jobs --output-sync=target test-build lints carriers-build fuzz-build
 	@rm -f $(DYNO_TEST_RETRIES)
-	+@status=0; $(MAKE) --no-print-directory --jobs=3 --output-sync=target test-whole test-rooms test-parts test-carriers || status=$$?; \
+	+@status=0; $(MAKE) --no-print-directory --jobs --output-sync=target test-whole test-real test-rooms test-parts test-carriers fuzz || status=$$?; \
 	  ./.ci/retries $(DYNO_TEST_RETRIES) $(RETRIES_MAX) || status=$$?; exit $$status
 
 test-build:
 	cargo test --workspace --locked --quiet --no-run
+
+lints: needs
+	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo clippy --workspace --all-targets --locked --quiet
+
+carriers-build: needs
+	cargo fmt $(CARRIER) --check
+	cargo clippy $(CARRIER) --all-targets --locked --quiet
 	cargo test $(CARRIER) --locked --quiet --no-run
 
-test-whole:
-	cargo test --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$(($$(nproc) + 1))
+fuzz-build: needs
+	@./fuzz/run
 
-# The real servers and those with planted faults wait longest.
-test-rooms:
+test-whole:
+	cargo test --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$((4 * $$(nproc)))
+
+# The real servers, one after the other.
+test-real:
 	cargo test --package dyno-http --test it --locked --quiet -- real::
-	cargo test --workspace --exclude dyno-http --test it --locked --quiet
+
+# Those with planted faults wait longest.
+test-rooms:
+	cargo test --workspace --exclude dyno-http --test it --locked --quiet -- --test-threads $$((2 * $$(nproc)))
 
 test-parts:
 	cargo test --workspace --lib --bins --test tidy --test hold --test lies --test press --test shares --test turns --locked --quiet
 	cargo test --workspace --doc --locked --quiet
-	@$(MAKE) --no-print-directory fuzz
 
 test-carriers:
 	cargo test $(CARRIER) --locked --quiet

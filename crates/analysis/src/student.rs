@@ -1,12 +1,32 @@
 //! Student's t with any number of degrees of freedom, also fractional: what Welch's comparison needs of it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 /// The two-sided p-value: the probability of a deviation at least this large, to either side.
 pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     tail(t, freedom, ln_beta(freedom))
 }
 
+/// Critical values of so few arguments are asked for so often, by simulations above all, that the last ones are kept.
+const KEPT_MAX: usize = 1_024;
+
+thread_local! {
+    static POINTS: RefCell<HashMap<[u64; 2], f64>> = RefCell::default();
+}
+
 /// The critical value: the deviation to either side that has this probability.
 pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
+    POINTS.with_borrow_mut(|points| {
+        if KEPT_MAX <= points.len() {
+            points.clear();
+        }
+        let arguments = [two_sided_p, freedom].map(f64::to_bits);
+        *points.entry(arguments).or_insert_with(|| solved(two_sided_p, freedom))
+    })
+}
+
+fn solved(two_sided_p: f64, freedom: f64) -> f64 {
     // Newton's method on the logarithm of the probability, which falls with t, kept between two ends.
     let (mut low, mut high) = (0.0, 1e12_f64);
     let mut t = 2.0;
@@ -106,6 +126,12 @@ mod tests {
             let found = point(p, freedom);
             assert!((found - printed).abs() < 0.000_6, "{p} {freedom}: {found}");
             assert!((two_sided(found, freedom) - p).abs() < 1e-9);
+            assert_eq!(point(p, freedom), found, "the one that was kept");
+        }
+        // However many are asked for.
+        for freedom in 1..5_000 {
+            let found = point(0.01, f64::from(freedom));
+            assert!((two_sided(found, f64::from(freedom)) - 0.01).abs() < 1e-9, "{freedom}");
         }
         assert_eq!(two_sided(0.0, 3.0), 1.0);
         assert!(two_sided(1e9, 3.0) < 1e-20);

@@ -15,7 +15,7 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 pub use moments::{Moment, Moments};
-use places::{Count, place};
+use places::{Count, lowest, place};
 use sparse::Sparse;
 
 /// The percentiles that results have, by their names there.
@@ -332,10 +332,11 @@ impl From<&Sparse> for Open {
 
 impl Open {
     fn counts(&self) -> impl Iterator<Item = Count> {
-        self.values.iter_recorded().map(|step| {
-            let value = step.value_iterated_to();
-            let censored = self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
-            Count { place: place(value), times: step.count_at_value(), censored }
+        (place(self.values.min())..=place(self.values.max())).filter_map(|place| {
+            let value = lowest(place);
+            let times = self.values.count_at(value);
+            let censored = || self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
+            (0 < times).then(|| Count { place, times, censored: censored() })
         })
     }
 }
