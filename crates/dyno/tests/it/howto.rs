@@ -1,7 +1,7 @@
 //! The examples of docs/howto.md and docs/start.md work as they stand there: every ```sh block is run.
 //!
 //! A block of howto.md stands alone, and runs in an empty folder; those of start.md are one session. `localhost:8080`
-//! is an oracle, `localhost:8443` another one with TLS, whose authority is in `ca.pem`; and a load takes a second. A
+//! is an oracle, `localhost:8443` another one with TLS, whose authority is in `ca.pem`; and a load takes 300 ms. A
 //! command must end with exit code 0, or with what its comment says: `# exit code 1`, or `# exit code 0 or 2` where it
 //! depends on the machine.
 
@@ -23,7 +23,7 @@ use crate::rig::Rig;
 const AT_ONCE: usize = 4;
 const LONGEST_SECONDS: &str = "100";
 /// What a `-d` of some seconds becomes.
-const SHORT: &str = "1s";
+const SHORT: &str = "300ms";
 
 /// What an example calls that not every machine has, and how to see whether this one has it.
 const NEEDS: [(&str, &str); 8] = [
@@ -208,7 +208,7 @@ impl Block {
     }
 }
 
-/// The line, with a load that is soon over.
+/// The line, with a load that is soon over, and that is soon counted.
 fn shorter(line: &str) -> String {
     let is_time =
         |word: &str| word.ends_with('s') && word.starts_with(|first: char| first.is_ascii_digit());
@@ -217,7 +217,7 @@ fn shorter(line: &str) -> String {
         let is_after = 0 < index && ["-d", "--duration"].contains(&words[index - 1]);
         if is_after && is_time(word) { SHORT } else { *word }
     });
-    words.collect::<Vec<_>>().join(" ")
+    words.collect::<Vec<_>>().join(" ").replace("dyno race ", "dyno race --warmup 100ms ")
 }
 
 /// An empty folder, which is removed in the end.
