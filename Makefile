@@ -1,4 +1,4 @@
-# make demo    build, and compare the servers that this machine can run (first page within three minutes)
+# make demo    build, and compare the servers that this machine can run (first page within four minutes)
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make check   format check, lints and unit tests: a minute, and nothing is installed

@@ -5,8 +5,8 @@ use lab::figure::{Better, Figure};
 use units::{counted, percent};
 
 use super::line::Line;
-use super::naming::{heading, name, place, run};
-use super::proof::proof;
+use super::naming::{commit, heading, name, place, run};
+use super::proof::{clean_commit, proof};
 use super::series::{Per, Series, Trend};
 use crate::document::{Entry, Tone};
 use crate::time::utc;
@@ -34,9 +34,8 @@ pub(super) fn causes(trend: &Trend) -> Vec<Cause<'_>> {
 }
 
 fn is_one(one: &Line, other: &Line) -> bool {
-    let commit = |line: &Line| line.run.commit.clone().filter(|_| line.run.is_dirty != Some(true));
     one.run.began_unix_ms == other.run.began_unix_ms
-        || commit(one).is_some_and(|hash| Some(hash) == commit(other))
+        || clean_commit(one).is_some_and(|hash| Some(hash) == clean_commit(other))
 }
 
 /// At most this many changes of a cause are in its sentence, and this many causes in the answer.
@@ -54,11 +53,8 @@ pub(super) fn sentence(causes: &[Cause<'_>]) -> String {
 impl Cause<'_> {
     /// `Since 491c648a: throughput/s −23 %, p50 +30 % (demo, hello: hyper at 64 connections).`
     fn sentence(&self) -> String {
-        let hash = self.first.run.commit.as_deref();
-        let since = match hash {
-            Some(hash) => hash[..hash.len().min(8)].to_string(),
-            None => format!("the run of {}", utc(self.first.run.began_unix_ms)),
-        };
+        let since = commit(self.first, 8)
+            .unwrap_or_else(|| format!("the run of {}", utc(self.first.run.began_unix_ms)));
         let places = self.shifts.chunk_by(|(one, _), (other, _)| place(one) == place(other));
         let mut left = NAMED;
         let mut said = Vec::new();

@@ -52,7 +52,13 @@ pub(super) fn heading(series: &Series) -> String {
 
 /// `2f1c09ab (2026-11-21 13:28 UTC)`
 pub(super) fn run(line: &Line) -> String {
-    let dirty = if line.run.is_dirty == Some(true) { " with changes" } else { "" };
-    let commit = line.run.commit.as_deref().map_or("no commit", |hash| &hash[..hash.len().min(12)]);
-    format!("{commit}{dirty} ({})", utc(line.run.began_unix_ms))
+    let commit = commit(line, 12).unwrap_or_else(|| "no commit".into());
+    format!("{commit} ({})", utc(line.run.began_unix_ms))
+}
+
+/// `2f1c09ab with changes`: the first digits of a line's commit, if it is of one.
+pub(super) fn commit(line: &Line, digits: usize) -> Option<String> {
+    let hash = line.run.commit.as_deref()?;
+    let changes = if line.run.is_dirty == Some(true) { " with changes" } else { "" };
+    Some(format!("{}{changes}", &hash[..hash.len().min(digits)]))
 }

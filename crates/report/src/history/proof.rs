@@ -14,10 +14,14 @@ pub(super) struct Proof {
     pub(super) command: String,
 }
 
+/// The commit that a line is of, if nothing was changed beside it.
+pub(super) fn clean_commit(line: &Line) -> Option<String> {
+    line.run.commit.clone().filter(|_| line.run.is_dirty != Some(true))
+}
+
 /// The command that measures both sides anew, or why there is none.
 pub(super) fn proof(last: &Line, first: &Line) -> Result<Proof, String> {
-    let clean = |line: &Line| line.run.commit.clone().filter(|_| line.run.is_dirty != Some(true));
-    let (Some(old), Some(new)) = (clean(last), clean(first)) else {
+    let (Some(old), Some(new)) = (clean_commit(last), clean_commit(first)) else {
         return Err("no `dyno gate` can prove it: one of the two runs is of no commit".into());
     };
     if old == new {

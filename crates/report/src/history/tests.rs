@@ -211,8 +211,9 @@ fn no_command_proves_what_is_of_no_commit_or_of_one() {
     let mut lines = days(&step(900.0));
     lines[10].run.is_dirty = Some(true);
     let says = shown(&trend(&written(&lines)));
+    let since = format!("Since {} with changes: ", &lines[10].run.commit.as_deref().unwrap()[..8]);
     assert!(
-        says.contains("with changes") && says.contains("one of the two runs is of no commit"),
+        says.contains(&since) && says.contains("one of the two runs is of no commit"),
         "{says}"
     );
     let hash = commit(0).hash;

@@ -8,7 +8,7 @@ use analysis::{
 use lab::figure::{self, Figure};
 use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord};
 use load::{Distribution, Failure, Recording, SECOND, Tally};
-use units::{bytes, count, nanos, percent, rate, time};
+use units::{bytes, count, counted, nanos, percent, rate, time};
 
 use super::{Costs, FinishedLoad, Queue, answers, terms};
 use crate::agents::facts_of;
@@ -280,7 +280,7 @@ impl<'t> Details<'t> {
         if all.is_empty() { Vec::new() } else { vec![Block::Entries(all)] }
     }
 
-    /// Connections, bytes, notes, and the instrument.
+    /// Connections, bytes, notes, and what dyno itself needed.
     fn beside(&self) -> Vec<Fact> {
         let total = &self.recording.total;
         let connections = &total.connections;
@@ -341,10 +341,11 @@ impl<'t> Details<'t> {
             0 => String::new(),
             cpu => format!(", {} of CPU time for the live view", nanos(cpu)),
         };
+        let threads = counted(busy.len() as u64, "thread", "threads");
         let fact = Fact::new(
-            "instrument",
+            "dyno",
             format!(
-                "busy {}, polling {} of the time, p99 sent {late} late",
+                "{threads} busy {}, polling {} of the time, p99 sent {late} late",
                 busy.join(", "),
                 share(generator_polled(&recording.lanes)),
             ),

@@ -47,7 +47,7 @@ fn a_healthy_closed_loop() {
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            instrument   busy 50 %, polling 0 % of the time, p99 sent 10.0 µs late
+            dyno         1 thread busy 50 %, polling 0 % of the time, p99 sent 10.0 µs late
                          5.00 s of CPU time, polling included; 250 µs a request
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
@@ -125,7 +125,7 @@ fn an_open_load_with_failures_and_doubts() {
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
             notes        2 sent once more because a reused connection was closed
-            instrument   busy 95 %, polling 0 % of the time, p99 sent 10.0 µs late
+            dyno         1 thread busy 95 %, polling 0 % of the time, p99 sent 10.0 µs late
                          9.00 s of CPU time, polling included; 450 µs a request
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
@@ -184,7 +184,7 @@ fn nothing_but_refusals() {
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            instrument   busy 50 %, polling 0 % of the time, p99 sent – late
+            dyno         1 thread busy 50 %, polling 0 % of the time, p99 sent – late
                          5.00 s of CPU time, polling included; 250 µs a request
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view

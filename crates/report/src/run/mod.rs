@@ -221,7 +221,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether it is a single load that is not kept: its command was just typed, and may have what is nobody's business.
+    /// Whether it is a single load that is not kept: its command was just typed, and may contain secrets.
     pub(crate) fn is_passing_load(&self) -> bool {
         self.only_load().is_some() && !self.is_kept()
     }
