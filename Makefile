@@ -25,6 +25,7 @@
 #              results/differences.txt
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
 #              results/error-rates.md
+# make readme-output  valid outputs for README and docs/start.md, recorded on this machine
 # make bench   the figures of results/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -35,7 +36,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth readme-output test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -93,6 +94,10 @@ gate-aa: build
 
 difference-truth:
 	cargo run --release --locked --quiet --package dyno-report --example difference_truth
+
+# Valid outputs for README and docs/start.md; MINUTES=N at the most.
+readme-output: build
+	DYNO_PROGRAM=$(abspath $(DYNO)) cargo test --package dyno-http --test it --locked --quiet -- --ignored readme_output::record
 
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth

@@ -57,6 +57,7 @@ mod namespaces;
 mod new;
 mod old_kernel;
 mod race;
+mod readme_output;
 mod real;
 mod refusals;
 mod report;
