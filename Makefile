@@ -95,7 +95,7 @@ gate-aa: build
 difference-truth:
 	cargo run --release --locked --quiet --package dyno-report --example difference_truth
 
-# Valid outputs for README and docs/start.md; MINUTES=N at the most.
+# MINUTES=N: how long it may take in all; ONLY=NAME: those outputs whose name has it.
 readme-output: build
 	DYNO_PROGRAM=$(abspath $(DYNO)) cargo test --package dyno-http --test it --locked --quiet -- --ignored readme_output::record
 
@@ -151,8 +151,8 @@ needs:
 export DYNO_TEST_RETRIES = $(abspath $(CARGO_TARGET_DIR))/retries
 RETRIES_MAX := 60
 
-# Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that many run at
-# once.
+# Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that many run
+# at once.
 test:
 	+@$(MAKE) --no-print-directory --jobs --output-sync=target test-build lints carriers-build fuzz-build
 	@rm -f $(DYNO_TEST_RETRIES)

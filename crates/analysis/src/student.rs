@@ -8,7 +8,8 @@ pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     tail(t, freedom, ln_beta(freedom))
 }
 
-/// Critical values of so few arguments are asked for so often, by simulations above all, that the last ones are kept.
+/// The same few critical values are asked for again and again, by simulations above all. So many are kept; then it begins
+/// anew.
 const KEPT_MAX: usize = 1_024;
 
 thread_local! {
