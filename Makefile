@@ -1,7 +1,7 @@
 # make demo    build, and compare the servers that this machine can run (first page within four minutes)
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
-# make check   format check, lints and unit tests: a minute, and nothing is installed
+# make check   format check, lints and unit tests; nothing is installed
 # make install PREFIX=/usr/local   the program, its manual pages, and completions for bash, zsh and fish
 # make uninstall PREFIX=/usr/local
 # make nats    dyno-nats, with which agents meet at a NATS broker; make install-nats PREFIX=/usr/local
