@@ -175,8 +175,7 @@ impl AgentFacts {
 }
 
 /// An agent that did not finish; what it measured is in no figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LostAgent {
     /// its name
     pub name: String,
@@ -188,7 +187,7 @@ pub struct LostAgent {
     pub phase: Phase,
     /// when it was noticed, since the load began
     #[serde(rename = "at_s", with = "load::written::seconds")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    #[schemars(with = "f64")]
     pub at_ns: u64,
     /// the share of the load that it had
     pub share: f64,

@@ -108,12 +108,8 @@ impl Finding {
 }
 
 /// Which cases there are. Scores by different catalogues cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "schema",
-    derive(serde::Serialize, schemars::JsonSchema),
-    schemars(rename = "catalogue")
-)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "catalogue")]
 pub struct Stamp {
     /// raised with every change of a case, such as `1.0`
     pub version: String,

@@ -11,8 +11,7 @@ const COVERAGE: f64 = 0.8;
 const CRASHED: f64 = 50.0;
 
 /// How many cases had which verdict.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct VerdictCounts {
     /// as the clause requires
     pub pass: usize,
@@ -34,9 +33,9 @@ pub struct VerdictCounts {
     pub security: Vec<String>,
     /// cases that differed from round to round
     pub unstable: usize,
-    #[cfg_attr(feature = "schema", serde(skip))]
+    #[serde(skip)]
     earned: f64,
-    #[cfg_attr(feature = "schema", serde(skip))]
+    #[serde(skip)]
     weight: f64,
 }
 

@@ -196,7 +196,7 @@ impl Point {
 /// A place of the axis as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(schemars::JsonSchema)]
 struct Place {
     /// the load
     point: f64,
@@ -229,7 +229,6 @@ impl TryFrom<Place> for Point {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Point {
     fn inline_schema() -> bool {
         true

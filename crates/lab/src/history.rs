@@ -11,8 +11,8 @@ use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
 
 /// The article's figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published"))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "published")]
 pub struct PublishedFigures {
     /// the heading of their column: the year, if the file's name ends in one
     pub label: String,
@@ -23,8 +23,8 @@ pub struct PublishedFigures {
 }
 
 /// A figure of the article.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published_figure"))]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "published_figure")]
 pub struct Published {
     /// the server
     pub subject: String,
@@ -33,7 +33,7 @@ pub struct Published {
     /// the load; null: its peak
     pub point: Option<f64>,
     /// the figure
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub figure: Figure,
     /// its value
     pub value: f64,

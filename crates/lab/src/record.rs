@@ -189,8 +189,7 @@ pub const AGENTS_LOST: &str = "agents.lost";
 pub const AGENTS_LOST_SHARE: &str = "agents.lost.share";
 
 /// A server as it took part.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Entry {
     /// its name, which is that of its folder
     pub name: String,
@@ -264,8 +263,7 @@ pub struct TrialRecord {
 }
 
 /// How a server's process ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Ending {
     /// how its process ended: `exit status 0`, `signal 11 (SEGV)`; empty if it never ran
     pub exit: String,
@@ -273,7 +271,7 @@ pub struct Ending {
     pub killed: u32,
     /// the last of its output
     #[serde(serialize_with = "as_utf8")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub output_tail: Vec<u8>,
 }
 

@@ -58,8 +58,8 @@ const LOWEST: Nanos = 1;
 const DIGITS: u8 = 3;
 
 /// A number, and how reliable it is: a figure of one load or one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "figure_value"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "figure_value")]
 pub struct Number<T = f64> {
     /// in the unit in which its name ends
     pub value: T,

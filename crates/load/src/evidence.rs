@@ -7,28 +7,30 @@ use crate::failure::Failure;
 use crate::written;
 
 /// One failure with its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "evidence"))]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "evidence")]
 pub struct Evidence {
     /// the class of the failure
     #[serde(rename = "class")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub failure: Failure,
     /// when it was known, from the start of the load
     #[serde(rename = "at_s", with = "written::seconds")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    #[schemars(with = "f64")]
     pub at: Nanos,
     /// which request it was
     pub seq: u64,
     /// the request, in base64, up to a limit; empty if the server failed before anything could be sent
     #[serde(with = "written::bytes")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub request: Vec<u8>,
     /// what was expected, in words
     pub expected: String,
     /// the beginning of the answer, in base64: up to 4 KiB, or 2 KiB if it came in several reads
     #[serde(with = "written::bytes")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub received: Vec<u8>,
     /// it came in several reads, and its beginning was not kept: each thread keeps those of 4,096 answers at once
     pub lacks_beginning: bool,

@@ -25,8 +25,7 @@ pub struct Http2 {
 }
 
 /// What passed over connections with HTTP/2.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Traffic {
     /// answers that became complete
     pub answers: u64,
@@ -77,18 +76,20 @@ impl WantedStreams {
 }
 
 /// How often something was waited for, and how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "waits"))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "waits")]
 pub struct Waits {
     /// how often
     pub times: u64,
     /// all waits together
     #[serde(rename = "sum_s", with = "written::seconds")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    #[schemars(with = "f64")]
     pub sum: Nanos,
     /// the longest
     #[serde(rename = "longest_s", with = "written::seconds")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    #[schemars(with = "f64")]
     pub longest: Nanos,
 }
 

@@ -95,8 +95,10 @@ impl Window {
 }
 
 /// Numbers of connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "connections"))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "connections")]
 pub struct Connections {
     /// connections that were begun
     pub begun: u64,
@@ -120,8 +122,10 @@ impl Connections {
 }
 
 /// Numbers of sessions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "sessions"))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "sessions")]
 pub struct Sessions {
     /// sessions that were begun
     pub attempted: u64,
@@ -134,8 +138,9 @@ pub struct Sessions {
 }
 
 /// Sessions that the server ended before their last call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Cut {
     /// sessions among `failed` that were cut: all their calls were answered as expected until the server ended the
     /// connection
@@ -197,8 +202,10 @@ impl Cut {
 }
 
 /// Events besides the exchanges, none of which is a failure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "notes"))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "notes")]
 pub struct Notes {
     /// a reused connection was closed, and the request was sent once more
     pub stale_retries: u64,
@@ -217,8 +224,9 @@ pub struct Notes {
 }
 
 /// One slow exchange, kept whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Slow {
     /// when it was due
     #[serde(rename = "intended_ns")]

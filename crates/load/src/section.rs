@@ -8,16 +8,16 @@ use crate::written;
 
 // Its distribution has a form of its own in a document.
 /// A tenth of a ramp or of listed times, or a step: what was due there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "section"))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "section")]
 pub struct Section<D = Distribution> {
     /// its beginning
     #[serde(rename = "from_s", with = "written::seconds")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    #[schemars(with = "f64")]
     pub from: Nanos,
     /// its end
     #[serde(rename = "until_s", with = "written::seconds")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    #[schemars(with = "f64")]
     pub until: Nanos,
     /// requests that were due in it
     pub due: u64,

@@ -27,8 +27,7 @@ pub struct Security {
 }
 
 /// What connections agreed on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Agreed {
     /// handshakes with a certificate
     pub full: u64,
@@ -59,8 +58,8 @@ pub struct Agreed {
 }
 
 /// How often each of a few names was seen, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct Counts(BTreeMap<String, u64>);
 
 impl Counts {

@@ -104,8 +104,10 @@ pub struct Loss {
 }
 
 /// Where in a trial an agent was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[schemars(inline)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     // The load was agreed on, and had not begun.

@@ -27,8 +27,8 @@ pub struct Beside {
 }
 
 /// A link, and what passed over it while a load went on, of this load and of all else.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "link"))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "link")]
 #[serde(deny_unknown_fields)]
 pub struct LinkUse {
     /// its name on its host
@@ -64,8 +64,8 @@ impl LinkUse {
 }
 
 /// The way from a host to the server, as it was before a load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "way"))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "way")]
 #[serde(deny_unknown_fields)]
 pub struct Way {
     /// the name of the link on its host; null where that is not known
@@ -101,8 +101,7 @@ pub struct Host {
 }
 
 /// The program that an agent is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Program {
     /// the dyno that it is
     pub dyno: String,

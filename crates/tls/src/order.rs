@@ -21,11 +21,10 @@ pub struct TlsOrder {
 }
 
 /// What a client offers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Offer {
     /// the only version that was offered; null for 1.2 and 1.3
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub version: Option<Version>,
     /// the suites that were offered, by their IANA names; empty for all that dyno has
     pub suites: Vec<String>,
@@ -33,7 +32,7 @@ pub struct Offer {
     pub groups: Vec<String>,
     /// of a hundred connections, how many were to resume a session
     #[serde(rename = "resume_percent")]
-    #[cfg_attr(feature = "schema", schemars(with = "u8"))]
+    #[schemars(with = "u8")]
     pub resume: Resume,
     /// the name that was offered by ALPN
     pub alpn: String,

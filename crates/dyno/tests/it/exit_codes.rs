@@ -136,7 +136,7 @@ fn of_load(met: &str) -> Ran {
             // Almost all requests wait for the only connection until their time is over.
             let delay = Some("constant:20ms".parse().unwrap());
             let slow = Rig::oracle(Config { delay, ..Config::default() });
-            let flags = ["-r", "200", "-d", "1s", "--max-connections", "1", "--timeout", "100ms"];
+            let flags = ["-r", "400", "-d", "1s", "--max-connections", "1", "--timeout", "1s"];
             loaded(&slow, &[&["{url}/hello", "-c", "1"], &flags[..]].concat())
         }
         "cannot tell" => all(&Rig::new(), &["--require", "p99.99<1h"]),

@@ -93,8 +93,8 @@ pub struct WholeBeats {
 
 // Their distribution has a form of its own in a document.
 /// Texts that were sent and had to come back: `due` = `correct` + `failed` + `blocked` + `under_way`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "echo"))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "echo")]
 pub struct Echoes<D = Distribution> {
     /// texts that were due
     pub due: u64,

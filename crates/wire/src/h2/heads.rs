@@ -37,8 +37,9 @@ pub(super) struct Heads<'a> {
 }
 
 /// How large the heads of answers were, and how many of them were not decoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct HeadCounts {
     /// blocks of header fields that came
     #[serde(rename = "field_blocks")]

@@ -97,8 +97,9 @@ impl H2Order {
 }
 
 /// The server's SETTINGS; what it does not say has the value of RFC 9113, 6.5.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Settings {
     /// SETTINGS_HEADER_TABLE_SIZE
     pub header_table_size: u32,
