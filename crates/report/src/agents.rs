@@ -57,9 +57,9 @@ pub(crate) fn facts_of(agents: &[AgentFacts]) -> Vec<Fact> {
             let processes = counted(local.len() as u64, "process", "processes");
             vec![Fact::new("load from", format!("{processes} of this machine"))]
         }
-        afar => {
-            let names: Vec<String> = afar.iter().map(lanes).collect();
-            vec![Fact::new("load from", names.join(", ")), Fact::new("clocks", clocks(afar))]
+        agents => {
+            let names: Vec<String> = agents.iter().map(lanes).collect();
+            vec![Fact::new("load from", names.join(", ")), Fact::new("clocks", clocks(agents))]
         }
     }
 }

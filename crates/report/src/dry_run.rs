@@ -13,7 +13,7 @@ use lab::workload::Workload;
 use machine::conditions::Split;
 use units::{bytes, count, counted, duration};
 
-use crate::run::words;
+use crate::run::experiment_text;
 
 /// A run that has not begun.
 pub struct DryRun<'r> {
@@ -63,7 +63,7 @@ pub fn text(run: &DryRun<'_>) -> String {
         ));
     }
     page.extend([String::new(), "Load".into()]);
-    page.push(format!("  {}", words::load(experiment, None)));
+    page.push(format!("  {}", experiment_text::load(experiment, None)));
     page.push(format!("  {}", connections(experiment)));
     page.push(format!("  {}", check(experiment, run.each_check)));
     page.extend(run.workloads.iter().flat_map(workload));
@@ -334,7 +334,7 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
     };
     lines.extend(run.plan.chunk_by(is_at).map(|here| {
         let subjects: Vec<&str> = here.iter().map(|key| key.subject.as_str()).collect();
-        let place = words::place_in(Some(experiment), here[0].point);
+        let place = experiment_text::place_in(Some(experiment), here[0].point);
         let (round, workload) = (here[0].repeat + 1, &here[0].workload);
         format!("  round {round}  {workload} at {place}: {}", subjects.join(", "))
     }));

@@ -36,10 +36,10 @@ pub struct Plateau {
     /// Connections over which messages may come, counted when they could.
     pub opened: u64,
     /// Connections that were never opened, by cause.
-    #[serde(with = "written::losses")]
+    #[serde(with = "json_form::losses")]
     pub failed: [u64; Loss::COUNT],
     /// Connections that were opened and have ended, by cause.
-    #[serde(with = "written::losses")]
+    #[serde(with = "json_form::losses")]
     pub lost: [u64; Loss::COUNT],
     /// At its end: connections over which messages may come.
     pub open: u64,

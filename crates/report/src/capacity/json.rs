@@ -27,7 +27,7 @@ json_type! {
         /// the dyno that wrote it
         dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
-        sentence: String = words::sentences(found).join(" "),
+        sentence: String = sentence::sentences(found).join(" "),
         /// what the answer is worth
         verdict: ExplainedVerdict = super::verdict(found),
         /// the number of the run in which all trials are kept
@@ -104,7 +104,7 @@ json_type! {
     /// A limit of a search.
     struct CriterionJson as "criterion" of it: Criterion {
         /// in words: p99 ≤ 10 ms, or failures
-        says: String = words::criterion(it),
+        says: String = sentence::criterion(it),
         /// answered later than this, from when it was due, a request is lost; null: only failures are
         within_ms: Option<f64> = it.limit.map(|limit| limit.within as f64 / SECOND as f64 * 1e3),
         /// so many of the requests may be lost

@@ -8,9 +8,9 @@ use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::number_format::in_unit_of;
 use crate::paired::{self, Finding, PairedFigure};
 use crate::run::conditions::machine;
-use crate::run::words::number;
 use crate::time::utc;
 
 pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
@@ -117,7 +117,7 @@ fn of_figure(weighed: &Weighed) -> PairedFigure {
 }
 
 fn bounded(figure: Figure, value: f64, is_bound: bool) -> String {
-    format!("{}{}", if is_bound { "≥" } else { "" }, number(figure, value))
+    format!("{}{}", if is_bound { "≥" } else { "" }, in_unit_of(figure, value))
 }
 
 /// What the pairs showed where that decides nothing.

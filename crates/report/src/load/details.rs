@@ -16,8 +16,8 @@ use crate::chart::bars;
 use crate::document::{
     Block, Cell, Column, Depth, Drawing, Entry, Fact, MORE, Row, Section, Table, Tone,
 };
+use crate::number_format::{Written, marks};
 use crate::paint::{Ink, Line};
-use crate::written::{Written, marks};
 use crate::{Findings, evidence, http2, quantile, security};
 
 /// What is known of one load.

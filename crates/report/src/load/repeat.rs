@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::conduct;
 use crate::json::{ByFigure, written};
+use crate::number_format::Written;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
-use crate::written::Written;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/1";
 

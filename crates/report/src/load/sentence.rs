@@ -49,7 +49,7 @@ pub(super) fn of(run: &FinishedLoad) -> String {
     sentence(&Told {
         recording: &run.recording,
         load,
-        server: words::address(&run.order.target),
+        server: order_text::address(&run.order.target),
         conduct: Conduct::of(Faults::of([&run.recording.total]), run.tolerated),
         verdict: Cow::Borrowed(&run.verdict),
         agents: &run.agents,

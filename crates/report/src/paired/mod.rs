@@ -9,7 +9,7 @@ use analysis::{Change, Comparison, Why};
 use units::{count, digits};
 
 use crate::document::{Cell, Column, Tone};
-use crate::written::Written;
+use crate::number_format::Written;
 pub(crate) use sentence::{NAMED, against, each, listed};
 
 /// Ends of intervals beyond a factor of a thousand have no digits that mean anything.

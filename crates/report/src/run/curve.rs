@@ -6,12 +6,12 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use super::results::verdict_mark;
-use super::{Findings, words};
+use super::{Findings, experiment_text};
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
+use crate::number_format::Written;
 use crate::paint::{Ink, Line};
 use crate::render::Glyphs;
-use crate::written::Written;
 
 /// More curves than these cannot be distinguished.
 const CURVES: usize = 8;
@@ -198,7 +198,7 @@ fn panel(
         return None;
     }
     let (top, bottom) = scale.ends();
-    let labels = [top, bottom].map(|end| words::number(figure, end)).map(|label| match glyphs {
+    let labels = [top, bottom].map(|end| in_unit_of(figure, end)).map(|label| match glyphs {
         Glyphs::Unicode => label,
         Glyphs::Ascii => label.replace('µ', "u"),
     });

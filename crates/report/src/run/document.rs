@@ -31,7 +31,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     notes.extend(is_lenient.then(|| Paragraph::new(Tone::Dim, lenient)));
     let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
-    conditions.extend(findings.checked().as_ref().map(written::checked));
+    conditions.extend(findings.checked().as_ref().map(number_format::checked));
     conditions.push(conditions::machine(run, findings.trials));
     Document {
         label: label(findings),

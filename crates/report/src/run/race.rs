@@ -12,8 +12,8 @@ use lab::record::{OutcomeKind, RACE};
 use super::{Findings, trouble};
 use crate::conduct;
 use crate::gate;
+use crate::number_format::Written;
 use crate::paired;
-use crate::written::Written;
 
 impl Findings<'_> {
     /// Whether this run is a race.

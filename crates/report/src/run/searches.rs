@@ -124,7 +124,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let tasks = searches_by_task(findings);
     if let [all] = tasks.as_slice() {
         let evidence = match all.as_slice() {
-            [only] => words::evidence(only),
+            [only] => experiment_text::evidence(only),
             _ => Vec::new(),
         };
         return answer(all).into_iter().chain(evidence).collect();
@@ -139,7 +139,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
 const SHOWN: usize = 6;
 
 fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
-    let under = words::under(all.first()?);
+    let under = experiment_text::under(all.first()?);
     // What a server holds that is alone is said, whatever else it does.
     let is_met = |it: &&FinishedSearch<'_>| it.unmet.is_none() || all.len() == 1;
     let met: Vec<&FinishedSearch<'_>> = all.iter().filter(is_met).collect();
@@ -165,8 +165,11 @@ fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
             format!("{of}these searches cannot tell which of {} holds most: ", list(several))
         }
     };
-    let mut shown: Vec<String> =
-        met.iter().take(SHOWN).map(|it| format!("{} {}", it.server, words::holds(it))).collect();
+    let mut shown: Vec<String> = met
+        .iter()
+        .take(SHOWN)
+        .map(|it| format!("{} {}", it.server, experiment_text::holds(it)))
+        .collect();
     let more = met.len() - shown.len();
     if 0 < more {
         shown.push(format!("{more} others follow"));
@@ -313,13 +316,13 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         answered.unwrap_or_else(Cell::none),
         kept(lower),
         kept(upper),
-        Cell::text(words::ended(&answer.conclusion)),
+        Cell::text(experiment_text::ended(&answer.conclusion)),
         word,
     ];
     cells.extend(is_checked(findings).then(|| conformance::cell(findings, found.subject)));
     cells.extend([
         Cell::text(answer.trials.to_string()).valued(Some(answer.trials as f64)),
-        Cell::text(words::seconds(answer.seconds)).valued(Some(answer.seconds)),
+        Cell::text(experiment_text::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ]);
     Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }
 }

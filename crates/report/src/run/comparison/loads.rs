@@ -95,7 +95,7 @@ fn of_load(experiment: &Experiment, put: &mut impl FnMut(&str, String)) {
         Shape::Held(_) => "held".into(),
     };
     let places: Vec<String> = match &experiment.course {
-        Some(course) => vec![words::rates(course)],
+        Some(course) => vec![experiment_text::rates(course)],
         None => experiment.points.iter().map(ToString::to_string).collect(),
     };
     put("load", format!("{load}, {}", places.join(", ")));

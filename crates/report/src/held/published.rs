@@ -8,8 +8,8 @@ use lab::probe::ProbeReading;
 use super::lines::{Line, estimated, memory_max, number, rss};
 use crate::Findings;
 use crate::document::{Block, Entry, Tone};
+use crate::number_format::Written;
 use crate::run::text_table;
-use crate::written::Written;
 
 /// None if the experiment has no article's figures.
 pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {
