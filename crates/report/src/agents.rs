@@ -20,7 +20,7 @@ pub(crate) fn section(agents: &[AgentFacts]) -> Option<Section> {
 
 /// Those that did not finish.
 pub(crate) fn lost(agents: &[LostAgent]) -> Section {
-    let lost = agents.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)));
+    let lost = agents.iter().map(|lost| Block::paragraph(Tone::Bad, lost.to_string()));
     Section::new("agents", "", Depth::Brief).with(lost)
 }
 
@@ -38,12 +38,6 @@ pub(crate) fn load_from(agents: &[&AgentFacts]) -> String {
             names.join(", ")
         }
     }
-}
-
-/// An agent that did not finish, in a sentence.
-#[must_use]
-pub fn lost_agent(lost: &LostAgent) -> String {
-    lost.to_string()
 }
 
 /// Where the load came from. Nothing, if from this process; and little, if from processes of this machine.
@@ -155,7 +149,7 @@ json_type! {
         #[serde(flatten)]
         lost: LostAgent = lost.clone(),
         /// this in words
-        says: String = lost_agent(lost),
+        says: String = lost.to_string(),
     }
 }
 
@@ -167,16 +161,8 @@ mod tests {
 
     fn lost(phase: Phase, open: Option<u64>) -> String {
         let (name, how) = ("desk3".into(), "it ended: signal 9 (KILL)".into());
-        lost_agent(&LostAgent {
-            name,
-            number: 2,
-            of: 4,
-            phase,
-            at_ns: 12_340_000_000,
-            share: 0.25,
-            open,
-            how,
-        })
+        let at_ns = 12_340_000_000;
+        LostAgent { name, number: 2, of: 4, phase, at_ns, share: 0.25, open, how }.to_string()
     }
 
     #[test]

@@ -264,20 +264,23 @@ pub fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> St
             duration(all)
         );
     }
-    let lasts = |keys: &[&TrialKey]| {
-        let each = keys.iter().map(|key| experiment.trial_time(key.point));
-        let expected = each.sum::<Duration>() + checks;
-        duration(Duration::from_secs(expected.as_secs().max(1)))
-    };
+    let most = in_all(experiment, keys, checks);
     let time = match (experiment.until, least(experiment, keys).as_slice()) {
-        (None, _) => format!("about {}", lasts(keys)),
-        (Some(_), []) => format!("at most about {}", lasts(keys)),
-        (Some(_), least) => format!("about {} to {}", lasts(least), lasts(keys)),
+        (None, _) => format!("about {most}"),
+        (Some(_), []) => format!("at most about {most}"),
+        (Some(_), least) => format!("about {} to {most}", in_all(experiment, least, checks)),
     };
     match checks {
         Duration::ZERO => time,
         checks => format!("{time}, {} of it to check servers against the RFCs", duration(checks)),
     }
+}
+
+/// How long trials take, and the checks before them.
+fn in_all(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> String {
+    let each = keys.iter().map(|key| experiment.trial_time(key.point));
+    let expected = each.sum::<Duration>() + checks;
+    duration(Duration::from_secs(expected.as_secs().max(1)))
 }
 
 /// Each server and task has one.

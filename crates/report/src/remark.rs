@@ -5,6 +5,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::Findings;
+use crate::number_format::in_unit_of;
 use crate::run::experiment_text;
 
 /// A remark in a sentence; `shown` makes of a place the one that people read.

@@ -3,6 +3,7 @@
 use lab::experiment::Experiment;
 use lab::record::{
     CAPACITY_CEILING, CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialRecord,
+    fact,
 };
 
 use machine::conditions::Cpus;
@@ -83,8 +84,7 @@ pub fn searches_of(run: &RunRecord) -> Vec<RunSearch> {
 /// How many CPUs a server has, or the load leaves to it, by the facts of its run.
 #[must_use]
 pub fn server_cpus(facts: &[Fact]) -> f64 {
-    let cpus = facts.iter().find(|fact| fact.name == "cpus.subject");
-    let cpus = cpus.and_then(|fact| fact.value.parse().ok());
+    let cpus = fact(facts, "cpus.subject").and_then(|cpus| cpus.parse().ok());
     cpus.map_or(1.0, |cpus: Cpus| cpus.iter().count() as f64)
 }
 

@@ -11,7 +11,6 @@ use lab::amounts;
 use lab::hold::{HoldSpec, Kind, SentText, usual_per_second};
 use load::{Halt, Loss, Plateau, Target};
 use machine::sockets::listeners;
-use report::agents::lost_agent;
 use report::hold::{FinishedHold, second, title};
 use report::verdict::ExplainedVerdict;
 use requests::reach::find;
@@ -238,14 +237,14 @@ fn held(
         let watch = &mut |event: HoldEvent<'_>| match event {
             HoldEvent::Second(window) => view.watch(window, || second(window)),
             HoldEvent::Agents(agents) => view.watch_agents(agents),
-            HoldEvent::Lost(lost) => view.notice(&lost_agent(lost)),
+            HoldEvent::Lost(lost) => view.notice(&lost.to_string()),
         };
         // The view gives the terminal back before anything is reported.
         load_agents::uninterrupted(group.hold(&order, &targets, halt, watch))?
     };
     let Some(Held { holding, agents, lost }) = held else { return Ok(None) };
     let Some(holding) = holding else {
-        let all: Vec<String> = lost.iter().map(lost_agent).collect();
+        let all: Vec<String> = lost.iter().map(ToString::to_string).collect();
         return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
     };
     Ok(Some(FinishedHold {

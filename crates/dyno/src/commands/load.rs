@@ -9,7 +9,6 @@ use analysis::{Conduct, Faults, RequirementAnswer, Tolerated, Verdict};
 use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
-use report::agents::lost_agent;
 use report::load::{Costs, FinishedLoad, FinishedLoads, Queue, Tool, like, weigh};
 use requests::{har, secret};
 
@@ -207,14 +206,14 @@ fn press(
             feed.watch(glance);
         }
         LoadEvent::Agents(agents) => view.watch_agents(agents),
-        LoadEvent::Lost(lost) => view.notice(&format!("dyno: {}", lost_agent(lost))),
+        LoadEvent::Lost(lost) => view.notice(&format!("dyno: {lost}")),
     });
     let live_view_cpu = view.close();
     let Some(Pressed { recording, agents, lost }) = load_agents::uninterrupted(loaded)? else {
         return Ok(None);
     };
     let Some(mut recording) = recording else {
-        let all: Vec<String> = lost.iter().map(lost_agent).collect();
+        let all: Vec<String> = lost.iter().map(ToString::to_string).collect();
         return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
     };
     let fed = feed.close(&recording);

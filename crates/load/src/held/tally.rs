@@ -8,7 +8,7 @@ use super::{Loss, PlateauTimes};
 use crate::distribution::{Distribution, Folded};
 use crate::security::{self, Security};
 use crate::tally::{Still, add};
-use crate::{Nanos, SECOND, written};
+use crate::{Nanos, SECOND, json_form};
 
 /// All results of a load of held connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ pub fn json(audit: &Audit) -> serde_json::Result<String> {
     let all = audit.sources.iter().flat_map(|source| &source.findings);
     let of_files = all.map(explained).collect();
     let worth = audit.worth();
-    written(&Document {
+    written(&AuditDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(audit),
@@ -31,7 +31,7 @@ pub fn json(audit: &Audit) -> serde_json::Result<String> {
 /// What others measured, and which of it cannot be true or should not be ranked.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "audit")]
-pub(crate) struct Document<'a> {
+pub(crate) struct AuditDocument<'a> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,

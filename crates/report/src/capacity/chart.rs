@@ -4,7 +4,7 @@ use analysis::search::{Conclusion, Criterion, End, Place};
 use lab::figure::Unit;
 use units::rate;
 
-use super::{FinishedSearch, words};
+use super::{FinishedSearch, sentence};
 use crate::chart::{
     About, Axis, Ceiling, Column, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust,
     Value, both, rows_over_lines,

@@ -6,7 +6,7 @@ use lab::record::OutcomeKind;
 use lab::search_goal::SaidBy;
 use units::rate;
 
-use super::{FinishedSearch, words};
+use super::{FinishedSearch, sentence};
 use crate::verdict::ExplainedDoubt;
 
 pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {

@@ -5,7 +5,7 @@ use load::SECOND;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FinishedSearch, words};
+use super::{FinishedSearch, sentence};
 use crate::json::{json_type, written};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
@@ -15,12 +15,12 @@ const SCHEMA: &str = "dyno.capacity/1";
 /// The first search of a run, with a line end; none if it searched for nothing.
 pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
     let found = findings.searches.first()?;
-    Some(written(&Document::from(&FinishedSearch::of(findings, found))))
+    Some(written(&CapacityDocument::from(&FinishedSearch::of(findings, found))))
 }
 
 json_type! {
     /// A search for the highest rate at which a server keeps the limits.
-    pub(crate) struct Document as "capacity_report" of found: FinishedSearch<'_> {
+    pub(crate) struct CapacityDocument as "capacity_report" of found: FinishedSearch<'_> {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,

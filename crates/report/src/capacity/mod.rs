@@ -19,7 +19,7 @@ use crate::render::{Chart, Screen, Shown};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
-pub(crate) use json::Document as JsonDocument;
+pub(crate) use json::CapacityDocument;
 pub use json::json;
 pub use sentence::{aim, bracket, criterion, progress, trial};
 

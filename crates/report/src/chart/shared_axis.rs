@@ -66,9 +66,6 @@ impl SharedAxis {
 
     /// The places that have a name.
     fn ticks(&self, along: &Scale) -> Vec<(f64, String)> {
-        let named = |ticks: Vec<f64>, unit: Unit| -> Vec<(f64, String)> {
-            ticks.into_iter().map(|value| (value, tick(unit, value))).collect()
-        };
         match self {
             SharedAxis::Counts(_) => {
                 let mut ticks = along.ticks(54.0);
@@ -119,4 +116,9 @@ impl SharedAxis {
         }
         markup!("<path class=\"{}\" d=\"{}\"/>\n{}", class, strokes, drawn)
     }
+}
+
+/// Places with their names.
+fn named(ticks: Vec<f64>, unit: Unit) -> Vec<(f64, String)> {
+    ticks.into_iter().map(|value| (value, tick(unit, value))).collect()
 }

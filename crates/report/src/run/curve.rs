@@ -5,11 +5,11 @@ use analysis::{Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
+use super::Findings;
 use super::results::verdict_mark;
-use super::{Findings, experiment_text};
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
-use crate::number_format::Written;
+use crate::number_format::{Written, in_unit_of};
 use crate::paint::{Ink, Line};
 use crate::render::Glyphs;
 

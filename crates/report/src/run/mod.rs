@@ -32,7 +32,7 @@ use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::history::PublishedFigures;
 use lab::manner::{Manner, Task};
-use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord};
+use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord, fact};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use units::duration;
@@ -232,8 +232,7 @@ impl<'a> Findings<'a> {
     }
 
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
-        let fact = self.run.facts.iter().find(|fact| fact.name == name)?;
-        Some(&fact.value)
+        fact(&self.run.facts, name)
     }
 
     /// What the command line changed, as far as the experiment can be read.

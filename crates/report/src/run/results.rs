@@ -6,7 +6,7 @@ use units::count;
 
 use super::{Findings, conformance, experiment_text, race};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
-use crate::number_format::{Written, marks};
+use crate::number_format::{Written, in_unit_of, marks};
 
 /// A row in one of the views.
 #[derive(Clone, Copy)]

@@ -4,10 +4,10 @@ use analysis::{Cell as Pair, ThenNow};
 use lab::figure::Figure;
 use units::{chosen, digits};
 
-use super::{Findings, experiment_text};
+use super::Findings;
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone, anchor};
-use crate::number_format::Written;
+use crate::number_format::{Written, in_unit_of};
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {

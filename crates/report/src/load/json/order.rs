@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::http2::Http2OrderJson;
 use crate::json::json_type;
 use crate::load::file::POLLING;
-use crate::load::{FinishedLoad, terms, words};
+use crate::load::{FinishedLoad, order_text, terms};
 use crate::security::TlsOrderJson;
 
 json_type! {
