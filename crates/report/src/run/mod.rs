@@ -446,15 +446,13 @@ impl Shown for Findings<'_> {
 
     fn charts(&self) -> Vec<Chart> {
         let Drawn { workload, theme } = &self.drawn;
-        let chart = |name: &str| {
-            Some(Chart {
-                name: format!("run-{}-{}", safe(&self.id), safe(name)),
-                svg: crate::svg(self, name, *theme)?,
-            })
-        };
         let names = self.workloads_drawn().into_iter();
         let wanted = names.filter(|name| workload.as_ref().is_none_or(|only| only == name));
-        wanted.filter_map(chart).collect()
+        let charts = wanted.filter_map(|name| {
+            let svg = crate::svg(self, name, *theme)?;
+            Some(Chart { name: format!("run-{}-{}", safe(&self.id), safe(name)), svg })
+        });
+        charts.collect()
     }
 }
 

@@ -90,10 +90,10 @@ impl Findings<'_> {
     }
 
     fn search_verdicts(&self) -> Vec<Option<Verdict>> {
-        let of = |found: &Searched| {
+        let words = self.searches.iter().map(|found| {
             verdict(&FinishedSearch::of(self, found)).word.filter(|_| 0 < found.answer.trials)
-        };
-        self.searches.iter().map(of).collect()
+        });
+        words.collect()
     }
 
     /// Searches that do not say what their server holds: the first, and how many.
@@ -324,11 +324,11 @@ fn end_rate(end: &End) -> Cell {
 
 /// Why answers are worth no more, server by server.
 fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section {
-    let of = |found: &FinishedSearch<'_>| {
+    let entries = tasks.iter().flatten().flat_map(|found| {
         let whose = format!("{}: ", name(findings, found));
         verdict(found).entries(&whose).collect::<Vec<_>>()
-    };
-    crate::verdict::section(tasks.iter().flatten().flat_map(of).collect())
+    });
+    crate::verdict::section(entries.collect())
 }
 
 /// What a search for each server means.
