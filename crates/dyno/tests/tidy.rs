@@ -350,7 +350,11 @@ fn files_have_nouns_for_names_and_are_not_long() {
     ];
     for path in files(&root(), ".rs") {
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        assert!(!NO_NOUNS.contains(&stem.as_str()), "{} says nothing of what it holds", shown(&path));
+        assert!(
+            !NO_NOUNS.contains(&stem.as_str()),
+            "{} says nothing of what it holds",
+            shown(&path)
+        );
         let lines = read(&path).lines().count();
         assert!(lines <= LONGEST, "{}: {lines} lines", shown(&path));
     }
