@@ -72,7 +72,7 @@ fn clocks(agents: &[AgentFacts]) -> String {
 }
 
 /// A figure of an agent's clock, where it has one of its own.
-fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
+pub(crate) fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
     (!agent.has_our_clock).then_some(figure)
 }
 
