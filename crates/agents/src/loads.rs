@@ -186,7 +186,7 @@ pub struct LostAgent {
     /// before (the load began), load or report (when its result was to come)
     pub phase: Phase,
     /// when it was noticed, since the load began
-    #[serde(rename = "at_s", with = "load::written::seconds")]
+    #[serde(rename = "at_s", with = "load::json_form::seconds")]
     #[schemars(with = "f64")]
     pub at_ns: u64,
     /// the share of the load that it had

@@ -1,7 +1,6 @@
 //! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order. What
 //! happens is reported as events; nothing is printed.
 
-pub mod apart;
 pub mod capacity;
 mod certificate;
 mod checks;
@@ -22,6 +21,7 @@ pub mod remote_run;
 mod resources;
 mod resume;
 pub mod roster;
+pub mod separate_trees;
 pub mod trees;
 mod trials;
 

@@ -55,14 +55,15 @@ fn ended(processes: &[Leftover], runs: &BTreeMap<u32, String>) -> String {
 /// The runs of the store in this folder whose dyno died, by its process id: its claim was left behind.
 fn dead_runs(results: &Path) -> BTreeMap<u32, String> {
     let entries = fs::read_dir(results).into_iter().flatten().flatten();
-    let dead_run = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string().ok()?;
-        let run = name.split_once("-run-")?.1.strip_suffix(".lock")?.to_string();
-        let marker: Marker = fs::read_to_string(entry.path()).ok()?.trim().parse().ok()?;
-        let (owner, is_alive) = marker.owner()?;
-        (!is_alive).then_some((owner, run))
-    };
-    entries.filter_map(dead_run).collect()
+    entries.filter_map(|entry| dead_run(&entry)).collect()
+}
+
+fn dead_run(entry: &fs::DirEntry) -> Option<(u32, String)> {
+    let name = entry.file_name().into_string().ok()?;
+    let run = name.split_once("-run-")?.1.strip_suffix(".lock")?.to_string();
+    let marker: Marker = fs::read_to_string(entry.path()).ok()?.trim().parse().ok()?;
+    let (owner, is_alive) = marker.owner()?;
+    (!is_alive).then_some((owner, run))
 }
 
 /// Removes the folders of trials whose dyno is dead.

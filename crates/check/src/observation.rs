@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::answer::{ParsedStream, ReceivedAnswer};
 use crate::frame::{Frame, frames, messages};
-use crate::h2::{Greeting, Heard};
+use crate::h2::{Greeting, Received};
 
 /// The state of the connection when we stopped reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Observation {
     /// What a slow client saw.
     pub slow: Slow,
     /// What came over HTTP/2; none if it was not spoken.
-    pub heard: Option<Heard>,
+    pub heard: Option<Received>,
     /// Whether the exchange of HTTP/2 ended because our patience did.
     pub is_owed: bool,
     /// What a server of TLS answered to a ClientHello.

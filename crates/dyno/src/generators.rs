@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
 use agents::servers::{ServersOn, SoleAgent, machine_name};
-use agents::{Afar, Loads, Place, Wish};
+use agents::{AgentGroup, Loads, Place, Wish};
 use campaign::{Campaign, Generators, Meet, RunResources};
 use clap::Args;
 use lab::subject::Serving;
@@ -11,7 +11,7 @@ use load::Halt;
 use serde::{Deserialize, Serialize};
 use units::counted;
 
-use crate::afar::own_program;
+use crate::load_agents::own_program;
 use crate::shell::Refusal;
 
 // No sentence for readers of the help: clap would take it for the command's own.
@@ -178,7 +178,7 @@ fn meets(place: Place, targets: Vec<SocketAddr>) -> Result<Meet, Refusal> {
     Ok(Box::new(move |halt| {
         let wish =
             Wish { place: &place, program: program.clone(), targets: &targets, goes_on: false };
-        Ok(Box::new(Afar::meet(&wish, halt)?) as Box<dyn Loads + Send>)
+        Ok(Box::new(AgentGroup::meet(&wish, halt)?) as Box<dyn Loads + Send>)
     }))
 }
 

@@ -1,6 +1,5 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
-mod afar;
 mod ceiling;
 mod check;
 mod commands;
@@ -8,6 +7,7 @@ mod generators;
 mod history;
 mod interrupt;
 mod kernel;
+mod load_agents;
 mod loads;
 mod order;
 mod origin;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::report::history::{Flags, Origin, RaceSide, Side, SideKind, without_values};
 use ::report::load::terms;
-use agents::Afar;
+use agents::AgentGroup;
 use campaign::race::label::Label;
 use campaign::race::side;
 use lab::amounts;
@@ -23,7 +23,7 @@ use crate::order::{self, Plan};
 const USUAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A load of one URL.
-pub(crate) fn of_load(flags: &LoadFlags, plan: &Plan, afar: Option<&Afar>) -> Origin {
+pub(crate) fn of_load(flags: &LoadFlags, plan: &Plan, group: Option<&AgentGroup>) -> Origin {
     let Plan { order, url, asked, .. } = plan;
     let mut shown = asked.clone();
     shown.url = without_values(&asked.url);
@@ -47,7 +47,7 @@ pub(crate) fn of_load(flags: &LoadFlags, plan: &Plan, afar: Option<&Afar>) -> Or
         .with_any("--warmup", Some(order.warmup).filter(|it| !it.is_zero()).map(amounts::written));
     Origin::Load {
         asked: format!("{}{over}", shown.words()),
-        from: afar.map(Afar::places),
+        from: group.map(AgentGroup::places),
         terms: load_terms(flags, plan),
         flags: again.words(),
     }

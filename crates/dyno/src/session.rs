@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::report::run::words::place_in;
+use ::report::run::experiment_text::place_in;
 use archive::page;
 use campaign::project::Project;
 use campaign::remote_run::RemoteRun;

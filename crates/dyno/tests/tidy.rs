@@ -344,9 +344,17 @@ fn unsafe_stands_only_where_the_kernel_is_called() {
 #[test]
 fn files_have_nouns_for_names_and_are_not_long() {
     const LONGEST: usize = 700;
+    const NO_NOUNS: [&str; 13] = [
+        "utils", "util", "common", "helpers", "misc", "words", "says", "stated", "told", "seen",
+        "heard", "shown", "made",
+    ];
     for path in files(&root(), ".rs") {
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        assert!(!["utils", "util", "common", "helpers", "misc"].contains(&stem.as_str()));
+        assert!(
+            !NO_NOUNS.contains(&stem.as_str()),
+            "{} says nothing of what it holds",
+            shown(&path)
+        );
         let lines = read(&path).lines().count();
         assert!(lines <= LONGEST, "{}: {lines} lines", shown(&path));
     }
@@ -389,7 +397,6 @@ fn closures_with_names_are_short_and_their_names_say_what_they_compute() {
     const LONGEST: usize = 5;
     const NO_NAMES: [&str; 6] = ["of", "one", "it", "at", "says", "row"];
     // These were there before the rule; there are never to be more.
-    const LEFT: usize = 18;
     const LEFT_IN_TESTS: usize = 317;
     let (mut product, mut tests) = (Vec::new(), Vec::new());
     for path in ["crates", "bench"].into_iter().flat_map(|room| files(&root().join(room), ".rs")) {
@@ -402,7 +409,7 @@ fn closures_with_names_are_short_and_their_names_say_what_they_compute() {
             }
         }
     }
-    assert!(product.len() <= LEFT, "a function has a name:\n{}", product.join("\n"));
+    assert!(product.is_empty(), "a function has a name:\n{}", product.join("\n"));
     assert!(tests.len() <= LEFT_IN_TESTS, "a function has a name:\n{}", tests.join("\n"));
 }
 

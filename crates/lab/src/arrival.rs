@@ -177,17 +177,17 @@ pub(crate) fn last_words(tail: &[u8]) -> String {
 /// indented or say nothing of errors. Where the message is on the next line, as after a panic of Rust, it is added.
 pub(crate) fn error_line(tail: &[u8]) -> Option<String> {
     let lines = printable_lines(tail);
-    let names_error = |line: &String| {
-        let text = line.to_lowercase();
-        !line.starts_with([' ', '\t'])
-            && ["error", "exception", "panic", "fatal", "cannot "]
-                .iter()
-                .any(|it| text.contains(it))
-    };
-    let place = lines.iter().rposition(names_error)?;
+    let place = lines.iter().rposition(|line| names_error(line))?;
     let next = lines.get(place + 1).filter(|_| lines[place].ends_with(':'));
     let next = next.map_or(String::new(), |next| format!(" {}", next.trim()));
     Some(format!("{}{next}", lines[place].trim()))
+}
+
+/// Whether a line at the left margin names an error.
+fn names_error(line: &str) -> bool {
+    const WORDS: [&str; 5] = ["error", "exception", "panic", "fatal", "cannot "];
+    let text = line.to_lowercase();
+    !line.starts_with([' ', '\t']) && WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Without empty lines and control characters.

@@ -16,7 +16,7 @@ use crate::amounts::{Cpus, bytes_text, percent_text};
 use crate::figure::Figure;
 use crate::manner::Manner;
 use crate::schedule::Schedule;
-use crate::sought::Sought;
+use crate::search_goal::SearchGoal;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
 use serde::de::Error as _;
@@ -46,7 +46,7 @@ pub struct Experiment {
     /// How much load, from one trial to the next; at least one. Of a search, whose trials find their rates, the lowest.
     pub points: Vec<Point>,
     /// Each server's capacity is searched for, and this is what it must keep.
-    pub sought: Option<Sought>,
+    pub sought: Option<SearchGoal>,
     /// The ramp or the steps that the rate goes through in each trial; its only point is then the highest rate.
     pub course: Option<Schedule>,
     /// When a trial's load ends: after so many requests (of sessions: sessions), after so long, or after whichever is

@@ -21,7 +21,7 @@ pub mod record;
 mod refusal;
 mod request_parts;
 pub mod schedule;
-pub mod sought;
+pub mod search_goal;
 pub mod source_file;
 pub mod subject;
 pub mod trial;

@@ -40,12 +40,18 @@ pub struct RunRecord {
     pub conformance: Vec<Conformance>,
 }
 
+/// The value of the fact of this name.
+#[must_use]
+pub fn fact<'f>(facts: &'f [Fact], name: &str) -> Option<&'f str> {
+    facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+}
+
 impl RunRecord {
     /// What it is a repetition of: its experiment, or if it is a race, its sides' names, or if it is of `dyno load`, what
     /// was requested over which protocol.
     #[must_use]
     pub fn group(&self) -> String {
-        let fact = |name: &str| self.facts.iter().find(|fact| fact.name == name);
+        let fact = |name| fact(&self.facts, name);
         if fact(RACE).or(fact(CAPACITY)).is_some() {
             let sides = self.entries.iter().filter(|entry| entry.tier != "reference");
             let mut sides: Vec<&str> = sides.map(|entry| entry.title.as_str()).collect();
@@ -55,9 +61,9 @@ impl RunRecord {
         match (fact(LOAD), fact(REQUEST)) {
             (Some(_), Some(request)) => {
                 let streams = fact(STREAMS).map_or(String::new(), |streams| {
-                    format!(", over HTTP/2 (--streams {})", streams.value)
+                    format!(", over HTTP/2 (--streams {streams})")
                 });
-                format!("{} of {}{streams}", self.name, request.value)
+                format!("{} of {request}{streams}", self.name)
             }
             _ => self.name.clone(),
         }
@@ -124,7 +130,7 @@ impl RunRecord {
     /// The flags that say on which machines the run took place, with their values.
     #[must_use]
     pub fn places(&self) -> Vec<(&'static str, &str)> {
-        let fact = |name| Some(self.facts.iter().find(|fact| fact.name == name)?.value.as_str());
+        let fact = |name| fact(&self.facts, name);
         let is_far = |text: &&str| text.parse().is_ok_and(|it: IpAddr| !it.is_loopback());
         let all = [
             ("--server-on", fact(SUBJECT_ON)),

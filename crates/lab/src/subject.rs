@@ -1,9 +1,9 @@
 //! A server under test: how to build, run and reach it. A folder in `subjects/`.
 
 mod location;
-mod made;
 mod manifest;
 mod taking_part;
+mod unlisted;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

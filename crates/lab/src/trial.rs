@@ -3,11 +3,11 @@
 
 mod elsewhere;
 pub(crate) mod environment;
-mod found;
 mod held;
 mod in_turns;
 mod lookout;
 mod press;
+mod running_server;
 mod spot;
 
 use std::ffi::OsString;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::failure::Failure;
-use crate::written;
+use crate::json_form;
 
 /// One failure with its bytes.
 #[derive(
@@ -17,19 +17,19 @@ pub struct Evidence {
     #[schemars(with = "String")]
     pub failure: Failure,
     /// when it was known, from the start of the load
-    #[serde(rename = "at_s", with = "written::seconds")]
+    #[serde(rename = "at_s", with = "json_form::seconds")]
     #[schemars(with = "f64")]
     pub at: Nanos,
     /// which request it was
     pub seq: u64,
     /// the request, in base64, up to a limit; empty if the server failed before anything could be sent
-    #[serde(with = "written::bytes")]
+    #[serde(with = "json_form::bytes")]
     #[schemars(with = "String")]
     pub request: Vec<u8>,
     /// what was expected, in words
     pub expected: String,
     /// the beginning of the answer, in base64: up to 4 KiB, or 2 KiB if it came in several reads
-    #[serde(with = "written::bytes")]
+    #[serde(with = "json_form::bytes")]
     #[schemars(with = "String")]
     pub received: Vec<u8>,
     /// it came in several reads, and its beginning was not kept: each thread keeps those of 4,096 answers at once

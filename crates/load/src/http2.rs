@@ -6,9 +6,9 @@ pub use wire::h2::{HeadCounts, Settings as ServerSettings};
 
 use crate::Nanos;
 use crate::distribution::Distribution;
+use crate::json_form;
 use crate::order::Order;
 use crate::security::Counts;
-use crate::written;
 
 /// What connections with HTTP/2 had in a stretch of time: their beginnings, and what passed over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,11 +84,11 @@ pub struct Waits {
     /// how often
     pub times: u64,
     /// all waits together
-    #[serde(rename = "sum_s", with = "written::seconds")]
+    #[serde(rename = "sum_s", with = "json_form::seconds")]
     #[schemars(with = "f64")]
     pub sum: Nanos,
     /// the longest
-    #[serde(rename = "longest_s", with = "written::seconds")]
+    #[serde(rename = "longest_s", with = "json_form::seconds")]
     #[schemars(with = "f64")]
     pub longest: Nanos,
 }

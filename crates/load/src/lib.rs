@@ -3,7 +3,6 @@
 //! Lanes are threads. Each owns its connections, its engine and its histograms; nothing is shared
 //! on the hot path. This crate knows no file, no process and no subject.
 
-mod alike;
 mod answers;
 mod arrivals;
 mod bounds;
@@ -11,6 +10,7 @@ mod collector;
 mod deadlines;
 mod distribution;
 mod engine;
+mod equal_times;
 mod evidence;
 mod failure;
 mod halt;
@@ -18,6 +18,7 @@ mod handover;
 mod held;
 mod http2;
 mod in_flight;
+pub mod json_form;
 mod lane;
 mod live;
 mod long_turns;
@@ -30,14 +31,13 @@ mod recorder;
 mod recording;
 mod section;
 mod security;
-#[cfg(test)]
-mod shaken;
 mod silence;
+#[cfg(test)]
+mod strange_json;
 mod supply;
 mod tally;
 mod thread;
 mod turns;
-pub mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};

@@ -1,7 +1,7 @@
 //! Folds exchanges into windows, and hands each window over when its time is up.
 
 use crate::Nanos;
-use crate::alike::Alike;
+use crate::equal_times::EqualTimes;
 use wire::h2::Ledger;
 
 use crate::distribution::Distribution;
@@ -40,7 +40,7 @@ pub(crate) struct Recorder {
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
     http2: Option<(Ledger, WantedStreams)>,
     /// Times of answers that the window's distributions do not have yet.
-    alike: Alike,
+    equal_times: EqualTimes,
     /// A window whose time is up but whose clocks have not been read yet.
     ended: Option<WindowReport>,
     handover: Handover,
@@ -70,7 +70,7 @@ impl Recorder {
             gaps: GapLog::new(times.measured.start),
             security: None,
             http2: None,
-            alike: Alike::default(),
+            equal_times: EqualTimes::default(),
             ended: None,
             handover,
             times,
@@ -168,7 +168,7 @@ impl Recorder {
             self.hand_on_unsettled(report);
         }
         self.in_flight.count(self.turn, &mut self.window);
-        self.alike.flush(&mut self.window);
+        self.equal_times.flush(&mut self.window);
         if let Some(log) = &self.security {
             security::merge(&mut self.window.security, log.take().as_deref());
         }
@@ -285,7 +285,7 @@ impl Recorder {
             return;
         }
         let window = &mut self.window;
-        self.alike.add(
+        self.equal_times.add(
             window,
             [done - exchange.intended, done - exchange.sent, exchange.first_byte - exchange.sent],
         );

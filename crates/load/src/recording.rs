@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::Nanos;
 use crate::distribution::Folded;
 use crate::failure::Failure;
+use crate::json_form;
 use crate::section::Section;
 use crate::silence::Silence;
 use crate::tally::{Still, Tally};
-use crate::written;
 
 /// Everything that a run measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,14 +69,14 @@ pub struct Window {
     /// Correct answers that came within it, including answers to requests of the warm-up.
     pub correct: u64,
     /// Failures within it, by class, in the order of `Failure::ALL`.
-    #[serde(with = "written::failures")]
+    #[serde(with = "json_form::failures")]
     pub failed: [u64; Failure::COUNT],
     /// Bytes written to the server.
     pub bytes_sent: u64,
     /// Bytes read from the server.
     pub bytes_received: u64,
     /// Exchanges between sent and done, integrated over the window: exchange-nanoseconds. Averages cannot be added.
-    #[serde(with = "written::large")]
+    #[serde(with = "json_form::large")]
     pub in_flight_area: u128,
     /// CPU time of the threads.
     pub cpu: Nanos,

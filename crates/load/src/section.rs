@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::distribution::Distribution;
-use crate::written;
+use crate::json_form;
 
 // Its distribution has a form of its own in a document.
 /// A tenth of a ramp or of listed times, or a step: what was due there.
@@ -12,11 +12,11 @@ use crate::written;
 #[schemars(rename = "section")]
 pub struct Section<D = Distribution> {
     /// its beginning
-    #[serde(rename = "from_s", with = "written::seconds")]
+    #[serde(rename = "from_s", with = "json_form::seconds")]
     #[schemars(with = "f64")]
     pub from: Nanos,
     /// its end
-    #[serde(rename = "until_s", with = "written::seconds")]
+    #[serde(rename = "until_s", with = "json_form::seconds")]
     #[schemars(with = "f64")]
     pub until: Nanos,
     /// requests that were due in it

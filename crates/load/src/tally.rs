@@ -8,9 +8,9 @@ use crate::distribution::Distribution;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::http2::{self, Http2};
+use crate::json_form;
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::security::{self, Security};
-use crate::written;
 
 /// Counts and distributions, mergeable without loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Tally {
     /// Of them, those to requests that had been due before it.
     pub carried_in: u64,
     /// Failed, by class, in the order of `Failure::ALL`.
-    #[serde(with = "written::failures")]
+    #[serde(with = "json_form::failures")]
     pub failed: [u64; Failure::COUNT],
     /// Neither correct nor failed when the run ended. Only a run's total has any.
     pub under_way: u64,
@@ -76,7 +76,7 @@ pub struct Tally {
     /// Of them, inside the measured time: the basis of a rate.
     pub received_inside: u64,
     /// Exchanges between sent and done, integrated over the measured time: exchange-nanoseconds.
-    #[serde(with = "written::large")]
+    #[serde(with = "json_form::large")]
     pub in_flight_area: u128,
     /// Measured exchanges alone between sent and done, until their end.
     pub flight: Flight,
@@ -101,16 +101,16 @@ pub struct Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flight {
     /// Integrated over time, in exchange-nanoseconds.
-    #[serde(with = "written::large")]
+    #[serde(with = "json_form::large")]
     pub area: u128,
     /// Of exchanges that were answered as expected, from sent to done.
-    #[serde(with = "written::large")]
+    #[serde(with = "json_form::large")]
     pub correct: u128,
     /// Of exchanges that were not, from sent to the failure or to the end of the run.
-    #[serde(with = "written::large")]
+    #[serde(with = "json_form::large")]
     pub failed: u128,
     /// Of requests that were sent once more, from the first sending to the loss.
-    #[serde(with = "written::large")]
+    #[serde(with = "json_form::large")]
     pub unsent: u128,
 }
 

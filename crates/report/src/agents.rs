@@ -20,7 +20,7 @@ pub(crate) fn section(agents: &[AgentFacts]) -> Option<Section> {
 
 /// Those that did not finish.
 pub(crate) fn lost(agents: &[LostAgent]) -> Section {
-    let lost = agents.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)));
+    let lost = agents.iter().map(|lost| Block::paragraph(Tone::Bad, lost.to_string()));
     Section::new("agents", "", Depth::Brief).with(lost)
 }
 
@@ -40,12 +40,6 @@ pub(crate) fn load_from(agents: &[&AgentFacts]) -> String {
     }
 }
 
-/// An agent that did not finish, in a sentence.
-#[must_use]
-pub fn lost_agent(lost: &LostAgent) -> String {
-    lost.to_string()
-}
-
 /// Where the load came from. Nothing, if from this process; and little, if from processes of this machine.
 pub(crate) fn facts_of(agents: &[AgentFacts]) -> Vec<Fact> {
     let lanes = |agent: &AgentFacts| {
@@ -57,9 +51,9 @@ pub(crate) fn facts_of(agents: &[AgentFacts]) -> Vec<Fact> {
             let processes = counted(local.len() as u64, "process", "processes");
             vec![Fact::new("load from", format!("{processes} of this machine"))]
         }
-        afar => {
-            let names: Vec<String> = afar.iter().map(lanes).collect();
-            vec![Fact::new("load from", names.join(", ")), Fact::new("clocks", clocks(afar))]
+        agents => {
+            let names: Vec<String> = agents.iter().map(lanes).collect();
+            vec![Fact::new("load from", names.join(", ")), Fact::new("clocks", clocks(agents))]
         }
     }
 }
@@ -78,7 +72,7 @@ fn clocks(agents: &[AgentFacts]) -> String {
 }
 
 /// A figure of an agent's clock, where it has one of its own.
-fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
+pub(crate) fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
     (!agent.has_our_clock).then_some(figure)
 }
 
@@ -155,7 +149,7 @@ json_type! {
         #[serde(flatten)]
         lost: LostAgent = lost.clone(),
         /// this in words
-        says: String = lost_agent(lost),
+        says: String = lost.to_string(),
     }
 }
 
@@ -167,16 +161,8 @@ mod tests {
 
     fn lost(phase: Phase, open: Option<u64>) -> String {
         let (name, how) = ("desk3".into(), "it ended: signal 9 (KILL)".into());
-        lost_agent(&LostAgent {
-            name,
-            number: 2,
-            of: 4,
-            phase,
-            at_ns: 12_340_000_000,
-            share: 0.25,
-            open,
-            how,
-        })
+        let at_ns = 12_340_000_000;
+        LostAgent { name, number: 2, of: 4, phase, at_ns, share: 0.25, open, how }.to_string()
     }
 
     #[test]

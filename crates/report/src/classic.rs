@@ -6,14 +6,14 @@ use units::chosen;
 
 use crate::Findings;
 use crate::chart::{
-    About, Across, Axis, Column, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
-    both,
+    About, Axis, Column, Lines, Name, Panel, Room, Rows, Series, SharedAxis, Spot, Stand, Trust,
+    Value, both,
 };
 use crate::markup::{Markup, markup};
+use crate::number_format::Written;
+use crate::number_format::in_unit_of;
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
-use crate::run::words::number;
-use crate::written::Written;
 
 /// The article's plots and peaks, with ours beside them.
 pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {
@@ -57,7 +57,7 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
 /// Without a published figure there is nothing to set beside ours.
 fn peak(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figure) -> Value {
     let Some(then) = cell.then else { return Value::default() };
-    let second = Some((then, format!("{}: {}", findings.history.label, number(figure, then))));
+    let second = Some((then, format!("{}: {}", findings.history.label, in_unit_of(figure, then))));
     let Some(now) = cell.now else {
         return Value { second, ..Value::absent("not measured now") };
     };
@@ -81,7 +81,7 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
     let mut charts = Markup::default();
     for (place, &figure) in found.figures.iter().enumerate() {
         let then = series(findings, found, place, &|cell| {
-            cell.then.map(|then| (then, number(figure, then)))
+            cell.then.map(|then| (then, in_unit_of(figure, then)))
         });
         let now = series(findings, found, place, &|cell| {
             let now = cell.now?;
@@ -125,7 +125,7 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
                     ),
                     description: figure.meaning().into(),
                 },
-                across: Across::Counts(places.clone()),
+                across: SharedAxis::Counts(places.clone()),
                 panels: vec![panel],
                 ..Lines::default()
             };

@@ -13,7 +13,7 @@ use lab::workload::Workload;
 use machine::conditions::Split;
 use units::{bytes, count, counted, duration};
 
-use crate::run::words;
+use crate::run::experiment_text;
 
 /// A run that has not begun.
 pub struct DryRun<'r> {
@@ -63,7 +63,7 @@ pub fn text(run: &DryRun<'_>) -> String {
         ));
     }
     page.extend([String::new(), "Load".into()]);
-    page.push(format!("  {}", words::load(experiment, None)));
+    page.push(format!("  {}", experiment_text::load(experiment, None)));
     page.push(format!("  {}", connections(experiment)));
     page.push(format!("  {}", check(experiment, run.each_check)));
     page.extend(run.workloads.iter().flat_map(workload));
@@ -264,20 +264,23 @@ pub fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> St
             duration(all)
         );
     }
-    let lasts = |keys: &[&TrialKey]| {
-        let each = keys.iter().map(|key| experiment.trial_time(key.point));
-        let expected = each.sum::<Duration>() + checks;
-        duration(Duration::from_secs(expected.as_secs().max(1)))
-    };
+    let most = in_all(experiment, keys, checks);
     let time = match (experiment.until, least(experiment, keys).as_slice()) {
-        (None, _) => format!("about {}", lasts(keys)),
-        (Some(_), []) => format!("at most about {}", lasts(keys)),
-        (Some(_), least) => format!("about {} to {}", lasts(least), lasts(keys)),
+        (None, _) => format!("about {most}"),
+        (Some(_), []) => format!("at most about {most}"),
+        (Some(_), least) => format!("about {} to {most}", in_all(experiment, least, checks)),
     };
     match checks {
         Duration::ZERO => time,
         checks => format!("{time}, {} of it to check servers against the RFCs", duration(checks)),
     }
+}
+
+/// How long trials take, and the checks before them.
+fn in_all(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> String {
+    let each = keys.iter().map(|key| experiment.trial_time(key.point));
+    let expected = each.sum::<Duration>() + checks;
+    duration(Duration::from_secs(expected.as_secs().max(1)))
 }
 
 /// Each server and task has one.
@@ -334,7 +337,7 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
     };
     lines.extend(run.plan.chunk_by(is_at).map(|here| {
         let subjects: Vec<&str> = here.iter().map(|key| key.subject.as_str()).collect();
-        let place = words::place_in(Some(experiment), here[0].point);
+        let place = experiment_text::place_in(Some(experiment), here[0].point);
         let (round, workload) = (here[0].repeat + 1, &here[0].workload);
         format!("  round {round}  {workload} at {place}: {}", subjects.join(", "))
     }));

@@ -6,6 +6,7 @@ use load::Recording;
 use serde::Serialize;
 use units::{BYTES, count, counted, digits, duration, fitting, percent, rate, time};
 
+use crate::agents::estimated;
 use crate::grid::{Cell, lines};
 use crate::json::written;
 use crate::paint::{self, Ink, Line, wrapped};
@@ -108,16 +109,15 @@ impl HostKnown {
     #[must_use]
     pub fn of(facts: &AgentFacts, given: &[String]) -> HostKnown {
         let host = &facts.host;
-        let estimated = |figure| (!facts.has_our_clock).then_some(figure);
         HostKnown {
             host: host.name.clone(),
             program: host.program.clone(),
             cpus: host.cpus.clone(),
             files: host.files,
             has_our_clock: facts.has_our_clock,
-            clock_offset_s: estimated(facts.offset_ns as f64 / 1e9),
-            clock_error_s: estimated(units::seconds(facts.offset_error_ns)),
-            round_trip_s: estimated(units::seconds(facts.round_trip_ns)),
+            clock_offset_s: estimated(facts, facts.offset_ns as f64 / 1e9),
+            clock_error_s: estimated(facts, units::seconds(facts.offset_error_ns)),
+            round_trip_s: estimated(facts, units::seconds(facts.round_trip_ns)),
             may_load: host.allow.clone().filter(|rules| *rules != given),
             max_rate_per_s: host.caps.rate,
             max_connections: host.caps.connections,

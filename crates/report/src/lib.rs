@@ -27,6 +27,7 @@ pub mod json;
 pub mod listing;
 pub mod load;
 pub mod markup;
+mod number_format;
 mod page;
 pub mod paint;
 mod paired;
@@ -43,7 +44,6 @@ mod signature;
 mod tests;
 pub mod time;
 pub mod verdict;
-mod written;
 
 use analysis::{Row, Table};
 

@@ -5,16 +5,17 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::Findings;
-use crate::run::words;
+use crate::number_format::in_unit_of;
+use crate::run::experiment_text;
 
 /// A remark in a sentence; `shown` makes of a place the one that people read.
 pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
     match remark {
         Remark::NoCeiling(points) => {
             let at = match points.as_slice() {
-                [only] => words::place_and_unit(shown(*only)),
+                [only] => experiment_text::place_and_unit(shown(*only)),
                 many => {
-                    let places = many.iter().map(|&point| words::place(shown(point)));
+                    let places = many.iter().map(|&point| experiment_text::place(shown(point)));
                     let unit = many.first().map_or("", |&point| shown(point).unit());
                     format!("{} {unit}", places.collect::<Vec<_>>().join(", "))
                 }
@@ -45,7 +46,7 @@ pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
 
 /// What is odd about a table, and what to do about it.
 pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
-    let number = |value| words::number(alarm.figure, value);
+    let number = |value| in_unit_of(alarm.figure, value);
     let range = match (number(alarm.low), number(alarm.high)) {
         (low, high) if low == high => low,
         (low, high) => format!("{low} to {high}"),
@@ -60,7 +61,7 @@ pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
          reaches here \
          (`dyno load --calibrate`)",
         findings.task(&alarm.workload),
-        words::place_and_unit(findings.shown(alarm.point)),
+        experiment_text::place_and_unit(findings.shown(alarm.point)),
         alarm.subjects.len(),
         alarm.of,
         subjects.join(", ")

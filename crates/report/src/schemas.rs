@@ -10,18 +10,22 @@ use serde_json::Value;
 /// Each document, the command that writes it, and its schema.
 fn documents() -> [(&'static str, &'static str, Schema); 15] {
     [
-        ("load", "dyno load --json", schema::<crate::load::json::Document>()),
+        ("load", "dyno load --json", schema::<crate::load::json::LoadDocument>()),
         ("loads", "dyno load --rounds N --json", schema::<crate::load::repeat::Loads>()),
         ("stream", "dyno load --stream", schema::<crate::load::slice::Slice>()),
-        ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
-        ("capacity", "dyno capacity --json", schema::<crate::capacity::JsonDocument>()),
-        ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
-        ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
-        ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
-        ("gate", "dyno gate --json", schema::<crate::gate::json::Document<'_>>()),
-        ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
-        ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
-        ("trend", "dyno trend --json", schema::<crate::history::json::Document<'_>>()),
+        ("hold", "dyno hold --json", schema::<crate::hold::json::HoldDocument<'_>>()),
+        ("capacity", "dyno capacity --json", schema::<crate::capacity::CapacityDocument>()),
+        ("run", "dyno report --format json", schema::<crate::run::json::RunDocument<'_>>()),
+        (
+            "compare",
+            "dyno compare --json",
+            schema::<crate::run::comparison::json::ComparisonDocument<'_>>(),
+        ),
+        ("race", "dyno race --json", schema::<crate::run::race::json::RaceDocument<'_>>()),
+        ("gate", "dyno gate --json", schema::<crate::gate::json::GateDocument<'_>>()),
+        ("check", "dyno check --json", schema::<crate::check::json::CheckDocument<'_>>()),
+        ("audit", "dyno audit --json", schema::<crate::audit::json::AuditDocument<'_>>()),
+        ("trend", "dyno trend --json", schema::<crate::history::json::TrendDocument<'_>>()),
         (
             "early_end",
             "dyno COMMAND -o FILE.json, ended before its result",

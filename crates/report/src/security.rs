@@ -96,9 +96,10 @@ fn chain(agreed: &Agreed) -> String {
 /// Why TLS failed, the most frequent reason first.
 pub(crate) fn reasons(security: &Security) -> Vec<Entry> {
     let reasons = security.agreed.reasons.sorted();
-    let entry =
-        |(reason, times): (&str, u64)| Entry::new(Tone::Dim, format!("{} {reason}", count(times)));
-    reasons.into_iter().map(entry).collect()
+    let entries = reasons
+        .into_iter()
+        .map(|(reason, times)| Entry::new(Tone::Dim, format!("{} {reason}", count(times))));
+    entries.collect()
 }
 
 json_type! {

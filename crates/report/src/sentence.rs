@@ -9,9 +9,9 @@ use lab::figure::Figure;
 use units::digits;
 
 use crate::document::{Mark, Marks};
-use crate::run::words::number;
+use crate::number_format::in_unit_of;
+use crate::number_format::{Written, as_written};
 use crate::run::{price_sentences, race_sentences, searches, trouble};
-use crate::written::{Written, as_written};
 use crate::{Findings, competing, held, load};
 
 /// A paragraph about each workload, and one about how far to trust them.
@@ -262,9 +262,9 @@ fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> 
 pub(crate) fn promised(promise: Promise) -> String {
     format!(
         "p99 ≤ {}, at most {} failed, at least {} on time",
-        number(Figure::ResponseP99, promise.p99_ms),
-        number(Figure::FailedShare, promise.failed_percent),
-        number(Figure::OnTime, promise.on_time_share * 100.0),
+        in_unit_of(Figure::ResponseP99, promise.p99_ms),
+        in_unit_of(Figure::FailedShare, promise.failed_percent),
+        in_unit_of(Figure::OnTime, promise.on_time_share * 100.0),
     )
 }
 

@@ -9,8 +9,8 @@ use crate::chart::{
     Value,
 };
 use crate::markup::Markup;
-use crate::run::words::number;
-use crate::written::Written;
+use crate::number_format::Written;
+use crate::number_format::in_unit_of;
 use crate::{Findings, references};
 
 /// A workload's signature plot.
@@ -119,7 +119,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         height: 200.0,
         limit: is_offered.then(|| {
             let p99_ms = table.promise.p99_ms;
-            (p99_ms, format!("limit: p99 ≤ {}", number(Figure::ResponseP99, p99_ms)))
+            (p99_ms, format!("limit: p99 ≤ {}", in_unit_of(Figure::ResponseP99, p99_ms)))
         }),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
     };

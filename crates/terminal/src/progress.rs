@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use ::agents::AgentNow;
-use campaign::race::made;
+use campaign::race::procedure;
 use campaign::{Campaign, EACH, Event};
 use lab::conformance::{Conformance, VerdictCounts};
 use lab::experiment::Experiment;
@@ -15,7 +15,7 @@ use load::{Glance, Holding, Quantile};
 use crate::agents;
 use crate::searches::Searches;
 use report::paint::{Ink, Line, bar};
-use report::run::words::place_in;
+use report::run::experiment_text::place_in;
 use units::{bytes, count, duration, nanos, rate};
 
 const EVERY: Duration = Duration::from_millis(200);
@@ -360,9 +360,9 @@ fn held_result(holding: &Holding) -> (Ink, String) {
 /// How much will be checked, and how long that takes.
 fn checks(experiment: &Experiment, subjects: usize, cases: usize) -> String {
     let way_out = match (experiment.name.as_str(), experiment.pairs.is_some()) {
-        (made::GATE, true) => "; `--gate throughput,cpu` leaves it out",
+        (procedure::GATE, true) => "; `--gate throughput,cpu` leaves it out",
         // A race has checks only where they are asked for.
-        (made::NAME, _) => "",
+        (procedure::NAME, _) => "",
         _ => "; `--no-check` leaves it out",
     };
     let time = EACH * u32::try_from(subjects).unwrap_or(u32::MAX);

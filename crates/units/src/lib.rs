@@ -1,5 +1,5 @@
 //! Numbers with their units as a reader sees them, three significant digits. Figures with an interval are written in
-//! `report/written.rs`.
+//! `report/number_format.rs`.
 
 mod visible;
 

@@ -12,10 +12,10 @@ mod fault;
 mod h1;
 pub mod h2;
 mod held;
+#[cfg(test)]
+mod json_tests;
 mod socket;
 mod template;
-#[cfg(test)]
-mod written_tests;
 
 pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};

@@ -6,9 +6,9 @@ use load::{Halt, HoldOrder, Order, PartSummary, Parts, Recording, Share, Target}
 use machine::limits::Machine;
 use post::Host;
 
-use crate::here::Here;
 use crate::identity::{host_name, own_host};
 use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
+use crate::own_threads::OwnThreads;
 use crate::serve::orders::raise_files;
 use crate::serve::work::press;
 
@@ -111,7 +111,7 @@ impl Loads for SoleAgent {
         let (lanes, cpus) = self.placed(order.lanes, &order.cpus);
         let share = Share { first: 0, of: lanes };
         let order = HoldOrder { share, lanes, cpus, ..order.clone() };
-        let held = Here.hold(&order, &[], halt, watch)?;
+        let held = OwnThreads.hold(&order, &[], halt, watch)?;
         Ok(Held { agents: vec![self.facts(lanes)], ..held })
     }
 }

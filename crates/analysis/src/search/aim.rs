@@ -1,6 +1,6 @@
 //! What is demanded of a server, and what a trial says of it.
 
-use lab::sought::Limit;
+use lab::search_goal::Limit;
 use load::{Quantile, Recording, Tally};
 
 use super::seconds;

@@ -12,25 +12,25 @@ mod ends;
 mod fitness;
 mod grid;
 mod judge;
-mod kept;
 mod noise;
 mod order;
+mod run_search;
+mod text_form;
 mod unfit;
-mod written;
 
-use lab::sought::Sought;
+use lab::search_goal::SearchGoal;
 use load::Nanos;
 
 pub use aim::{Aim, Criterion, Evidence, evidence, lost_so_far};
 pub use answer::{Answer, Conclusion, End, Place, Stalls};
 pub use grid::Grid;
 pub use judge::{Judged, Pooled, Word};
-pub use kept::{
-    Ending, OddTrial, RunSearch, Searched, next_of, searched, searches_of, server_cpus,
-};
-pub use lab::sought::Limit;
+pub use lab::search_goal::Limit;
 pub use noise::{Noise, noise_in};
 pub use order::{Bracket, ranks};
+pub use run_search::{
+    Ending, OddTrial, RunSearch, Searched, next_of, searched, searches_of, server_cpus,
+};
 
 use course::Course;
 
@@ -148,7 +148,7 @@ impl Search {
     /// The search for this, where the reference achieves so many answers a second. Refused, in a sentence, if even the
     /// lowest rate is too near to that.
     pub fn of(
-        sought: &Sought,
+        sought: &SearchGoal,
         ceiling: Option<f64>,
         is_fresh: bool,
         seed: u64,

@@ -3,7 +3,7 @@
 
 use units::count;
 
-use crate::apart::places_of;
+use crate::separate_trees::places_of;
 use crate::trials::rest;
 use crate::{Campaign, Entrant};
 use lab::ask::{Asked, ask};

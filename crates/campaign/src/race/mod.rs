@@ -3,6 +3,6 @@
 
 pub mod label;
 pub mod look;
-pub mod made;
+pub mod procedure;
 pub mod side;
 pub mod slices;

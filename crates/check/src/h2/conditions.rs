@@ -1,9 +1,9 @@
 //! What only some cases of HTTP/2 ask of an exchange.
 
 use super::frame::{COMPRESSION_ERROR, HEADER_TABLE_SIZE};
-use super::heard::Reply;
 use super::hello::Greeting;
-use super::{Breach, Heard};
+use super::received::Reply;
+use super::{Breach, Received};
 use crate::condition::{Condition, when};
 use crate::observation::{End, Observation};
 
@@ -49,7 +49,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("content_is_read", "an answer that does not come before the content", |seen| {
         !is_reply(seen, has_dropped_content)
     }),
-    when("all_processed", "all of it processed", |seen| is_heard(seen, Heard::has_answered_probe)),
+    when("all_processed", "all of it processed", |seen| {
+        is_heard(seen, Received::has_answered_probe)
+    }),
     when("frame_dropped", "the frame dropped", |seen| {
         is_heard(seen, |it| it.has_answered_probe() && it.answers(1) <= 1)
     }),
@@ -91,7 +93,7 @@ const TLS_1_2: u16 = 0x0303;
 /// TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, and the same for a certificate with ECDSA: `REQUIRED` of `tls.toml`.
 const REQUIRED: [u16; 2] = [0xc02f, 0xc02b];
 
-fn is_heard(seen: &Observation, question: fn(&Heard) -> bool) -> bool {
+fn is_heard(seen: &Observation, question: fn(&Received) -> bool) -> bool {
     seen.heard.as_ref().is_some_and(question)
 }
 

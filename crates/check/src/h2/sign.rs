@@ -1,7 +1,7 @@
 //! What a server of HTTP/2 can show: what cases wait for and are judged by.
 
 use super::frame::{INTERNAL_ERROR, PROTOCOL_ERROR, code_name};
-use super::heard::{Heard, Reply};
+use super::received::{Received, Reply};
 use crate::observation::{End, Observation};
 
 /// Something that has come, or has happened to the connection.
@@ -54,7 +54,7 @@ impl Sign {
         seen.heard.as_ref().is_some_and(|heard| self.is_in(heard, seen.end))
     }
 
-    pub(super) fn is_in(&self, heard: &Heard, end: End) -> bool {
+    pub(super) fn is_in(&self, heard: &Received, end: End) -> bool {
         let is_ended = matches!(end, End::Closed | End::Reset);
         let whole = |stream: &u32| heard.reply(*stream).filter(|reply| reply.is_whole);
         let reset = |stream: &u32| heard.reply(*stream).and_then(Reply::refusal);

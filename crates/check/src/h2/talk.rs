@@ -10,7 +10,7 @@ use super::frame::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, PING, PREFACE, SETTINGS,
     push_frame,
 };
-use super::heard::Heard;
+use super::received::Received;
 use super::sign::Sign;
 use crate::case::Case;
 use crate::exchange::{Line, Patience, unconnected, unix_s};
@@ -57,7 +57,7 @@ pub(crate) fn converse(acts: &[Act], case: &Case, stage: &Stage<'_>) -> Observat
     let mut talk = Talk {
         line,
         stage,
-        seen: Observation { end: End::Open, heard: Some(Heard::default()), ..unconnected() },
+        seen: Observation { end: End::Open, heard: Some(Received::default()), ..unconnected() },
         is_begun: false,
         is_in_block: false,
         is_muddled: false,
@@ -289,11 +289,11 @@ impl Talk<'_> {
         reply.is_some_and(|reply| reply.is_whole || reply.reset.is_some())
     }
 
-    fn heard(&self) -> &Heard {
+    fn heard(&self) -> &Received {
         self.seen.heard.as_ref().expect("it was there when the exchange began")
     }
 
-    fn heard_mut(&mut self) -> &mut Heard {
+    fn heard_mut(&mut self) -> &mut Received {
         self.seen.heard.as_mut().expect("it was there when the exchange began")
     }
 

@@ -16,7 +16,7 @@ use lab::record::{
     CAPACITY, CAPACITY_CEILING, CAPACITY_FLAGS, CAPACITY_SEARCH, OutcomeKind, RunRecord,
 };
 use lab::schedule::rate;
-use lab::sought;
+use lab::search_goal;
 use load::Rate;
 use report::capacity::{Capacity, SearchOutcome};
 use serde::{Deserialize, Serialize};
@@ -46,13 +46,13 @@ pub(crate) struct CapacityFlags {
     #[arg(required_unless_present = "resume")]
     target: Option<String>,
     /// How far the two rates of the answer may lie apart
-    #[arg(long, value_name = "PERCENT", value_parser = sought::width, default_value = sought::WIDTH)]
+    #[arg(long, value_name = "PERCENT", value_parser = search_goal::width, default_value = search_goal::WIDTH)]
     width: f64,
     /// No trial begins that would end later than this; if it comes first, the answer is wider
-    #[arg(long, value_name = "TIME", value_parser = sought::limit, default_value = sought::LIMIT)]
+    #[arg(long, value_name = "TIME", value_parser = search_goal::limit, default_value = search_goal::LIMIT)]
     max_time: Duration,
     /// The lowest rate that is tried, requests per second
-    #[arg(long, value_name = "RATE", value_parser = rate, default_value = sought::LEAST)]
+    #[arg(long, value_name = "RATE", value_parser = rate, default_value = search_goal::LEAST)]
     min_rate: Rate,
     /// The highest [what dyno's own server achieves here, divided by 1.15]
     #[arg(long, value_name = "RATE", value_parser = rate)]
@@ -67,7 +67,7 @@ pub(crate) struct CapacityFlags {
     #[arg(long, value_name = "N", value_parser = amounts::connections)]
     max_connections: Option<usize>,
     /// How long each trial loads before it counts
-    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = sought::WARMUP)]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = search_goal::WARMUP)]
     warmup: Duration,
     /// Continue an interrupted search: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_SEARCH)]

@@ -6,7 +6,7 @@ mod figures;
 mod gate_run;
 mod history;
 mod output;
-mod prepared;
+mod preparation;
 mod sides;
 
 use std::path::PathBuf;

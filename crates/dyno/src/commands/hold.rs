@@ -11,15 +11,14 @@ use lab::amounts;
 use lab::hold::{HoldSpec, Kind, SentText, usual_per_second};
 use load::{Halt, Loss, Plateau, Target};
 use machine::sockets::listeners;
-use report::agents::lost_agent;
 use report::hold::{FinishedHold, second, title};
 use report::verdict::ExplainedVerdict;
 use requests::reach::find;
 use requests::url::{Endpoint, Url, parse_with_socket};
 use units::{count, duration};
 
-use crate::afar;
 use crate::interrupt::halt_on_interrupt;
+use crate::load_agents;
 use crate::order::check_cpus;
 use crate::order::flags::{FromFlags, OwnerFlag};
 use crate::order::http2::WithoutHttp2;
@@ -151,7 +150,7 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let held = match &flags.sent_from.load_on {
         Some(place) if !place.is_local() => {
             let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
-            afar::refuse_local(&[
+            load_agents::refuse_local(&[
                 cpus,
                 (!flags.sent_from.source.is_empty()).then_some("--source"),
             ])?;
@@ -166,7 +165,7 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
                      name one host, or local:N",
                 ));
             }
-            afar::warn_of_loopback(&addresses);
+            load_agents::warn_of_loopback(&addresses);
             held(flags, spec, &halt, place, (&[], &[]), &addresses)?
         }
         _ => {
@@ -230,22 +229,22 @@ fn held(
     // A server on another machine than its agent has another clock; dyno's own texts come back to where they were sent.
     let is_beside = place.is_local() || addresses.iter().all(|address| address.ip().is_loopback());
     order.reads_stamps = is_beside || flags.broadcast.is_some();
-    let Some(mut afar) = afar::meet(place, addresses, halt)? else { return Ok(None) };
-    order.lanes = Loads::lanes(&afar).unwrap_or(1).min(spec.connections);
+    let Some(mut group) = load_agents::meet(place, addresses, halt)? else { return Ok(None) };
+    order.lanes = Loads::lanes(&group).unwrap_or(1).min(spec.connections);
     order.cpus = cpus.to_vec();
     let held = {
         let mut view = HoldView::open(style, live_header(&spec));
         let watch = &mut |event: HoldEvent<'_>| match event {
             HoldEvent::Second(window) => view.watch(window, || second(window)),
             HoldEvent::Agents(agents) => view.watch_agents(agents),
-            HoldEvent::Lost(lost) => view.notice(&lost_agent(lost)),
+            HoldEvent::Lost(lost) => view.notice(&lost.to_string()),
         };
         // The view gives the terminal back before anything is reported.
-        afar::uninterrupted(afar.hold(&order, &targets, halt, watch))?
+        load_agents::uninterrupted(group.hold(&order, &targets, halt, watch))?
     };
     let Some(Held { holding, agents, lost }) = held else { return Ok(None) };
     let Some(holding) = holding else {
-        let all: Vec<String> = lost.iter().map(lost_agent).collect();
+        let all: Vec<String> = lost.iter().map(ToString::to_string).collect();
         return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
     };
     Ok(Some(FinishedHold {

@@ -4,17 +4,16 @@ mod calibrate;
 
 use std::path::Path;
 
-use agents::{Afar, AgentFacts, Here, LoadEvent, Loads, LostAgent, Pressed};
+use agents::{AgentFacts, AgentGroup, LoadEvent, Loads, LostAgent, OwnThreads, Pressed};
 use analysis::{Conduct, Faults, RequirementAnswer, Tolerated, Verdict};
 use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
-use report::agents::lost_agent;
 use report::load::{Costs, FinishedLoad, FinishedLoads, Queue, Tool, like, weigh};
 use requests::{har, secret};
 
-use crate::afar;
 use crate::interrupt::halt_on_interrupt;
+use crate::load_agents;
 use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
@@ -59,17 +58,17 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let halt = halt_on_interrupt()?;
     // Before agents of its own are started, which are dynos, too.
     notice_other_dynos();
-    let mut afar = None;
+    let mut group = None;
     let planned = order::plan(flags, &Machine::read(), &mut |target| {
-        afar = met(flags, target, &halt)?;
-        Ok(afar.as_ref().and_then(Loads::lanes))
+        group = met(flags, target, &halt)?;
+        Ok(group.as_ref().and_then(Loads::lanes))
     })?;
     let Some(plan) = planned else { return Ok(ExitStatus::Interrupted) };
-    let from = afar.as_ref().map(Afar::places);
-    let origin = of_load(flags, &plan, afar.as_ref());
-    let mut here = Here;
-    let loads_by: &mut dyn Loads = match &mut afar {
-        Some(afar) => afar,
+    let from = group.as_ref().map(AgentGroup::places);
+    let origin = of_load(flags, &plan, group.as_ref());
+    let mut here = OwnThreads;
+    let loads_by: &mut dyn Loads = match &mut group {
+        Some(group) => group,
         None => &mut here,
     };
     let history = &flags.keeping.history;
@@ -177,9 +176,9 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// The agents, if the load comes from any. None of agents that were wanted: interrupted.
-fn met(flags: &LoadFlags, target: &Target, halt: &Halt) -> Result<Option<Afar>, Refusal> {
+fn met(flags: &LoadFlags, target: &Target, halt: &Halt) -> Result<Option<AgentGroup>, Refusal> {
     match (&flags.sent_from.load_on, target) {
-        (Some(place), Target::Tcp(address)) => afar::meet(place, &[*address], halt),
+        (Some(place), Target::Tcp(address)) => load_agents::meet(place, &[*address], halt),
         _ => Ok(None),
     }
 }
@@ -207,14 +206,14 @@ fn press(
             feed.watch(glance);
         }
         LoadEvent::Agents(agents) => view.watch_agents(agents),
-        LoadEvent::Lost(lost) => view.notice(&format!("dyno: {}", lost_agent(lost))),
+        LoadEvent::Lost(lost) => view.notice(&format!("dyno: {lost}")),
     });
     let live_view_cpu = view.close();
-    let Some(Pressed { recording, agents, lost }) = afar::uninterrupted(loaded)? else {
+    let Some(Pressed { recording, agents, lost }) = load_agents::uninterrupted(loaded)? else {
         return Ok(None);
     };
     let Some(mut recording) = recording else {
-        let all: Vec<String> = lost.iter().map(lost_agent).collect();
+        let all: Vec<String> = lost.iter().map(ToString::to_string).collect();
         return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
     };
     let fed = feed.close(&recording);

@@ -2,7 +2,7 @@
 //! workload are made of the flags, as a race's are.
 
 use campaign::race::label::{Label, labels};
-use campaign::race::made::{self, Procedure};
+use campaign::race::procedure::{self, Procedure};
 use campaign::race::side::Side;
 use lab::experiment::{Experiment, Point};
 use lab::manner::Manner;
@@ -42,13 +42,13 @@ pub(crate) fn of_run(
     let keys = (0..flags.keeping.loads()).map(|number| TrialKey {
         number,
         subject: name.clone(),
-        workload: made::LOAD.into(),
+        workload: procedure::LOAD.into(),
         point: point(&plan.order.load),
         repeat: number,
     });
     let keys = keys.collect();
     Ok(RunRecord {
-        name: made::LOAD.into(),
+        name: procedure::LOAD.into(),
         experiment,
         files,
         seed: plan.order.seed,
@@ -78,7 +78,7 @@ fn asked(
 ) -> Result<(Option<Experiment>, Texts), Refusal> {
     let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
     let course = Procedure {
-        name: made::LOAD,
+        name: procedure::LOAD,
         question: plan.asked.identity(),
         // Steps have lengths of their own.
         duration: match load.arrivals() {
@@ -103,11 +103,12 @@ fn asked(
         max_failures: Some(flags.max_failures),
         max_wrong: None,
     };
-    let experiment = made::experiment(labels, made::LOAD, load, &course)?;
+    let experiment = procedure::experiment(labels, procedure::LOAD, load, &course)?;
     let mut files = Vec::new();
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let mut asked = order::workload::request(&flags.asking, url.target.clone(), made::LOAD)?;
+        let mut asked =
+            order::workload::request(&flags.asking, url.target.clone(), procedure::LOAD)?;
         if let (true, Some(ask)) = (flags.same_body, plan.order.asks.iter().next())
             && matches!(asked.expect.body, BodyRule::Any)
         {
@@ -119,7 +120,7 @@ fn asked(
                 rule => rule.clone(),
             };
         }
-        let workload = Workload::stated(made::LOAD, &asked).map_err(Refusal::new)?;
+        let workload = Workload::stated(procedure::LOAD, &asked).map_err(Refusal::new)?;
         files.push((workload.source.name, workload.source.text));
     }
     Ok((Some(experiment), files))

@@ -106,7 +106,7 @@ pub(crate) fn plan(
     let asked = RequestSummary {
         source,
         url: url.shown(),
-        address: report::load::words::address(&target),
+        address: report::load::order_text::address(&target),
         status: conditions::status(flags.asking.expect_status),
         expects: conditions::expected(&flags.asking, flags.same_body),
     };
@@ -168,7 +168,7 @@ pub(crate) fn check_cpus(flag: &str, cpus: &[usize], machine: &Machine) -> Resul
         None => Ok(()),
         Some(cpu) => Err(Refusal::new(format!(
             "{flag}: there is no CPU {cpu} for this process; it may use {}",
-            report::load::words::list(&machine.cpus)
+            report::load::order_text::list(&machine.cpus)
         ))),
     }
 }

@@ -9,7 +9,7 @@ use load::{Arrivals, Order, Target};
 
 use super::flags::{ArrivingFlags, Law, LoadFlags};
 use super::schedule::Spacing;
-use crate::afar;
+use crate::load_agents;
 use crate::shell::Refusal;
 
 /// How many agents there are, as far as that is known before they are met.
@@ -51,8 +51,11 @@ pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
     };
     if !place.is_local() {
         let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
-        afar::refuse_local(&[cpus, (!flags.sent_from.source.is_empty()).then_some("--source")])?;
-        afar::warn_of_loopback(&[*address]);
+        load_agents::refuse_local(&[
+            cpus,
+            (!flags.sent_from.source.is_empty()).then_some("--source"),
+        ])?;
+        load_agents::warn_of_loopback(&[*address]);
     }
     Ok(())
 }

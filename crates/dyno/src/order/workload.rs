@@ -1,6 +1,6 @@
 //! What the flags of a race or of a load request, as a workload states it.
 
-use campaign::race::made::called;
+use campaign::race::procedure::called;
 use lab::workload::{StatedRequest, Workload};
 use requests::{answer, file};
 

@@ -8,7 +8,7 @@ use crate::amounts::Cpus;
 use crate::figure::Fold;
 use crate::manner::{Manner, STREAMS_MAX};
 use crate::schedule::Schedule;
-use crate::sought::{self, SaidBy};
+use crate::search_goal::{self, SaidBy};
 use crate::subject::is_file_name;
 
 /// What is wrong with an experiment, and with which of its values.
@@ -164,8 +164,8 @@ impl Experiment {
         let limits =
             sought.limits.iter().map(|limit| (limit.percent, Duration::from_nanos(limit.within)));
         let flaw = |says| Flaw { key: Key::Load, says };
-        sought::limits(limits.collect(), self.timeout, SaidBy::File).map_err(flaw)?;
-        sought::check_range(sought.least, sought.most, SaidBy::File).map_err(flaw)?;
+        search_goal::limits(limits.collect(), self.timeout, SaidBy::File).map_err(flaw)?;
+        search_goal::check_range(sought.least, sought.most, SaidBy::File).map_err(flaw)?;
         let has_rates = as_rate(sought.least).is_some()
             && sought.most.is_none_or(|most| as_rate(most).is_some());
         let has_shares =

@@ -4,7 +4,7 @@ mod aims;
 mod manners;
 mod places;
 mod quick;
-mod searched;
+mod search;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use toml::Spanned;
 use self::aims::{PromiseKeys, TrialKeys};
 use self::manners::Counts;
 use self::quick::QuickKeys;
-use self::searched::SearchKeys;
+use self::search::SearchKeys;
 use super::change::manners;
 use super::check::CONNECTIONS_MAX;
 use super::{Changed, Experiment, Holds, Key, Point, Required, Shape, Subjects, Until, Wanted};
@@ -23,7 +23,7 @@ use crate::amounts;
 use crate::figure::Figure;
 use crate::hold::usual_per_second;
 use crate::schedule::Schedule;
-use crate::sought::{self, Sought};
+use crate::search_goal::{self, SearchGoal};
 use crate::source_file::{ConfigError, SourceFile};
 
 #[derive(Deserialize)]
@@ -145,7 +145,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
     let duration = keys.duration.as_ref().map(|text| reader.time(text)).transpose()?;
     let duration = duration.or(course.as_ref().and_then(Schedule::length));
-    let duration = sought.as_ref().map(|_| searched::ABOUT).or(duration);
+    let duration = sought.as_ref().map(|_| search::ABOUT).or(duration);
     let warmup = match &keys.warmup {
         Some(text) => reader.time_or_none(text)?,
         None if matches!(shape, Shape::Held(_)) || course.is_some() => Duration::ZERO,
@@ -278,10 +278,12 @@ impl Reader<'_> {
         amounts::time_or_none(text.get_ref()).map_err(|says| self.wrong(text, says))
     }
 
-    fn usual_warmup(&self, sought: Option<&Sought>) -> Result<Duration, ConfigError> {
+    fn usual_warmup(&self, sought: Option<&SearchGoal>) -> Result<Duration, ConfigError> {
         match sought {
             None => Ok(Duration::from_secs(2)),
-            Some(_) => amounts::time(sought::WARMUP).map_err(|says| self.source.wrong(None, says)),
+            Some(_) => {
+                amounts::time(search_goal::WARMUP).map_err(|says| self.source.wrong(None, says))
+            }
         }
     }
 
@@ -302,7 +304,7 @@ impl Reader<'_> {
     fn shape(
         &self,
         keys: &Spanned<LoadKeys>,
-        sought: Option<&Sought>,
+        sought: Option<&SearchGoal>,
     ) -> Result<(Shape, Vec<Point>), ConfigError> {
         let load = keys.get_ref();
         if let Some(held) = &load.held {

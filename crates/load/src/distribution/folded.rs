@@ -177,7 +177,7 @@ fn decoded(bytes: &[u8]) -> Histogram<u64> {
 #[derive(Serialize, Deserialize)]
 struct Written {
     count: u64,
-    #[serde(with = "crate::written::large")]
+    #[serde(with = "crate::json_form::large")]
     sum: u128,
     histogram: String,
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -76,7 +76,7 @@ pub enum HoldWhat {
 pub enum Sends {
     /// Texts that come back to the connection that sent them, at one rate over all connections.
     Echo {
-        #[serde(with = "crate::written::bytes")]
+        #[serde(with = "crate::json_form::bytes")]
         text: Vec<u8>,
         /// The rate, over all connections.
         per_second: f64,

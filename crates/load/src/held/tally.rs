@@ -8,7 +8,7 @@ use super::{Loss, PlateauTimes};
 use crate::distribution::{Distribution, Folded};
 use crate::security::{self, Security};
 use crate::tally::{Still, add};
-use crate::{Nanos, SECOND, written};
+use crate::{Nanos, SECOND, json_form};
 
 /// All results of a load of held connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,10 +36,10 @@ pub struct Plateau {
     /// Connections over which messages may come, counted when they could.
     pub opened: u64,
     /// Connections that were never opened, by cause.
-    #[serde(with = "written::losses")]
+    #[serde(with = "json_form::losses")]
     pub failed: [u64; Loss::COUNT],
     /// Connections that were opened and have ended, by cause.
-    #[serde(with = "written::losses")]
+    #[serde(with = "json_form::losses")]
     pub lost: [u64; Loss::COUNT],
     /// At its end: connections over which messages may come.
     pub open: u64,

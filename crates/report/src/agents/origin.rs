@@ -43,11 +43,12 @@ pub(crate) fn table(key: &str, loads: &[&[AgentFacts]]) -> Option<Table> {
 
 type Columns = Vec<(Column, fn(&Seen<'_>) -> Cell)>;
 
+fn column(key: &'static str, heading: &str, priority: u8, meaning: &str) -> Column {
+    let column = Column::new(key, heading, priority).folding();
+    if meaning.is_empty() { column } else { column.explained().meaning(meaning) }
+}
+
 fn columns(loads: usize) -> Columns {
-    let column = |key: &'static str, heading: &str, priority: u8, meaning: &str| {
-        let column = Column::new(key, heading, priority).folding();
-        if meaning.is_empty() { column } else { column.explained().meaning(meaning) }
-    };
     let mut columns: Columns = vec![
         (Column::new("agent", "agent", 0).left(), |it| Cell::text(&it.newest.name)),
         (column("share", "share", 0, "of the load, by its threads"), share),

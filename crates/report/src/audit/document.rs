@@ -4,7 +4,7 @@ use analysis::{Gravity, Verdict};
 use audit::{Audit, AuditedRow, AuditedSource, Finding, Rule, Why};
 use units::{count, counted, percent, rate};
 
-use super::words;
+use super::explanation;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Sign, Table, Tone,
 };
@@ -99,10 +99,10 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
         texts.push(format!(
             "not applied to {rows}: {}, because {}",
             rules.join(", "),
-            words::why(why)
+            explanation::why(why)
         ));
     }
-    if let Some(what) = words::not_counted(sources[0].format) {
+    if let Some(what) = explanation::not_counted(sources[0].format) {
         texts.push(format!("not counted: {what}"));
     }
     Fact { name: sources[0].format.id().replace('_', " "), tone: Tone::Plain, texts }
@@ -173,22 +173,27 @@ fn entry(gravity: Gravity, rule: Rule, all: &[Found<'_>]) -> Entry {
         .filter(|(number, ..)| 0 < *number)
         .map(|(number, one, many)| counted(number as u64, one, many))
         .collect();
-    let head =
-        format!("{}: {} ({}): {}", gravity.name(), words::title(rule), rule.id(), parts.join(", "));
-    let mut entry = Entry::new(gravity.into(), head).with(Tone::Plain, words::because(rule));
+    let head = format!(
+        "{}: {} ({}): {}",
+        gravity.name(),
+        explanation::title(rule),
+        rule.id(),
+        parts.join(", ")
+    );
+    let mut entry = Entry::new(gravity.into(), head).with(Tone::Plain, explanation::because(rule));
     let mut worst = of.clone();
     worst.sort_by_key(|found| std::cmp::Reverse(found.finding.gravity()));
     // Rows that have a figure in common have one sentence.
     worst.dedup_by(|one, other| one.finding == other.finding);
     let shown = worst.len().min(EXAMPLES);
     for found in &worst[..shown] {
-        entry =
-            entry.with(Tone::Plain, format!("{}: {}", place(found), words::says(found.finding)));
+        entry = entry
+            .with(Tone::Plain, format!("{}: {}", place(found), explanation::says(found.finding)));
     }
     if shown < of.len() {
         entry = entry.with(Tone::Dim, format!("and {} more", count((of.len() - shown) as u64)));
     }
-    entry.with(Tone::Dim, format!("what to do: {}", words::what_to_do(rule)))
+    entry.with(Tone::Dim, format!("what to do: {}", explanation::what_to_do(rule)))
 }
 
 /// `haproxy (json-4096)`
@@ -226,8 +231,8 @@ fn table_row(audited: &AuditedRow) -> Row {
         Cell::text(row.place.clone()),
         Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
         or_none(row.rate_per_s.map(rate)).valued(row.rate_per_s),
-        or_none(words::of_row(row, row.mean)),
-        or_none(words::of_row(row, row.at(0.99))),
+        or_none(explanation::of_row(row, row.mean)),
+        or_none(explanation::of_row(row, row.at(0.99))),
         or_none(row.failed_share().map(|share| {
             let bound = if 0.0 < row.unclear { "≥" } else { "" };
             format!("{bound}{}", percent(share))

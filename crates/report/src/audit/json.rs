@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::sentence;
-use super::words;
+use super::explanation;
 use crate::json::{json_type, written};
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
@@ -16,7 +16,7 @@ pub fn json(audit: &Audit) -> serde_json::Result<String> {
     let all = audit.sources.iter().flat_map(|source| &source.findings);
     let of_files = all.map(explained).collect();
     let worth = audit.worth();
-    written(&Document {
+    written(&AuditDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(audit),
@@ -31,7 +31,7 @@ pub fn json(audit: &Audit) -> serde_json::Result<String> {
 /// What others measured, and which of it cannot be true or should not be ranked.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "audit")]
-pub(crate) struct Document<'a> {
+pub(crate) struct AuditDocument<'a> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -61,7 +61,7 @@ json_type! {
         /// what is the same in all its rows
         verdict: ExplainedVerdict = verdict(&source.findings),
         /// what its program does not count, or counts otherwise than one expects
-        not_counted: Option<&'static str> = words::not_counted(source.format),
+        not_counted: Option<&'static str> = explanation::not_counted(source.format),
         /// rules that could not be applied to some rows
         not_asked: Vec<UntestedJson> = source.untested.iter().map(UntestedJson::from).collect(),
         /// each row
@@ -77,7 +77,7 @@ json_type! {
         /// of how many rows
         rows: usize,
         /// why
-        why: &'static str = words::why(untested.why),
+        why: &'static str = explanation::why(untested.why),
     }
 }
 
@@ -120,5 +120,10 @@ fn verdict(findings: &[Finding]) -> ExplainedVerdict {
 
 fn explained(finding: &Finding) -> ExplainedDoubt {
     let rule = finding.rule();
-    ExplainedDoubt::new(rule.id(), finding.gravity(), words::says(finding), words::what_to_do(rule))
+    ExplainedDoubt::new(
+        rule.id(),
+        finding.gravity(),
+        explanation::says(finding),
+        explanation::what_to_do(rule),
+    )
 }

@@ -1,8 +1,8 @@
 //! An audit of what others measured: as a document, and as JSON.
 
 mod document;
+mod explanation;
 pub(crate) mod json;
-mod words;
 
 use audit::Audit;
 

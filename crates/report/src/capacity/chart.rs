@@ -4,7 +4,7 @@ use analysis::search::{Conclusion, Criterion, End, Place};
 use lab::figure::Unit;
 use units::rate;
 
-use super::{FinishedSearch, words};
+use super::{FinishedSearch, sentence};
 use crate::chart::{
     About, Axis, Ceiling, Column, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust,
     Value, both, rows_over_lines,
@@ -67,8 +67,8 @@ pub(crate) fn drawn(searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup
 }
 
 fn about(searches: &[FinishedSearch<'_>]) -> About {
-    let aim = searches.first().map_or(String::new(), |it| words::aim(&it.search.aim));
-    let says = searches.iter().map(|it| format!("{} {}", it.server, words::holds(it)));
+    let aim = searches.first().map_or(String::new(), |it| sentence::aim(&it.search.aim));
+    let says = searches.iter().map(|it| format!("{} {}", it.server, sentence::holds(it)));
     About {
         title: format!("the rate that each server holds with {aim}"),
         description: says.collect::<Vec<String>>().join("; "),
@@ -92,7 +92,7 @@ fn ceiling(value: f64) -> Ceiling {
 }
 
 fn limit(criterion: &Criterion) -> String {
-    words::column(criterion).trim_start_matches("> ").to_string()
+    sentence::column(criterion).trim_start_matches("> ").to_string()
 }
 
 /// The rate that is held and the one that is not, as an interval; an end that was not found is open.
@@ -103,7 +103,7 @@ fn value(found: &FinishedSearch<'_>) -> Value {
         !matches!(answer.conclusion, Conclusion::CannotTell { .. } | Conclusion::Collapsed { .. });
     let (lower, upper) = (end(&answer.lower), end(&answer.upper));
     if !is_known || (lower.is_none() && upper.is_none()) {
-        return Value::absent(words::holds(found));
+        return Value::absent(sentence::holds(found));
     }
     let is_short = [&answer.lower, &answer.upper].into_iter().flatten().any(|end| end.is_short);
     let shown = match (lower, upper) {
@@ -115,7 +115,7 @@ fn value(found: &FinishedSearch<'_>) -> Value {
         interval: Some((lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY))),
         trust: Trust::of(super::verdict(found).word).or_doubtful(is_short),
         shown,
-        says: words::holds(found),
+        says: sentence::holds(found),
         ..Value::default()
     }
 }
@@ -143,8 +143,8 @@ fn spot(place: &Place, criterion: &Criterion) -> Option<Spot> {
     };
     let says = format!(
         "{} {}; {} of {} {kind} kept the limits{early}",
-        words::lost(pooled),
-        words::column(criterion),
+        sentence::lost(pooled),
+        sentence::column(criterion),
         judged.kept,
         judged.of
     );

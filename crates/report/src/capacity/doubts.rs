@@ -3,10 +3,10 @@
 use analysis::search::{Conclusion, Ending};
 use analysis::{Gravity, outcome_in_words};
 use lab::record::OutcomeKind;
-use lab::sought::SaidBy;
+use lab::search_goal::SaidBy;
 use units::rate;
 
-use super::{FinishedSearch, words};
+use super::{FinishedSearch, sentence};
 use crate::verdict::ExplainedDoubt;
 
 pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
@@ -22,7 +22,7 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
         ));
     }
     doubts.extend(found.endings.iter().map(|ending| ended(found, ending)));
-    doubts.extend(words::noise(found).map(|says| {
+    doubts.extend(sentence::noise(found).map(|says| {
         ExplainedDoubt::new(
             "capacity_noise",
             Gravity::Note,
@@ -130,7 +130,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             format!(
                 "The bracket is wider than {}, or an end of it was not found.",
-                words::whole(found.search.width)
+                sentence::whole(found.search.width)
             ),
             longer,
         ),
@@ -148,7 +148,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             format!(
                 "The bracket is wider than {}: thirty trials at a rate between its ends did not decide it.",
-                words::whole(found.search.width)
+                sentence::whole(found.search.width)
             ),
             "ask for a wider answer: its processes differ, or its rate is limited by chance",
         ),

@@ -5,7 +5,7 @@ use load::SECOND;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FinishedSearch, words};
+use super::{FinishedSearch, sentence};
 use crate::json::{json_type, written};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
@@ -15,19 +15,19 @@ const SCHEMA: &str = "dyno.capacity/1";
 /// The first search of a run, with a line end; none if it searched for nothing.
 pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
     let found = findings.searches.first()?;
-    Some(written(&Document::from(&FinishedSearch::of(findings, found))))
+    Some(written(&CapacityDocument::from(&FinishedSearch::of(findings, found))))
 }
 
 json_type! {
     /// A search for the highest rate at which a server keeps the limits.
-    pub(crate) struct Document as "capacity_report" of found: FinishedSearch<'_> {
+    pub(crate) struct CapacityDocument as "capacity_report" of found: FinishedSearch<'_> {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,
         /// the dyno that wrote it
         dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
-        sentence: String = words::sentences(found).join(" "),
+        sentence: String = sentence::sentences(found).join(" "),
         /// what the answer is worth
         verdict: ExplainedVerdict = super::verdict(found),
         /// the number of the run in which all trials are kept
@@ -104,7 +104,7 @@ json_type! {
     /// A limit of a search.
     struct CriterionJson as "criterion" of it: Criterion {
         /// in words: p99 ≤ 10 ms, or failures
-        says: String = words::criterion(it),
+        says: String = sentence::criterion(it),
         /// answered later than this, from when it was due, a request is lost; null: only failures are
         within_ms: Option<f64> = it.limit.map(|limit| limit.within as f64 / SECOND as f64 * 1e3),
         /// so many of the requests may be lost

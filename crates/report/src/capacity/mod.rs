@@ -4,14 +4,14 @@
 pub(crate) mod chart;
 mod doubts;
 pub(crate) mod json;
-pub(crate) mod words;
+pub(crate) mod sentence;
 
 use analysis::search::{
     Answer, Conclusion, End, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
 };
 use lab::experiment::Shape;
 use lab::record::CAPACITY;
-use lab::sought::SaidBy;
+use lab::search_goal::SaidBy;
 use units::rate;
 
 use crate::document::{Cell, Column, Document, Row, Table, Tone};
@@ -19,9 +19,9 @@ use crate::render::{Chart, Screen, Shown};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
-pub(crate) use json::Document as JsonDocument;
+pub(crate) use json::CapacityDocument;
 pub use json::json;
-pub use words::{aim, bracket, criterion, progress, trial};
+pub use sentence::{aim, bracket, criterion, progress, trial};
 
 /// The one search of `dyno capacity`: the run that it is, and for programs the search alone.
 pub struct Capacity<'a>(pub &'a Findings<'a>);
@@ -122,7 +122,7 @@ pub(crate) fn tried_rates(found: &FinishedSearch<'_>, key: String) -> Option<Tab
     ];
     let criteria = found.search.aim.criteria();
     columns.extend(criteria.iter().enumerate().map(|(place, of)| {
-        Column::new(format!("lost_{place}"), words::column(of), place as u8)
+        Column::new(format!("lost_{place}"), sentence::column(of), place as u8)
             .meaning(
                 "share of the requests due, over all trials of the rate; 93 % interval; ≥: trials ended early, and more may \
                  have been lost",
@@ -166,8 +166,9 @@ fn row(per_s: f64, judged: &Judged, word: &str, tone: Tone) -> Row {
 }
 
 fn lost(pooled: &Pooled) -> Cell {
-    let mut cell = Cell::text(words::lost(pooled)).valued(Some(pooled.loss));
-    let between = |(low, high): (f64, f64)| format!("[{}–{}]", words::bare(low), words::bare(high));
+    let mut cell = Cell::text(sentence::lost(pooled)).valued(Some(pooled.loss));
+    let between =
+        |(low, high): (f64, f64)| format!("[{}–{}]", sentence::bare(low), sentence::bare(high));
     cell.interval = pooled.interval.filter(|_| !pooled.is_bound).map(between);
     cell
 }

@@ -3,13 +3,13 @@
 
 use lab::figure::Unit;
 
-use super::across::Across;
 use super::heat::Heat;
 use super::marks::{
     Way, apart, arrow, band, both_ways, colour, columns, dashed, heading, key, line, mark, notes,
     of_subject, pair, point, rungs, short, stroke, text,
 };
 use super::scale::Scale;
+use super::shared_axis::SharedAxis;
 use super::signs::{Ceiling, NEAR, legend};
 use super::{About, Room, Stand, Trust, framed};
 use crate::markup::{Markup, markup};
@@ -18,7 +18,7 @@ use crate::markup::{Markup, markup};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     pub(crate) about: About,
-    pub(crate) across: Across,
+    pub(crate) across: SharedAxis,
     /// What the axis counts, with its unit; empty where a heading says so.
     pub(crate) axis: String,
     pub(crate) panels: Vec<Panel>,

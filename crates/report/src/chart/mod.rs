@@ -1,7 +1,6 @@
 //! Charts as SVG, written by hand: values with intervals on a shared axis (`rows`), lines over x (`lines`), and the map
 //! of how long exchanges took (`heat`). They show what they are given and compute nothing.
 
-mod across;
 pub mod bars;
 pub mod braille;
 mod heat;
@@ -9,12 +8,13 @@ mod lines;
 pub(crate) mod marks;
 mod rows;
 pub(crate) mod scale;
+mod shared_axis;
 mod signs;
 
-pub(crate) use across::Across;
 pub(crate) use heat::Heat;
 pub(crate) use lines::{Form, Lines, Panel, Series, Spot};
 pub(crate) use rows::{Axis, Column, Name, Rows, Value};
+pub(crate) use shared_axis::SharedAxis;
 pub(crate) use signs::{Ceiling, Trust};
 
 use crate::markup::{Markup, markup};

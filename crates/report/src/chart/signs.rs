@@ -4,7 +4,7 @@ use analysis::{Row, Verdict};
 use lab::figure::Unit;
 
 use super::Spot;
-use crate::written::number;
+use crate::number_format::number;
 
 /// How far a value can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

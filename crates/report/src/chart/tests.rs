@@ -153,7 +153,7 @@ fn strip(values: &[f64]) -> Lines {
     };
     Lines {
         about: about(),
-        across: Across::Seconds(values.len() as f64),
+        across: SharedAxis::Seconds(values.len() as f64),
         panels: vec![
             panel(&[Form::Told, Form::Line("trace")]),
             map,
@@ -185,9 +185,11 @@ fn ugly_data_stays_on_the_paper_and_is_escaped() {
         }
         all.push(lines(&strip(&[ugly]), Room::Small(200.0)));
         all.push(lines(&strip(&[]), Room::Small(200.0)));
-        for across in
-            [Across::Percentiles(ugly), Across::Times(vec![ugly]), Across::Names(Vec::new())]
-        {
+        for across in [
+            SharedAxis::Percentiles(ugly),
+            SharedAxis::Times(vec![ugly]),
+            SharedAxis::Names(Vec::new()),
+        ] {
             all.push(lines(
                 &Lines { across, ..curves(vec![series("<x>", 0, &[(1.0, ugly)])]) },
                 Room::Wide,
@@ -404,7 +406,7 @@ fn an_axis_of_names_has_as_many_as_fit_and_a_break_says_why() {
     let mut found = curves(vec![series("x", 2, &[(0.5, 1.0), (1.5, 2.0), (2.5, f64::NAN)])]);
     let gone = &mut found.panels[0].series[0].points[2];
     (gone.trust, gone.says) = (Trust::Invalid, "gone".into());
-    found.across = Across::Names(["7", "8", "9"].map(String::from).to_vec());
+    found.across = SharedAxis::Names(["7", "8", "9"].map(String::from).to_vec());
     found.breaks = vec![(2.0, "kernel <6>".into())];
     let drawn = lines(&found, Room::Wide);
     for name in [">7<", ">8<", ">9<", ">kernel &lt;6&gt;<"] {
@@ -413,7 +415,7 @@ fn an_axis_of_names_has_as_many_as_fit_and_a_break_says_why() {
     assert!(!drawn.contains("NaN"), "{drawn}");
     // Two arms, drawn both ways.
     assert_eq!(drawn.matches("<line class=\"line s2\"").count(), 4, "{drawn}");
-    found.across = Across::Names((0..200).map(|n| format!("run{n}")).collect());
+    found.across = SharedAxis::Names((0..200).map(|n| format!("run{n}")).collect());
     let crowd = lines(&found, Room::Narrow);
     assert!((4..12).contains(&crowd.matches(">run").count()), "{crowd}");
     assert!(crowd.contains(">run199<"), "the last has its name: {crowd}");
@@ -424,7 +426,7 @@ fn the_names_of_percentiles_keep_apart() {
     for reach in [100.0, 1e4, 3e4, 1e5, 1e6, 1e7] {
         let found = curves(vec![series("x", 0, &[(2.0, 1.0), (reach, 9.0)])]);
         let drawn =
-            lines(&Lines { across: Across::Percentiles(reach), ..found }, Room::Small(400.0));
+            lines(&Lines { across: SharedAxis::Percentiles(reach), ..found }, Room::Small(400.0));
         let ticks = drawn.split("<text class=\"tick\" text-anchor=\"middle\" x=\"").skip(1);
         let place = |tick: &str| -> (f64, f64) {
             let (x, rest) = tick.split_once('"').unwrap();
@@ -457,7 +459,7 @@ fn stacked_series_stand_on_each_other() {
             ..Series::default()
         };
         let panel = Panel::new("", "", Unit::Count, 100.0, vec![stack(0, 10.0), stack(1, 30.0)]);
-        let across = Across::Names(vec!["a".into()]);
+        let across = SharedAxis::Names(vec!["a".into()]);
         lines(&Lines { panels: vec![panel], across, ..Lines::default() }, Room::Wide)
     };
     let drawn = stacks(Form::Stack);

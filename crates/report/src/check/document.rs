@@ -96,18 +96,20 @@ fn begin_with(result: &CheckResult) -> Vec<Block> {
     if broken.is_empty() {
         return Vec::new();
     }
-    let named = |finding: &&Finding| {
-        let tags = finding.tags.iter().map(|tag| tag.name());
-        let why: Vec<&str> = std::iter::once(finding.level.name()).chain(tags).collect();
-        format!("{} ({}; {})", finding.id, finding.title, why.join(", "))
-    };
-    let first: Vec<String> = broken.iter().take(FIRST).map(named).collect();
+    let first: Vec<String> = broken.iter().take(FIRST).map(|finding| titled(finding)).collect();
     let all = counted(broken.len() as u64, "case failed", "cases failed");
     let begin = format!("{all}. Begin with {}.", first.join(", "));
     let likeness = likeness(&result.report.findings).map(|found| alike(&found, broken.len()));
     let paragraphs =
         std::iter::once((Tone::Strong, begin)).chain(likeness.map(|it| (Tone::Plain, it)));
     paragraphs.map(|(tone, text)| Block::paragraph(tone, text)).collect()
+}
+
+/// A case with its title, and why it matters.
+fn titled(finding: &Finding) -> String {
+    let tags = finding.tags.iter().map(|tag| tag.name());
+    let why: Vec<&str> = std::iter::once(finding.level.name()).chain(tags).collect();
+    format!("{} ({}; {})", finding.id, finding.title, why.join(", "))
 }
 
 /// Whose failures they are, of so many.
@@ -229,20 +231,23 @@ fn areas(report: &Report) -> Block {
 }
 
 fn area_row(name: &str, tally: &VerdictCounts) -> Row {
-    let cell = |tone: Tone, count: usize| match count {
-        0 => Cell::text("·").toned(Tone::Dim),
-        count => Cell::text(count.to_string()).valued(Some(count as f64)).toned(tone),
-    };
-    let cells = vec![
-        Cell::text(name),
-        cell(Tone::Good, tally.pass),
-        cell(Tone::Doubtful, tally.warn),
-        cell(Tone::Bad, tally.fail),
-        cell(Tone::Bad, tally.crash),
-        cell(Tone::Plain, tally.not_testable),
-        cell(Tone::Dim, tally.not_applicable),
+    let counts = [
+        (Tone::Good, tally.pass),
+        (Tone::Doubtful, tally.warn),
+        (Tone::Bad, tally.fail),
+        (Tone::Bad, tally.crash),
+        (Tone::Plain, tally.not_testable),
+        (Tone::Dim, tally.not_applicable),
     ];
-    Row { cells, ..Row::default() }
+    let counts = counts.map(|(tone, count)| match count {
+        0 => Cell::text("·").toned(Tone::Dim),
+        count => number(count).toned(tone),
+    });
+    Row { cells: std::iter::once(Cell::text(name)).chain(counts).collect(), ..Row::default() }
+}
+
+fn number(count: usize) -> Cell {
+    Cell::text(count.to_string()).valued(Some(count as f64))
 }
 
 fn sums(result: &CheckResult, style: Style) -> Vec<Block> {
@@ -323,7 +328,6 @@ fn sum_row(
         cells.push(Cell::text(format!("not applicable: {why}")).toned(Tone::Dim));
         return Row { cells, ..Row::default() };
     }
-    let number = |count: usize| Cell::text(count.to_string()).valued(Some(count as f64));
     let crash = if tally.crash > 0 { format!(" + {} crash", tally.crash) } else { String::new() };
     let security = match tally.security.is_empty() {
         true => Cell::none(),

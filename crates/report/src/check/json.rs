@@ -11,7 +11,7 @@ const SCHEMA: &str = "dyno.check/1";
 
 /// The whole document, with a line end.
 pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
-    written(&Document {
+    written(&CheckDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
@@ -23,7 +23,7 @@ pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
 /// How much of the RFCs each server keeps.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "check")]
-pub(crate) struct Document<'c> {
+pub(crate) struct CheckDocument<'c> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,

@@ -106,7 +106,7 @@ fn labelled(word: &str, text: &str, width: usize) -> Vec<Line> {
 }
 
 #[derive(Serialize)]
-struct Document {
+struct CatalogueDocument {
     schema: &'static str,
     catalogue: Stamp,
     cases: Vec<CaseJson>,
@@ -168,7 +168,7 @@ impl Shown for Catalogue<'_> {
 
 /// The catalogue for programs.
 fn json(cases: &[&Case]) -> serde_json::Result<String> {
-    written(&Document {
+    written(&CatalogueDocument {
         schema: "dyno.check-list/1",
         catalogue: stamp(),
         cases: cases.iter().map(|case| (*case).into()).collect(),

@@ -4,13 +4,13 @@ use analysis::{Closeup, Detail, Role, Slowest, Spectrum, Step};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 
-use super::along::strip;
 use super::places::value;
+use super::timeline::strip;
 use crate::Findings;
-use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Spot, Stand};
+use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Spot, Stand};
 use crate::markup::{Markup, markup};
+use crate::number_format::in_unit_of;
 use crate::render::html::{beside, dim};
-use crate::run::words::number;
 
 pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Markup {
     let closeups = &detail.closeups;
@@ -116,7 +116,7 @@ fn spectrum(
             title: format!("{title}, {}: percentiles", findings.place(close.point)),
             description: "Response and service time along percentiles".into(),
         },
-        across: Across::Percentiles(reach),
+        across: SharedAxis::Percentiles(reach),
         panels: vec![panel],
         slot: Some(slot),
         ..Lines::default()
@@ -178,7 +178,7 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
         return Markup::default();
     }
     let longest = all.iter().map(|(_, slow)| slow.took_ms).fold(0.0, f64::max);
-    let time = |value: f64| number(Figure::ResponseMax, value);
+    let time = |value: f64| in_unit_of(Figure::ResponseMax, value);
     let rows = all.into_iter().map(|(close, slow)| {
         let is_first = close.slowest.first() == Some(slow);
         markup!(

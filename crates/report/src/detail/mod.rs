@@ -1,18 +1,18 @@
 //! Each subject in depth: how its response times are spread, their percentiles, and a round along its time.
 
-mod along;
 mod closeup;
 mod places;
+mod timeline;
 
 use analysis::{Closeup, Detail, Row, Table};
 use lab::figure::Figure;
 
 use crate::Findings;
 use crate::markup::{Markup, markup};
+use crate::number_format::Written;
 use crate::render::html;
-use crate::written::Written;
 
-pub(crate) use along::{Times, name, unit};
+pub(crate) use timeline::{Times, name, unit};
 
 /// The style of the small charts beside each other.
 pub(crate) const STYLE: &str = include_str!("detail.css");

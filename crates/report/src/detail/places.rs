@@ -5,11 +5,11 @@ use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
-use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Spot, Stand, Trust};
+use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Spot, Stand, Trust};
 use crate::markup::{Markup, markup};
+use crate::number_format::in_unit_of;
+use crate::number_format::marks;
 use crate::render::html::{beside, dim};
-use crate::run::words::number;
-use crate::written::marks;
 
 /// The column of what was given up ends at so many times the time-out.
 const GIVEN_UP: f64 = 1.3;
@@ -81,7 +81,7 @@ fn histogram(
     }
     let mut notes: Vec<String> = marks.iter().map(|mark| mark.says.clone()).collect();
     if 0 < spread.censored {
-        notes.push(format!("{} given up", number(Figure::Failed, spread.censored as f64)));
+        notes.push(format!("{} given up", in_unit_of(Figure::Failed, spread.censored as f64)));
     }
     let note = notes.join(" · ");
     let mut series = distribution(spread);
@@ -99,7 +99,7 @@ fn histogram(
             ),
             description: format!("Distribution of the response time: {note}"),
         },
-        across: Across::Times(times.to_vec()),
+        across: SharedAxis::Times(times.to_vec()),
         panels: vec![Panel { includes: vec![100.0], ..panel }],
         slot: Some(slot),
         ..Lines::default()
@@ -139,5 +139,5 @@ fn distribution(spread: &Spread) -> Vec<(Form, Vec<Spot>)> {
 
 /// A time with its marks.
 pub(super) fn value(figure: Figure, found: Number) -> String {
-    marks(found.is_bound, found.is_supported).around(&number(figure, found.value))
+    marks(found.is_bound, found.is_supported).around(&in_unit_of(figure, found.value))
 }

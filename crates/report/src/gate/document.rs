@@ -8,9 +8,9 @@ use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::number_format::in_unit_of;
 use crate::paired::{self, Finding, PairedFigure};
 use crate::run::conditions::machine;
-use crate::run::words::number;
 use crate::time::utc;
 
 pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
@@ -117,7 +117,7 @@ fn of_figure(weighed: &Weighed) -> PairedFigure {
 }
 
 fn bounded(figure: Figure, value: f64, is_bound: bool) -> String {
-    format!("{}{}", if is_bound { "≥" } else { "" }, number(figure, value))
+    format!("{}{}", if is_bound { "≥" } else { "" }, in_unit_of(figure, value))
 }
 
 /// What the pairs showed where that decides nothing.
@@ -125,18 +125,16 @@ fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
     if gate.word() != Word::CannotTell {
         return None;
     }
-    let listed = |figure: Figure, pairs: &[PairOf]| -> String {
-        pairs.iter().map(|pair| both(figure, pair)).collect::<Vec<_>>().join(", ")
-    };
-    let of_figure =
-        |it: &Weighed| (format!("{}, base/head", name(it)), listed(it.figure, &it.pairs));
-    let equal = (
-        "the base against itself, throughput/s".to_string(),
-        listed(Figure::Throughput, &gate.equal),
-    );
-    let all = [equal].into_iter().chain(gate.weighing.figures.iter().map(of_figure));
-    let entry = |(of, pairs): (String, String)| Entry::new(Tone::Dim, format!("{of}: {pairs}"));
-    let entries: Vec<Entry> = all.filter(|(_, pairs)| !pairs.is_empty()).map(entry).collect();
+    let equal = "the base against itself, throughput/s".to_string();
+    let figures = gate.weighing.figures.iter();
+    let entries: Vec<Entry> = std::iter::once((equal, Figure::Throughput, &gate.equal))
+        .chain(figures.map(|it| (format!("{}, base/head", name(it)), it.figure, &it.pairs)))
+        .filter(|(.., pairs)| !pairs.is_empty())
+        .map(|(of, figure, pairs)| {
+            let pairs: Vec<String> = pairs.iter().map(|pair| both(figure, pair)).collect();
+            Entry::new(Tone::Dim, format!("{of}: {}", pairs.join(", ")))
+        })
+        .collect();
     let heading = "Each pair as it was measured, undecided (* disturbed, does not count)";
     (!entries.is_empty())
         .then(|| Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))

@@ -16,7 +16,7 @@ const SCHEMA: &str = "dyno.gate/1";
 /// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "gate")]
-pub(crate) struct Document<'t> {
+pub(crate) struct GateDocument<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -152,7 +152,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
     disturbances.dedup();
     let first = weighing.disturbances.first();
     let [base_faults, head_faults] = weighing.conduct.map(analysis::Conduct::faults);
-    written(&Document {
+    written(&GateDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: gate.sentence(),

@@ -157,7 +157,11 @@ pub fn disturbance(course: &GateCourse) -> Option<String> {
 
 /// What a figure is of: `throughput/s, 16 connections`.
 fn name(weighed: &Weighed) -> String {
-    format!("{}, {}", weighed.figure.heading(), crate::run::words::place_and_unit(weighed.point))
+    format!(
+        "{}, {}",
+        weighed.figure.heading(),
+        crate::run::experiment_text::place_and_unit(weighed.point)
+    )
 }
 
 /// The head's divided by the base's.

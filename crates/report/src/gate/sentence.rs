@@ -32,7 +32,7 @@ fn answer(
 ) -> String {
     let detect = chosen_share(weighing.rule.detect);
     let gated = || weighing.figures.iter().filter(|it| it.is_gated);
-    let of = |answer: Answer| gated().filter(move |it| it.finding.answer == answer);
+    let answered = |answer: Answer| gated().filter(move |it| it.finding.answer == answer);
     let list = |all: Vec<String>| all.join("; ");
     match weighing.verdict {
         Verdict::NotWorse => {
@@ -46,7 +46,7 @@ fn answer(
             }
         }
         Verdict::Worse(WhyWorse::Figures) => {
-            format!("Worse: {}.", list(of(Answer::Worse).map(figure).collect()))
+            format!("Worse: {}.", list(answered(Answer::Worse).map(figure).collect()))
         }
         Verdict::Worse(WhyWorse::Failed) => {
             "Worse: the head did not start, died or answered wrongly, where the base was measured.".into()

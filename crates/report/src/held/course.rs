@@ -8,7 +8,7 @@ use lab::record::OutcomeKind;
 use super::lines::estimated;
 use super::named;
 use crate::Findings;
-use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Stand};
+use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Stand};
 use crate::detail::{Times, name, unit};
 use crate::markup::{Markup, markup};
 use crate::render::html::{self, beside, dim};
@@ -103,7 +103,7 @@ fn strips(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Lines {
             title: format!("{title}: connections and what they took, along the time"),
             description: format!("{} panels over one axis of time", panels.len()),
         },
-        across: Across::Seconds(until_s),
+        across: SharedAxis::Seconds(until_s),
         shaded: vec![(course.closed_s, until_s)],
         panels,
         slot: Some(slot),

@@ -8,8 +8,8 @@ use super::lines::{Line, estimated, memory, memory_max};
 use crate::Findings;
 use crate::chart::{About, Lines, Panel, Series, Spot, Stand, both};
 use crate::markup::{Markup, markup};
+use crate::number_format::unsaid;
 use crate::render::html::dim;
-use crate::written::unsaid;
 
 /// A value of a plateau.
 #[derive(Clone, Copy)]

@@ -6,8 +6,8 @@ use lab::figure::{Figure, Unit};
 use crate::Findings;
 use crate::chart::Trust;
 use crate::chart::marks::short;
-use crate::written::Written;
-pub(super) use crate::written::number;
+use crate::number_format::Written;
+pub(super) use crate::number_format::number;
 
 /// A subject that held connections over a workload. Its colour is the subject's; its dashes are the workload's.
 pub(super) struct Line<'f> {

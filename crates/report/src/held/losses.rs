@@ -4,7 +4,7 @@ use analysis::Plateau;
 use lab::figure::Unit;
 
 use super::lines::{Line, number};
-use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Spot, Stand};
+use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Spot, Stand};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 
@@ -120,7 +120,7 @@ fn chart(line: &Line<'_>, causes: &[String]) -> Markup {
                 "Connections that failed, were lost or fell silent, by cause, at each plateau"
                     .into(),
         },
-        across: Across::Names(plateaus().map(place).collect()),
+        across: SharedAxis::Names(plateaus().map(place).collect()),
         panels: vec![Panel::new(line.title.clone(), note, Unit::Count, 108.0, series)],
         slot: Some(line.slot),
         ..Lines::default()

@@ -5,8 +5,8 @@ mod curves;
 pub(crate) mod lines;
 mod losses;
 mod price;
+mod published;
 mod sentence;
-mod stated;
 
 pub(crate) use sentence::{all as sentences, held as sentence};
 
@@ -19,7 +19,7 @@ pub(crate) const STYLE: &str = include_str!("held.css");
 
 /// The figures of the article, and of this run.
 pub(crate) fn stated(findings: &Findings<'_>) -> Vec<Block> {
-    stated::stated(findings, &lines::lines(findings))
+    published::published(findings, &lines::lines(findings))
 }
 
 /// All pictures of a run of held connections.

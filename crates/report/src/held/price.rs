@@ -6,7 +6,7 @@ use lab::figure::Unit;
 use super::lines::{Line, each, number, units_of_1024};
 use crate::chart::{About, Axis, Column, Name, Rows, Stand, Value, both};
 use crate::markup::Markup;
-use crate::written::Written;
+use crate::number_format::Written;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
 pub(super) fn gave_way(found: &FirstFailure) -> String {

@@ -6,8 +6,8 @@ use units::count;
 
 use super::lines::{estimated, number, rss};
 use crate::Findings;
+use crate::number_format::Written;
 use crate::sentence::unmeasured;
-use crate::written::Written;
 
 /// A paragraph about each workload that was held.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {

@@ -9,8 +9,8 @@ use super::naming::{commit, heading, name, place, run};
 use super::proof::{clean_commit, proof};
 use super::series::{Per, Series, Trend};
 use crate::document::{Entry, Tone};
+use crate::number_format::Written;
 use crate::time::utc;
-use crate::written::Written;
 
 /// Changes that began with one run, or with runs of one commit.
 pub(super) struct Cause<'t> {

@@ -8,11 +8,11 @@ use super::cause::{self, Cause, causes};
 use super::line::Line;
 use super::naming::{group, heading, label, name, run};
 use super::series::{Machine, Per, Series, Trend};
-use crate::chart::{About, Across, Form, Lines, Panel, Spot, Stand, Trust, both};
+use crate::chart::{About, Form, Lines, Panel, SharedAxis, Spot, Stand, Trust, both};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
-use crate::written::Written;
+use crate::number_format::Written;
 
 /// The whole history.
 pub fn document(trend: &Trend) -> Document {
@@ -232,7 +232,7 @@ fn curves(series: &Series) -> Lines {
             title: name(series),
             description: "Each run's figure, and the levels between which it changed".into(),
         },
-        across: Across::Names(series.lines.iter().map(short).collect()),
+        across: SharedAxis::Names(series.lines.iter().map(short).collect()),
         axis: "runs, oldest first".into(),
         panels: vec![panel],
         breaks: breaks.collect(),

@@ -19,7 +19,7 @@ const SCHEMA: &str = "dyno.trend/1";
 /// The whole document, with a line end.
 pub fn json(trend: &Trend) -> serde_json::Result<String> {
     let levels = trend.series.iter().map(|series| level_of_a_look(series.values.len()));
-    written(&Document {
+    written(&TrendDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(trend),
@@ -35,7 +35,7 @@ pub fn json(trend: &Trend) -> serde_json::Result<String> {
 /// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "trend")]
-pub(crate) struct Document<'t> {
+pub(crate) struct TrendDocument<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,

@@ -13,7 +13,7 @@ mod proof;
 mod reader;
 mod series;
 
-use lab::record::Fact;
+use lab::record::fact;
 
 use crate::document::Document;
 use crate::render::Shown;
@@ -29,10 +29,6 @@ pub use series::Trend;
 
 /// The fact that is a part of the conditions, and no part of a machine: kernels are renewed more often than histories.
 const KERNEL: &str = "kernel";
-
-fn fact<'f>(facts: &'f [Fact], name: &str) -> Option<&'f str> {
-    facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
-}
 
 impl Shown for Trend {
     fn document(&self) -> Document {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use units::seconds;
 
 use super::{FinishedHold, sentence, with_findings};
-use crate::agents::{AgentJson, lost_agent};
+use crate::agents::AgentJson;
 use crate::json::{DistributionJson, json_type, written};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
@@ -19,12 +19,12 @@ const SCHEMA: &str = "dyno.hold/1";
 
 /// The whole document, with a line end.
 pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
-    written(&Document::from(held))
+    written(&HoldDocument::from(held))
 }
 
 json_type! {
     /// Held connections, step by step. Times count from the start of the ramp.
-    pub(crate) struct Document<'t> as "hold" of held: FinishedHold {
+    pub(crate) struct HoldDocument<'t> as "hold" of held: FinishedHold {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,
@@ -125,7 +125,7 @@ json_type! {
         /// the share of the connections that it was to hold
         share: f64,
         /// this in words
-        says: String = lost_agent(lost),
+        says: String = lost.to_string(),
     }
 }
 

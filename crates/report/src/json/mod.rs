@@ -18,7 +18,7 @@ json_type! {
     /// What was checked of the answers.
     pub(crate) struct CheckedJson as "checked" of it: lab::checked::Checked {
         /// it, in a sentence
-        sentence: String = crate::written::checked(it),
+        sentence: String = crate::number_format::checked(it),
         /// whole answers to measured requests
         answers: u64,
     }

@@ -6,7 +6,7 @@ use analysis::{
     measured_s, on_time,
 };
 use lab::figure::{self, Figure};
-use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord};
+use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord, fact};
 use load::{Distribution, Failure, Recording, SECOND, Tally};
 use units::{bytes, count, counted, nanos, percent, rate, time};
 
@@ -16,8 +16,8 @@ use crate::chart::bars;
 use crate::document::{
     Block, Cell, Column, Depth, Drawing, Entry, Fact, MORE, Row, Section, Table, Tone,
 };
+use crate::number_format::{Written, marks};
 use crate::paint::{Ink, Line};
-use crate::written::{Written, marks};
 use crate::{Findings, evidence, http2, quantile, security};
 
 /// What is known of one load.
@@ -53,10 +53,7 @@ impl<'t> Details<'t> {
     }
 
     fn of_kept(findings: &'t Findings<'_>, trial: &'t TrialRecord) -> Option<Details<'t>> {
-        let noted = |name: &str| {
-            let fact = trial.conditions.iter().find(|fact| fact.name == name)?;
-            fact.value.parse::<u64>().ok()
-        };
+        let noted = |name: &str| fact(&trial.conditions, name)?.parse::<u64>().ok();
         let backlog = noted(QUEUE_BACKLOG).and_then(|backlog| backlog.try_into().ok());
         let loaded = trial.loaded.as_ref()?;
         Some(Details {

@@ -6,6 +6,7 @@ pub mod file;
 pub(crate) mod json;
 pub mod like;
 mod openmetrics;
+pub mod order_text;
 pub(crate) mod page;
 pub(crate) mod repeat;
 mod requirements;
@@ -13,7 +14,6 @@ pub(crate) mod sentence;
 pub(crate) mod slice;
 pub mod terms;
 mod verdict;
-pub mod words;
 
 use agents::{AgentFacts, LostAgent};
 use analysis::{JudgedRequirement, Tolerated};

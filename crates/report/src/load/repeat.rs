@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::conduct;
 use crate::json::{ByFigure, written};
+use crate::number_format::Written;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
-use crate::written::Written;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/1";
 
@@ -51,25 +51,28 @@ pub(crate) fn sentence(findings: &Findings<'_>) -> String {
 
 /// Each figure with its interval, without a full stop.
 fn figures(findings: &Findings<'_>) -> String {
-    let figure = |figure: Figure| {
-        let estimate = row(findings)?.estimate(figure)?;
-        let written = Written::estimate(figure.unit(), &estimate);
-        Some(format!("{}{}", written.bounded(), written.between()))
+    let Some(rate) = written_figure(findings, Figure::Throughput) else {
+        return "Nothing was measured".into();
     };
-    let Some(rate) = figure(Figure::Throughput) else { return "Nothing was measured".into() };
     let count = row(findings).map_or(0, Row::measured);
     let times =
         [(Figure::ResponseP50, "half of them within"), (Figure::ResponseP99, "99 % within")];
-    let times = times.map(|(of, says)| Some(format!("{says} {}", figure(of)?)));
+    let times = times.map(|(of, says)| Some(format!("{says} {}", written_figure(findings, of)?)));
     let times: Vec<String> = times.into_iter().flatten().collect();
     let times = if times.is_empty() { String::new() } else { format!(", {}", times.join(" and ")) };
-    let on_time =
-        figure(Figure::OnTime).map_or(String::new(), |share| format!("; {share} on time"));
+    let on_time = written_figure(findings, Figure::OnTime)
+        .map_or(String::new(), |share| format!("; {share} on time"));
     let spread = match count {
         1 => "one load, whose spread is not known".to_string(),
         count => format!("the means of {count} loads, with 95 % intervals"),
     };
     format!("It answered {rate} requests/s{times}{on_time}: {spread}")
+}
+
+fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {
+    let estimate = row(findings)?.estimate(figure)?;
+    let written = Written::estimate(figure.unit(), &estimate);
+    Some(format!("{}{}", written.bounded(), written.between()))
 }
 
 /// Several loads of one kind, one after another.
@@ -88,7 +91,7 @@ pub(crate) struct Loads {
     /// each figure over all loads
     figures: ByFigure<EstimateJson>,
     /// each load, as `dyno load --json` writes it
-    loads: Vec<super::json::Document>,
+    loads: Vec<super::json::LoadDocument>,
 }
 
 /// A figure over all loads.
@@ -119,7 +122,7 @@ pub fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
         verdict: row(findings)
             .map_or_else(ExplainedVerdict::default, |row| ExplainedVerdict::of_row(row, By::Flags)),
         figures: ByFigure::of(|figure| row(findings)?.estimate(figure).map(estimate)),
-        loads: findings.ended.iter().map(super::json::Document::from).collect(),
+        loads: findings.ended.iter().map(super::json::LoadDocument::from).collect(),
     })
 }
 

@@ -8,11 +8,11 @@ use analysis::{
     throughput_per_s,
 };
 use lab::experiment::Point;
-use lab::record::AGENTS_LOST_SHARE;
+use lab::record::{AGENTS_LOST_SHARE, fact};
 use load::{Distribution, Failure, Load, Nanos, Recording, Tally};
 use units::{count, counted, nanos, percent, rate};
 
-use super::{FinishedLoad, answers, repeat, words};
+use super::{FinishedLoad, answers, order_text, repeat};
 use crate::Findings;
 use crate::conduct;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
@@ -49,7 +49,7 @@ pub(super) fn of(run: &FinishedLoad) -> String {
     sentence(&Told {
         recording: &run.recording,
         load,
-        server: words::address(&run.order.target),
+        server: order_text::address(&run.order.target),
         conduct: Conduct::of(Faults::of([&run.recording.total]), run.tolerated),
         verdict: Cow::Borrowed(&run.verdict),
         agents: &run.agents,
@@ -76,7 +76,7 @@ fn of_only(findings: &Findings<'_>) -> Option<String> {
         Point::Sessions(_) => Kind::Sessions { calls: findings.calls() as u64 },
         Point::Held(_) => return None,
     };
-    let lost = trial.conditions.iter().find(|fact| fact.name == AGENTS_LOST_SHARE);
+    let lost = fact(&trial.conditions, AGENTS_LOST_SHARE);
     Some(sentence(&Told {
         recording: &loaded.recording,
         load,
@@ -84,7 +84,7 @@ fn of_only(findings: &Findings<'_>) -> Option<String> {
         conduct: row.conduct,
         verdict: Cow::Owned(ExplainedVerdict::of_row(row, By::Flags)),
         agents: &loaded.agents,
-        lost: lost.and_then(|fact| fact.value.parse().ok()).unwrap_or(0.0),
+        lost: lost.and_then(|share| share.parse().ok()).unwrap_or(0.0),
         instead: String::new(),
     }))
 }
@@ -221,20 +221,24 @@ fn latency(response: &Distribution) -> String {
         .into_iter()
         .filter_map(|(q, share)| Some((response.quantile(q)?, share)))
         .find(|(quantile, _)| quantile.is_supported || quantile.is_bound);
-    let longer = |least: Nanos| {
-        let longer = response.count_between(least, Nanos::MAX);
-        let share = percent(longer as f64 / response.count() as f64);
-        format!("{share} took {} or longer", nanos(least))
-    };
     if median.is_bound {
-        return format!(", but {}", longer(median.value));
+        return format!(", but {}", took_longer(response, median.value));
     }
     let half = format!(", half of them within {}", nanos(median.value));
     match carried {
         None => half,
-        Some((tail, _)) if tail.is_bound => format!("{half}, but {}", longer(tail.value)),
+        Some((tail, _)) if tail.is_bound => {
+            format!("{half}, but {}", took_longer(response, tail.value))
+        }
         Some((tail, share)) => format!("{half} and {share} within {}", nanos(tail.value)),
     }
+}
+
+/// `1.2 % took 5 s or longer`.
+fn took_longer(response: &Distribution, least: Nanos) -> String {
+    let longer = response.count_between(least, Nanos::MAX);
+    let share = percent(longer as f64 / response.count() as f64);
+    format!("{share} took {} or longer", nanos(least))
 }
 
 /// The busiest agent, or else dyno's own threads.

@@ -21,11 +21,11 @@ pub struct Slice {
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
     /// the beginning of this second
-    #[serde(rename = "from_s", serialize_with = "load::written::seconds::serialize")]
+    #[serde(rename = "from_s", serialize_with = "load::json_form::seconds::serialize")]
     #[schemars(with = "f64")]
     from: Nanos,
     /// its end
-    #[serde(rename = "until_s", serialize_with = "load::written::seconds::serialize")]
+    #[serde(rename = "until_s", serialize_with = "load::json_form::seconds::serialize")]
     #[schemars(with = "f64")]
     until: Nanos,
     /// whether it lies before the measured time

@@ -9,7 +9,7 @@ use analysis::{Change, Comparison, Why};
 use units::{count, digits};
 
 use crate::document::{Cell, Column, Tone};
-use crate::written::Written;
+use crate::number_format::Written;
 pub(crate) use sentence::{NAMED, against, each, listed};
 
 /// Ends of intervals beyond a factor of a thousand have no digits that mean anything.
@@ -40,14 +40,9 @@ impl Ratio {
 
     /// `0.98×` and `[0.95–1.01]`; of a bound `≥1.91×` and `[≥1.88]`.
     pub(crate) fn written(&self) -> (String, Option<String>) {
-        let bounded = |mark: &str, end: fn((f64, f64)) -> f64| {
-            let [ratio, end] = [Some(self.value), self.interval.map(end)]
-                .map(|value| Some(format!("{mark}{}", Written::bare(value?, None).value)));
-            (format!("{}×", ratio.unwrap_or_default()), end.map(|end| format!("[{end}]")))
-        };
         match self.bounds {
-            [true, _] => bounded("≤", |(_, high)| high),
-            [_, true] => bounded("≥", |(low, _)| low),
+            [true, _] => self.bounded("≤", self.interval.map(|(_, high)| high)),
+            [_, true] => self.bounded("≥", self.interval.map(|(low, _)| low)),
             [false, false] => {
                 let written = Written::ratio(self.value, self.interval);
                 (format!("{}×", written.value), self.far_ends().or(written.interval))
@@ -55,23 +50,32 @@ impl Ratio {
         }
     }
 
+    /// A bound and the end of its interval that bounds it, too.
+    fn bounded(&self, mark: &str, end: Option<f64>) -> (String, Option<String>) {
+        let written = |value| format!("{mark}{}", Written::bare(value, None).value);
+        (format!("{}×", written(self.value)), end.map(|end| format!("[{}]", written(end))))
+    }
+
     /// `[0.95 to >1,000]`, where an end has no digits that mean anything. A ratio that itself lies beyond these bounds has
     /// its interval in full: otherwise an end would lie on its wrong side.
     fn far_ends(&self) -> Option<String> {
         let (low, high) = self.interval?;
-        let end = |end: f64| match end {
-            end if end < LEAST => format!("<{LEAST}"),
-            end if MOST < end => format!(">{}", count(MOST as u64)),
-            end => digits(end),
-        };
         let is_far = low < LEAST || MOST < high;
         let is_usual = (LEAST..=MOST).contains(&self.value);
-        (is_usual && is_far).then(|| format!("[{} to {}]", end(low), end(high)))
+        (is_usual && is_far).then(|| format!("[{} to {}]", far_end(low), far_end(high)))
     }
 
     pub(crate) fn cell(&self) -> Cell {
         let (text, interval) = self.written();
         Cell { interval, ..Cell::text(text).valued(Some(self.value)) }
+    }
+}
+
+fn far_end(end: f64) -> String {
+    match end {
+        end if end < LEAST => format!("<{LEAST}"),
+        end if MOST < end => format!(">{}", count(MOST as u64)),
+        end => digits(end),
     }
 }
 

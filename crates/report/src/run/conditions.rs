@@ -1,6 +1,6 @@
 //! How a run was measured and on what, and what a reader must know before the first number.
 
-use lab::record::{Fact, LOAD, RACE_ANSWERS, RunRecord, TrialRecord};
+use lab::record::{Fact, LOAD, RACE_ANSWERS, RunRecord, TrialRecord, fact};
 
 use super::{Findings, fairness, origin, searches};
 use crate::document::{Block, Depth, Section, Tone};
@@ -107,23 +107,17 @@ pub(crate) fn race_answers<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item
 
 /// CPU, kernel, cores, which CPUs each side has, the limit of memory, the version of dyno.
 pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
-    let fact = |name: &str| {
-        let fact = run.facts.iter().find(|fact| fact.name == name);
-        fact.map(|fact| fact.value.clone())
-    };
-    let condition = |name: &str| {
-        let mut all = trials.iter().flat_map(|trial| &trial.conditions);
-        all.find(|fact| fact.name == name).map(|fact| fact.value.clone())
-    };
+    let known = |name: &str| fact(&run.facts, name).map(String::from);
+    let condition = |name: &str| trials.iter().find_map(|trial| fact(&trial.conditions, name));
     let load_from = origin::load(run, trials);
     let is_here = load_from.is_none();
     let parts = [
-        fact("cpu.model"),
-        fact("cpu.online").map(|cpus| format!("CPUs {cpus}")),
-        fact("kernel"),
+        known("cpu.model"),
+        known("cpu.online").map(|cpus| format!("CPUs {cpus}")),
+        known("kernel"),
         condition("cpus.subject").map(|cpus| format!("server on CPU {cpus}")),
         condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
-        condition("cpus.shared").filter(|_| is_here),
+        condition("cpus.shared").filter(|_| is_here).map(String::from),
         condition(lab::trial::SPIN).map(|spin| format!("dyno's polling: {spin}")),
         load_from.map(|from| format!("load from {from}")),
         condition("memory").map(|memory| format!("memory: {memory}")),

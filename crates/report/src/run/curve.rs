@@ -5,13 +5,13 @@ use analysis::{Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
+use super::Findings;
 use super::results::verdict_mark;
-use super::{Findings, words};
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
+use crate::number_format::{Written, in_unit_of};
 use crate::paint::{Ink, Line};
 use crate::render::Glyphs;
-use crate::written::Written;
 
 /// More curves than these cannot be distinguished.
 const CURVES: usize = 8;
@@ -198,7 +198,7 @@ fn panel(
         return None;
     }
     let (top, bottom) = scale.ends();
-    let labels = [top, bottom].map(|end| words::number(figure, end)).map(|label| match glyphs {
+    let labels = [top, bottom].map(|end| in_unit_of(figure, end)).map(|label| match glyphs {
         Glyphs::Unicode => label,
         Glyphs::Ascii => label.replace('µ', "u"),
     });

@@ -9,13 +9,13 @@ use super::{
     then_now, trouble,
 };
 use crate::chart::{Stand, both};
-use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
+use crate::document::{Block, Depth, Document, Drawing, Paragraph, Section, Tone};
 use crate::load::details::Details;
 use crate::load::required;
 use crate::markup::Markup;
 use crate::render::Glyphs;
 use crate::time::utc;
-use crate::{agents, detail, sentence, signature, verdict, written};
+use crate::{agents, detail, number_format, sentence, signature, verdict};
 
 /// The whole report of a run. Its pictures made of characters have this width and these glyphs.
 pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Document {
@@ -31,7 +31,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     notes.extend(is_lenient.then(|| Paragraph::new(Tone::Dim, lenient)));
     let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
-    conditions.extend(findings.checked().as_ref().map(written::checked));
+    conditions.extend(findings.checked().as_ref().map(number_format::checked));
     conditions.push(conditions::machine(run, findings.trials));
     Document {
         label: label(findings),
@@ -70,10 +70,6 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     sections.push(price::section(findings));
     sections.extend(then_now::section(findings));
     sections.push(conformance::section(findings));
-    let found = |id: &'static str, heading: &str, entries: Vec<Entry>| {
-        let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-        Section::new(id, heading, Depth::Brief).with(blocks)
-    };
     let alarms = trouble::alarms(findings).into_iter();
     sections.push(
         Section::new("limit", "Something else may be the limit", Depth::Brief)
@@ -81,10 +77,10 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
             .with(alarms.map(|says| Block::paragraph(Tone::Doubtful, says))),
     );
     sections.push(verdict::section(trouble::doubts(findings)));
-    sections.push(found("unranked", trouble::UNRANKED, trouble::unranked(findings)));
-    let failed = found("failed", trouble::FAILED, trouble::under_load(findings));
+    sections.push(trouble::section("unranked", trouble::UNRANKED, trouble::unranked(findings)));
+    let failed = trouble::section("failed", trouble::FAILED, trouble::under_load(findings));
     sections.push(failed.noting("all measured rounds together"));
-    sections.push(found("wrong", trouble::WRONG, trouble::failures(findings)));
+    sections.push(trouble::section("wrong", trouble::WRONG, trouble::failures(findings)));
     sections.push(required(findings.ended));
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));

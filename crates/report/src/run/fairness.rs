@@ -6,7 +6,7 @@ use lab::record::Entry as Subject;
 
 use super::{Findings, origin};
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
-use crate::written::Written;
+use crate::number_format::Written;
 use crate::{http2, security};
 
 /// The settings, each with the values that were seen.

@@ -2,7 +2,7 @@
 
 pub(super) mod csv;
 mod details;
-mod says;
+mod sentence;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::document::{
 };
 use crate::held as pictures;
 use crate::load::terms;
-use crate::written::Written;
+use crate::number_format::Written;
 
 /// The first figures of each probe stand in between; its other ones are shown on demand.
 const OF_PROBES: [u8; 3] = [5, 7, 9];
@@ -31,7 +31,7 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     }
     let mut sections = vec![
         Section::new("held", "What a held connection costs", Depth::Brief)
-            .noting(says::rounds(&subjects))
+            .noting(sentence::rounds(&subjects))
             .with([
                 Block::Table(prices(findings, &subjects)),
                 Block::picture(pictures::pictures(findings)),
@@ -45,21 +45,21 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
         Section::new("stated", "What the article states, and this run", Depth::Full).with(stated),
     );
     let entries = |says| entries(findings, says);
-    let watched = says::watched(findings.experiment.as_ref());
+    let watched = sentence::watched(findings.experiment.as_ref());
     for (id, heading, note, entries, depth) in [
-        ("gave-way", "What gave way first", "", entries(says::gave_way_in_full), Depth::Brief),
+        ("gave-way", "What gave way first", "", entries(sentence::gave_way_in_full), Depth::Brief),
         (
             "lost",
             "Connections that failed or were lost",
             "all measured rounds together",
-            entries(says::losses),
+            entries(sentence::losses),
             Depth::Full,
         ),
         (
             "after",
             "Memory after all were closed",
             watched.trim(),
-            entries(says::after),
+            entries(sentence::after),
             Depth::Full,
         ),
     ] {
@@ -79,7 +79,7 @@ pub(crate) fn of_one_ramp(findings: &Findings<'_>) -> Vec<Section> {
     let mut table = plateau_table(findings, ramps, &steps).without(&["subject", "rounds"]);
     // There is no fuller report than this one.
     table.columns.iter_mut().for_each(|column| column.priority = column.priority.min(MORE - 1));
-    let lost = entries(findings, says::losses);
+    let lost = entries(findings, sentence::losses);
     let lost = (!lost.is_empty()).then_some(Block::Entries(lost));
     let details = subjects(findings).filter_map(|(_, held)| ramp_details(findings, held));
     vec![
@@ -150,7 +150,7 @@ fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table
         Column::new("rounds", "rounds", 8).folding().meaning("measured, of those planned"),
     ];
     let price_row = |(ramps, held): &(&Ramps, &HeldSubject)| price(findings, ramps, held);
-    let notes = vec![says::price_legend(subjects)];
+    let notes = vec![sentence::price_legend(subjects)];
     Table::of("held", columns, subjects.iter().map(price_row)).noting(notes)
 }
 
@@ -178,7 +178,7 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
         estimated(Unit::Milliseconds, price.cpu_ms_per_1000),
         estimated(Unit::Milliseconds, late),
         estimated(Unit::Count, price.reached),
-        match says::gave_way(held) {
+        match sentence::gave_way(held) {
             None if held.rounds.is_empty() => Cell::none(),
             None => Cell::text("nothing").toned(Tone::Good),
             Some(says) => Cell::text(says).toned(Tone::Bad),
@@ -275,7 +275,7 @@ fn plateau_table(
         let slot = Some(findings.slot(&held.subject));
         document::Row { slot, is_reference: held.is_reference, cells, ..document::Row::default() }
     });
-    let notes = vec![says::plateau_legend(ramps)];
+    let notes = vec![sentence::plateau_legend(ramps)];
     let key = format!("steps-{}", anchor(&ramps.workload));
     Table::of(key, columns, rows).noting(notes)
 }

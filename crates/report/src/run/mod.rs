@@ -8,6 +8,7 @@ mod conformance;
 mod csv;
 mod curve;
 pub(crate) mod document;
+pub mod experiment_text;
 mod fairness;
 pub(crate) mod held;
 pub(crate) mod json;
@@ -20,7 +21,6 @@ mod rounds;
 pub(crate) mod searches;
 pub(crate) mod then_now;
 pub(crate) mod trouble;
-pub mod words;
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -32,7 +32,7 @@ use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::history::PublishedFigures;
 use lab::manner::{Manner, Task};
-use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord};
+use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord, fact};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use units::duration;
@@ -43,12 +43,12 @@ use crate::load::FinishedLoad;
 use crate::render::{self, Chart, Glyphs, Screen, Shown};
 pub use comparison::{Compared, Side};
 pub use document::document;
+pub use experiment_text::rounds;
 pub(crate) use fairness::text_table;
 pub use outcome::{Brief, RunOutcome};
 pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
 pub(crate) use race::sentences as race_sentences;
-pub use words::rounds;
 
 /// A trial that is not in the store as it was kept.
 #[derive(Clone, Debug)]
@@ -232,8 +232,7 @@ impl<'a> Findings<'a> {
     }
 
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
-        let fact = self.run.facts.iter().find(|fact| fact.name == name)?;
-        Some(&fact.value)
+        fact(&self.run.facts, name)
     }
 
     /// What the command line changed, as far as the experiment can be read.
@@ -273,17 +272,17 @@ impl<'a> Findings<'a> {
     /// A place of the axis with its unit.
     pub(crate) fn place(&self, point: Point) -> String {
         let over = self.streams().map_or(String::new(), |streams| match point {
-            Point::Connections(_) => crate::load::words::on_each(streams),
+            Point::Connections(_) => crate::load::order_text::on_each(streams),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => " over HTTP/2".into(),
         });
-        words::place_in(self.experiment.as_ref(), point) + &over
+        experiment_text::place_in(self.experiment.as_ref(), point) + &over
     }
 
     /// How the servers were loaded, as far as an experiment can say it.
     pub(crate) fn load_in_words(&self) -> Option<String> {
         match (&self.experiment, self.ended) {
-            (Some(experiment), _) => Some(words::load(experiment, self.streams())),
-            (None, [load, ..]) => Some(crate::load::words::of_load(&load.order)),
+            (Some(experiment), _) => Some(experiment_text::load(experiment, self.streams())),
+            (None, [load, ..]) => Some(crate::load::order_text::of_load(&load.order)),
             (None, []) => None,
         }
     }
@@ -310,8 +309,8 @@ impl<'a> Findings<'a> {
     /// A place of the axis without its unit.
     pub(crate) fn place_alone(&self, point: Point) -> String {
         match self.experiment.as_ref().and_then(|experiment| experiment.course.as_ref()) {
-            Some(course) => words::rates(course),
-            None => words::place(self.shown(point)),
+            Some(course) => experiment_text::rates(course),
+            None => experiment_text::place(self.shown(point)),
         }
     }
 
@@ -396,7 +395,7 @@ impl<'a> Findings<'a> {
 
 /// A place of a run's axis, with its unit.
 pub fn place(run: &RunRecord, point: Point) -> String {
-    words::place_in(run.experiment.as_ref(), point)
+    experiment_text::place_in(run.experiment.as_ref(), point)
 }
 
 /// The published figures, which are kept with the run.
@@ -447,15 +446,13 @@ impl Shown for Findings<'_> {
 
     fn charts(&self) -> Vec<Chart> {
         let Drawn { workload, theme } = &self.drawn;
-        let chart = |name: &str| {
-            Some(Chart {
-                name: format!("run-{}-{}", safe(&self.id), safe(name)),
-                svg: crate::svg(self, name, *theme)?,
-            })
-        };
         let names = self.workloads_drawn().into_iter();
         let wanted = names.filter(|name| workload.as_ref().is_none_or(|only| only == name));
-        wanted.filter_map(chart).collect()
+        let charts = wanted.filter_map(|name| {
+            let svg = crate::svg(self, name, *theme)?;
+            Some(Chart { name: format!("run-{}-{}", safe(&self.id), safe(name)), svg })
+        });
+        charts.collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the servers of a run ran, and where its load came from.
 
 use agents::AgentFacts;
-use lab::record::{Fact, LOAD_ON, RunRecord, SUBJECT_HOST, TrialRecord};
+use lab::record::{Fact, LOAD_ON, RunRecord, SUBJECT_HOST, TrialRecord, fact};
 use machine::facts::of_host;
 
 use super::Findings;
@@ -14,10 +14,6 @@ pub(super) fn of_trial(trial: &TrialRecord) -> &[AgentFacts] {
     loaded.or(trial.held.as_ref().map(|held| &held.agents[..])).unwrap_or_default()
 }
 
-fn fact<'r>(run: &'r RunRecord, name: &str) -> Option<&'r str> {
-    run.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
-}
-
 /// Where the load came from, in a few words; none if dyno's own process made it.
 pub(super) fn load(run: &RunRecord, trials: &[TrialRecord]) -> Option<String> {
     let mut seen: Vec<&AgentFacts> = Vec::new();
@@ -28,7 +24,7 @@ pub(super) fn load(run: &RunRecord, trials: &[TrialRecord]) -> Option<String> {
     }
     match seen.is_empty() {
         false => Some(load_from(&seen)),
-        true => fact(run, LOAD_ON).map(String::from),
+        true => fact(&run.facts, LOAD_ON).map(String::from),
     }
 }
 
@@ -36,7 +32,7 @@ pub(super) fn load(run: &RunRecord, trials: &[TrialRecord]) -> Option<String> {
 pub(super) fn in_words(findings: &Findings<'_>) -> Option<String> {
     let run = findings.run;
     let load = load(run, findings.trials);
-    let servers = fact(run, SUBJECT_HOST);
+    let servers = fact(&run.facts, SUBJECT_HOST);
     // Where the server of `dyno load` runs is not known.
     if load.is_none() && servers.is_none() || findings.is_load() {
         return None;
@@ -52,7 +48,7 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
     let loads: Vec<&[AgentFacts]> = findings.trials.iter().map(of_trial).collect();
     let Some(table) = table("origin", &loads) else { return section };
     let servers =
-        fact(findings.run, SUBJECT_HOST).map(|host| format!("The servers ran on {host}. "));
+        fact(&findings.run.facts, SUBJECT_HOST).map(|host| format!("The servers ran on {host}. "));
     let says = format!(
         "{}All trials together: of what differs from one to the next, the worst is shown. A response time is measured by one \
          agent, on its own clock, and includes the way to the server and back.",

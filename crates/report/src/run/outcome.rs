@@ -53,16 +53,12 @@ impl Findings<'_> {
     pub fn brief(&self) -> Brief {
         let answer = crate::sentence::all(self).into_iter().next().unwrap_or_default();
         let end = answer.find(". ").map_or(answer.len(), |end| end + 1);
-        let fact = |name: &str| {
-            let fact = self.run.facts.iter().find(|fact| fact.name == name);
-            fact.map(|fact| fact.value.clone())
-        };
-        let dyno = Some(format!("dyno {}", self.run.dyno));
-        let programs: Vec<String> = [fact("kernel"), dyno].into_iter().flatten().collect();
+        let dyno = format!("dyno {}", self.run.dyno);
+        let programs: Vec<&str> = self.fact("kernel").into_iter().chain([&dyno[..]]).collect();
         Brief {
             verdict: self.verdict(),
             answer: answer[..end].into(),
-            machine: fact("cpu.model").unwrap_or_default(),
+            machine: self.fact("cpu.model").unwrap_or_default().into(),
             programs: programs.join(", "),
         }
     }

@@ -68,14 +68,18 @@ fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
             None => groups.push((lack.task, why, vec![title])),
         }
     }
-    let says = |(task, why, titles): &(&str, &str, Vec<String>)| {
-        let servers = match titles.len() {
-            many if NAMED < many => format!("{many} servers"),
-            _ => list(titles),
-        };
-        format!("{servers}, {}: {why}", findings.task(task))
-    };
-    format!("no price: {}", groups.iter().map(says).collect::<Vec<_>>().join("; "))
+    let groups = groups
+        .iter()
+        .map(|(task, why, titles)| format!("{}, {}: {why}", servers(titles), findings.task(task)));
+    format!("no price: {}", groups.collect::<Vec<_>>().join("; "))
+}
+
+/// Their names, or how many there are.
+fn servers(titles: &[String]) -> String {
+    match titles.len() {
+        many if NAMED < many => format!("{many} servers"),
+        _ => list(titles),
+    }
 }
 
 type Made = Result<Comparison, Why>;
@@ -83,12 +87,12 @@ type Made = Result<Comparison, Why>;
 /// The figures that any server has.
 fn figures(price: &MannerPrice<'_>) -> Vec<Figure> {
     let first = price.pairs.first().map_or(&[][..], |pair| &pair.figures);
-    let is_any = |figure: &Figure| {
-        let mut all = price.pairs.iter().flat_map(|pair| &pair.figures);
-        let is_said = |made: &Made| !matches!(made, Err(Why::Missing | Why::KeptUp));
-        all.any(|(of, made)| of == figure && is_said(made))
-    };
-    first.iter().map(|(figure, _)| *figure).filter(is_any).collect()
+    first.iter().map(|(figure, _)| *figure).filter(|figure| is_compared(price, *figure)).collect()
+}
+
+fn is_compared(price: &MannerPrice<'_>, figure: Figure) -> bool {
+    let mut all = price.pairs.iter().flat_map(|pair| &pair.figures);
+    all.any(|(of, made)| *of == figure && !matches!(made, Err(Why::Missing | Why::KeptUp)))
 }
 
 fn made<'p>(pair: &'p Pair<'_>, figure: Figure) -> Option<&'p Made> {
@@ -114,22 +118,28 @@ fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table
         Column::new(figure.name(), figure.heading(), priority)
     }));
     columns.push(Column::new("finding", "finding", 1).left());
-    let row = |pair: &Pair<'_>| {
-        let is_reference = pair.b.is_reference;
-        let marks = Marks::default().when(is_reference, Mark::Reference);
-        let subject = Cell::text(findings.title(&pair.b.subject)).marked(marks);
-        let mut cells = vec![Cell { sign: Sign::Slot, ..subject }];
-        cells.extend(figures.iter().map(|figure| {
-            let cell = cell(pair, *figure);
-            let is_marked = *figure == primary && is_doubtful(pair);
-            Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
-        }));
-        cells.push(made(pair, primary).map_or_else(Cell::none, |made| Finding::of(made).cell()));
-        let slot = Some(findings.slot(&pair.b.subject));
-        document::Row { slot, cells, is_reference, ..document::Row::default() }
-    };
-    let rows = price.pairs.iter().map(row);
+    let rows = price.pairs.iter().map(|pair| row(findings, pair, &figures, primary));
     Table::of(key, columns, rows).noting(notes(price))
+}
+
+fn row(
+    findings: &Findings<'_>,
+    pair: &Pair<'_>,
+    figures: &[Figure],
+    primary: Figure,
+) -> document::Row {
+    let is_reference = pair.b.is_reference;
+    let marks = Marks::default().when(is_reference, Mark::Reference);
+    let subject = Cell::text(findings.title(&pair.b.subject)).marked(marks);
+    let mut cells = vec![Cell { sign: Sign::Slot, ..subject }];
+    cells.extend(figures.iter().map(|figure| {
+        let cell = cell(pair, *figure);
+        let is_marked = *figure == primary && is_doubtful(pair);
+        Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
+    }));
+    cells.push(made(pair, primary).map_or_else(Cell::none, |made| Finding::of(made).cell()));
+    let slot = Some(findings.slot(&pair.b.subject));
+    document::Row { slot, cells, is_reference, ..document::Row::default() }
 }
 
 fn notes(price: &MannerPrice<'_>) -> Vec<String> {

@@ -12,8 +12,8 @@ use lab::record::{OutcomeKind, RACE};
 use super::{Findings, trouble};
 use crate::conduct;
 use crate::gate;
+use crate::number_format::Written;
 use crate::paired;
-use crate::written::Written;
 
 impl Findings<'_> {
     /// Whether this run is a race.
@@ -29,13 +29,7 @@ impl Findings<'_> {
     /// Whether all sides were measured, and none of them failed or answered wrongly.
     pub fn race(&self) -> RaceOutcome {
         let sides: Vec<&Row> = sides(self);
-        let is_wrong = |row: &&Row| {
-            let is_own = |(kind, _): &(OutcomeKind, usize)| {
-                matches!(kind, OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died)
-            };
-            row.unmeasured().iter().any(is_own) || !row.conduct.is_tolerated()
-        };
-        if sides.iter().any(is_wrong) {
+        if sides.iter().any(|row| is_wrong(row)) {
             return RaceOutcome::Failed;
         }
         let is_unclear =
@@ -55,6 +49,14 @@ impl Findings<'_> {
     pub(crate) fn gate(&self) -> Option<Weighing> {
         gate::of_run(self.experiment.as_ref()?, self.trials)
     }
+}
+
+/// Whether a side failed or answered wrongly.
+fn is_wrong(row: &Row) -> bool {
+    let is_own = |(kind, _): &(OutcomeKind, usize)| {
+        matches!(kind, OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died)
+    };
+    row.unmeasured().iter().any(is_own) || !row.conduct.is_tolerated()
 }
 
 /// How a race ended, for the shell.
@@ -109,18 +111,14 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
         format!("{}{doubt}", findings.title(&row.subject))
     };
     let (a, b) = (name(pair.a), name(pair.b));
-    let found = |figure: Figure| {
-        let mut figures = pair.figures.iter();
-        figures.find(|(of, _)| *of == figure).map_or(Err(Why::Missing), |(_, made)| *made)
-    };
     if let Some(says) = unmeasured(findings, [pair.a, pair.b]) {
         return says;
     }
-    let p99 = found(Figure::ResponseP99).ok();
+    let p99 = made(pair, Figure::ResponseP99).ok();
     let answered = if pair.a.is_offered() { Figure::OnTime } else { Figure::Throughput };
     // What was offered is the schedule's: then the price of an answer is the servers' own.
-    let primary = match found(answered) {
-        Err(Why::KeptUp) => found(Figure::CpuPerThousand),
+    let primary = match made(pair, answered) {
+        Err(Why::KeptUp) => made(pair, Figure::CpuPerThousand),
         found => found,
     };
     match (primary, p99) {
@@ -128,12 +126,17 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
             let figures: Vec<Comparison> = [made].into_iter().chain(p99).collect();
             format!("{}.", paired::against([&a, &b], &figures))
         }
-        (Err(Why::Missing), Some(p99)) if found(answered) == Err(Why::KeptUp) => {
+        (Err(Why::Missing), Some(p99)) if made(pair, answered) == Err(Why::KeptUp) => {
             let place = findings.place(pair.a.point);
             format!("{}; both kept up with {place}.", paired::against([&a, &b], &[p99]))
         }
         (Err(why), _) => unknown(findings, pair, (&a, &b), why),
     }
+}
+
+fn made(pair: &Pair<'_>, figure: Figure) -> Result<Comparison, Why> {
+    let found = pair.figures.iter().find(|(of, _)| *of == figure);
+    found.map_or(Err(Why::Missing), |(_, made)| *made)
 }
 
 /// The sides without a measurement: those whose trials went wrong, or else those that have had no trial yet.
@@ -161,26 +164,22 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
         true => (Figure::OnTime, " of the requests on time"),
         false => (Figure::Throughput, "/s"),
     };
-    let rate = |row: &Row| {
+    let [rate_a, rate_b] = [pair.a, pair.b].map(|row| {
         row.estimate(figure).map_or("nothing".into(), |estimate| {
             format!("{}{unit}", Written::estimate(figure.unit(), &estimate).value)
         })
-    };
+    });
     match why {
         Why::OneRound => format!(
-            "After one round it cannot be said whether they differ: {b} answered {}, {a} {}.",
-            rate(pair.b),
-            rate(pair.a)
+            "After one round it cannot be said whether they differ: {b} answered {rate_b}, {a} {rate_a}."
         ),
         Why::Missing => format!(
             "{b} and {a} both kept up with {}; what an answer costs them is not known.",
             findings.place(pair.a.point)
         ),
-        Why::Nothing | Why::KeptUp | Why::Bounds | Why::Faults => format!(
-            "{b} answered {}, {a} {}: a ratio cannot be formed.",
-            rate(pair.b),
-            rate(pair.a)
-        ),
+        Why::Nothing | Why::KeptUp | Why::Bounds | Why::Faults => {
+            format!("{b} answered {rate_b}, {a} {rate_a}: a ratio cannot be formed.")
+        }
     }
 }
 

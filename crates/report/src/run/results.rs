@@ -4,9 +4,9 @@ use analysis::{JudgedTrial, Placed, Row, Table, Verdict, outcome_in_words};
 use lab::figure::{self, Figure};
 use units::count;
 
-use super::{Findings, conformance, race, words};
+use super::{Findings, conformance, experiment_text, race};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
-use crate::written::{Written, marks};
+use crate::number_format::{Written, in_unit_of, marks};
 
 /// A row in one of the views.
 #[derive(Clone, Copy)]
@@ -178,7 +178,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         let column = Column::new("place", findings.axis(table), 0);
         all.add(column.meaning("the load"), |shown| {
             let point = findings.shown(shown.placed.row.point);
-            Cell::text(words::place(point)).valued(Some(point.value()))
+            Cell::text(experiment_text::place(point)).valued(Some(point.value()))
         });
     }
     let rate = Figure::Throughput;
@@ -278,7 +278,7 @@ fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns
         let peak = || find(None).filter(|_| shown.is_best);
         match find(Some(row.point.value())).or_else(peak) {
             None => Cell::none(),
-            Some(found) => Cell::text(words::number(Figure::Throughput, found.value))
+            Some(found) => Cell::text(in_unit_of(Figure::Throughput, found.value))
                 .valued(Some(found.value))
                 .toned(Tone::Dim),
         }

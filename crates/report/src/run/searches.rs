@@ -1,6 +1,6 @@
 //! A run that searched for the capacity of each of its servers: a table of two rates for each, with ranks, and its chart.
 
-use analysis::search::{Searched, ranks};
+use analysis::search::{Conclusion, End, Searched, ranks};
 use analysis::{Verdict, Worth};
 use lab::record::CAPACITY;
 use units::{counted, rate};
@@ -8,10 +8,10 @@ use units::{counted, rate};
 use super::conditions::servers_and_machine;
 use super::{Findings, conformance, results, trouble};
 use crate::capacity::chart::drawn;
-use crate::capacity::{FinishedSearch, SearchOutcome, outcome, tried_rates, verdict, words};
+use crate::capacity::{FinishedSearch, SearchOutcome, outcome, sentence, tried_rates, verdict};
 use crate::chart::Stand;
 use crate::document::{
-    Block, Cell, Column, Depth, Entry, Fold, Mark, Marks, Row, Section, Sign, Table, Tone,
+    Block, Cell, Column, Depth, Fold, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
 use crate::markup::Markup;
 use crate::sentence::list;
@@ -90,10 +90,10 @@ impl Findings<'_> {
     }
 
     fn search_verdicts(&self) -> Vec<Option<Verdict>> {
-        let of = |found: &Searched| {
+        let words = self.searches.iter().map(|found| {
             verdict(&FinishedSearch::of(self, found)).word.filter(|_| 0 < found.answer.trials)
-        };
-        self.searches.iter().map(of).collect()
+        });
+        words.collect()
     }
 
     /// Searches that do not say what their server holds: the first, and how many.
@@ -124,7 +124,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let tasks = searches_by_task(findings);
     if let [all] = tasks.as_slice() {
         let evidence = match all.as_slice() {
-            [only] => words::evidence(only),
+            [only] => sentence::evidence(only),
             _ => Vec::new(),
         };
         return answer(all).into_iter().chain(evidence).collect();
@@ -139,7 +139,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
 const SHOWN: usize = 6;
 
 fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
-    let under = words::under(all.first()?);
+    let under = sentence::under(all.first()?);
     // What a server holds that is alone is said, whatever else it does.
     let is_met = |it: &&FinishedSearch<'_>| it.unmet.is_none() || all.len() == 1;
     let met: Vec<&FinishedSearch<'_>> = all.iter().filter(is_met).collect();
@@ -166,7 +166,7 @@ fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
         }
     };
     let mut shown: Vec<String> =
-        met.iter().take(SHOWN).map(|it| format!("{} {}", it.server, words::holds(it))).collect();
+        met.iter().take(SHOWN).map(|it| format!("{} {}", it.server, sentence::holds(it))).collect();
     let more = met.len() - shown.len();
     if 0 < more {
         shown.push(format!("{more} others follow"));
@@ -190,12 +190,8 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
         tasks.iter().enumerate().map(|(place, all)| task(findings, all, place)).collect();
     sections.push(conformance::section(findings));
     sections.push(doubts(findings, &tasks));
-    let found = |id: &'static str, heading: &str, entries: Vec<Entry>| {
-        let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-        Section::new(id, heading, Depth::Brief).with(blocks)
-    };
-    sections.push(found("unranked", trouble::UNRANKED, trouble::unranked(findings)));
-    sections.push(found("wrong", trouble::WRONG, trouble::failures(findings)));
+    sections.push(trouble::section("unranked", trouble::UNRANKED, trouble::unranked(findings)));
+    sections.push(trouble::section("wrong", trouble::WRONG, trouble::failures(findings)));
     sections.extend(servers_and_machine(findings));
     sections.retain(|section| !section.blocks.is_empty());
     sections
@@ -229,10 +225,11 @@ pub(crate) fn alone(findings: &Findings<'_>, task: &str, stand: Stand<'_>) -> Ma
     drawn(&of_task(findings, task), stand)
 }
 
+fn explained(key: &'static str, heading: &str, priority: u8, meaning: &str) -> Column {
+    Column::new(key, heading, priority).meaning(meaning).explained()
+}
+
 fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Table {
-    let explained = |key: &'static str, heading: &str, priority: u8, meaning: &str| {
-        Column::new(key, heading, priority).meaning(meaning).explained()
-    };
     let mut columns = vec![
         Column::new("subject", "server", 0).left(),
         explained("holds", "holds/s", 0, "the highest rate that is held, below all that are not"),
@@ -243,12 +240,13 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
             "the lowest rate that is not held: the capacity lies between the two",
         ),
         explained("answered", "answers/s", 4, "right answers each second at the rate that is held"),
-        Column::new("kept", "kept", 1)
-            .meaning("trials that kept the limits by themselves, at the rate that is held")
-            .explained(),
-        Column::new("broken", "kept above", 3)
-            .meaning("the same at the rate that is not held")
-            .explained(),
+        explained(
+            "kept",
+            "kept",
+            1,
+            "trials that kept the limits by themselves, at the rate that is held",
+        ),
+        explained("broken", "kept above", 3, "the same at the rate that is not held"),
         Column::new("ended", "the search", 5).left().folding(),
         Column::new("verdict", "verdict", 1).left().folding(),
     ];
@@ -282,23 +280,17 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let is_known = outcome(answer) != SearchOutcome::CannotTell;
     let tone = if found.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
     let doubtful = results::mark(worth.word);
-    let end = |end: Option<&analysis::search::End>| match end {
-        None => Cell::none(),
-        Some(end) => {
-            let short = if end.is_short { " (short)" } else { "" };
-            Cell::text(format!("{}{short}", rate(end.rate)))
-                .valued(Some(end.rate))
-                .marked(doubtful)
-                .toned(tone)
-        }
+    let end = |end: Option<&End>| {
+        end.map_or_else(Cell::none, |end| end_rate(end).marked(doubtful).toned(tone))
     };
-    let is_open = answer.conclusion == analysis::search::Conclusion::AtLeast;
+    let kept = |end: Option<&End>| {
+        end.map_or_else(Cell::none, |end| {
+            Cell::text(format!("{} of {}", end.judged.kept, end.judged.of))
+        })
+    };
+    let is_open = answer.conclusion == Conclusion::AtLeast;
     let holds = end(lower);
     let holds = Cell { marks: holds.marks.when(is_open, Mark::Open), ..holds };
-    let kept = |end: Option<&analysis::search::End>| match end {
-        None => Cell::none(),
-        Some(end) => Cell::text(format!("{} of {}", end.judged.kept, end.judged.of)),
-    };
     let answered =
         lower.map(|end| Cell::text(rate(end.answered_per_s)).valued(Some(end.answered_per_s)));
     let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server) };
@@ -313,24 +305,30 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         answered.unwrap_or_else(Cell::none),
         kept(lower),
         kept(upper),
-        Cell::text(words::ended(&answer.conclusion)),
+        Cell::text(sentence::ended(&answer.conclusion)),
         word,
     ];
     cells.extend(is_checked(findings).then(|| conformance::cell(findings, found.subject)));
     cells.extend([
         Cell::text(answer.trials.to_string()).valued(Some(answer.trials as f64)),
-        Cell::text(words::seconds(answer.seconds)).valued(Some(answer.seconds)),
+        Cell::text(sentence::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ]);
     Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }
 }
 
+/// The rate at an end of a search.
+fn end_rate(end: &End) -> Cell {
+    let short = if end.is_short { " (short)" } else { "" };
+    Cell::text(format!("{}{short}", rate(end.rate))).valued(Some(end.rate))
+}
+
 /// Why answers are worth no more, server by server.
 fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section {
-    let of = |found: &FinishedSearch<'_>| {
+    let entries = tasks.iter().flatten().flat_map(|found| {
         let whose = format!("{}: ", name(findings, found));
         verdict(found).entries(&whose).collect::<Vec<_>>()
-    };
-    crate::verdict::section(tasks.iter().flatten().flat_map(of).collect())
+    });
+    crate::verdict::section(entries.collect())
 }
 
 /// What a search for each server means.

@@ -4,10 +4,10 @@ use analysis::{Cell as Pair, ThenNow};
 use lab::figure::Figure;
 use units::{chosen, digits};
 
-use super::{Findings, words};
+use super::Findings;
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone, anchor};
-use crate::written::Written;
+use crate::number_format::{Written, in_unit_of};
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
@@ -79,7 +79,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
 }
 
 fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
-    let number = |value: f64| Cell::text(words::number(figure, value)).valued(Some(value));
+    let number = |value: f64| Cell::text(in_unit_of(figure, value)).valued(Some(value));
     let mut cells = vec![
         pair.then.map_or(Cell::none(), |then| number(then).toned(Tone::Dim)),
         pair.now.map_or(Cell::none(), |now| Written::estimate(figure.unit(), &now).cell(now.value)),

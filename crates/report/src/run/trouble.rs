@@ -8,7 +8,7 @@ use lab::record::{Check, TrialRecord};
 use units::count;
 
 use super::Findings;
-use crate::document::{Block, Entry, Paragraph, Tone};
+use crate::document::{Block, Depth, Entry, Paragraph, Section, Tone};
 use crate::evidence;
 use crate::remark;
 use crate::verdict::ExplainedDoubt;
@@ -27,6 +27,12 @@ const ANSWER_BYTES: usize = 200;
 /// At most this many servers are named in a doubt; further ones are counted.
 const NAMED: usize = 6;
 
+/// A section that lists what is wrong; empty where nothing is.
+pub(super) fn section(id: &'static str, heading: &str, entries: Vec<Entry>) -> Section {
+    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
+    Section::new(id, heading, Depth::Brief).with(blocks)
+}
+
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
 /// entry.
 pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
@@ -41,27 +47,31 @@ pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
             None => alike.push((workload, row, vec![trial])),
         }
     }
-    let one = |(workload, row, trials): (&str, &Row, Vec<&JudgedTrial>)| {
-        let first = trials[0];
-        let more = match trials.len() {
-            1 => String::new(),
-            times => format!(", and {} more alike", count(times as u64 - 1)),
-        };
-        let head = format!(
-            "{}, {} at {}, round {}{more}: {}",
-            findings.title(&row.subject),
-            findings.task(workload),
-            findings.place(row.point),
-            first.repeat + 1,
-            outcome_in_words(first.outcome.kind)
-        );
-        let mut entry = Entry::new(Tone::Bad, head).with(Tone::Plain, &first.outcome.says);
-        if let Some(trial) = findings.trials.iter().find(|trial| trial.key.number == first.number) {
-            left_behind(trial, &mut entry);
-        }
-        entry
+    let entries =
+        alike.iter().map(|(workload, row, trials)| ended(findings, workload, row, trials));
+    entries.collect()
+}
+
+/// How trials of a row ended that are no measurement, by the first of them.
+fn ended(findings: &Findings<'_>, workload: &str, row: &Row, trials: &[&JudgedTrial]) -> Entry {
+    let first = trials[0];
+    let more = match trials.len() {
+        1 => String::new(),
+        times => format!(", and {} more alike", count(times as u64 - 1)),
     };
-    alike.into_iter().map(one).collect()
+    let head = format!(
+        "{}, {} at {}, round {}{more}: {}",
+        findings.title(&row.subject),
+        findings.task(workload),
+        findings.place(row.point),
+        first.repeat + 1,
+        outcome_in_words(first.outcome.kind)
+    );
+    let mut entry = Entry::new(Tone::Bad, head).with(Tone::Plain, &first.outcome.says);
+    if let Some(trial) = findings.trials.iter().find(|trial| trial.key.number == first.number) {
+        left_behind(trial, &mut entry);
+    }
+    entry
 }
 
 /// What a trial's subject answered and wrote, all of it the subject's own text.
@@ -102,10 +112,10 @@ pub(super) fn unranked(findings: &Findings<'_>) -> Vec<Entry> {
             reasons.push((subject, why));
         }
     }
-    let one = |(subject, why): (&String, &String)| {
+    let entries = reasons.into_iter().map(|(subject, why)| {
         Entry::new(Tone::Doubtful, findings.title(subject)).with(Tone::Plain, why)
-    };
-    reasons.into_iter().map(one).collect()
+    });
+    entries.collect()
 }
 
 /// Requests that failed in measured trials, by class, with the first of each. Those of a single load are in its books.
@@ -114,25 +124,26 @@ pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
         return Vec::new();
     }
     let failed = findings.rows().filter(|(_, row)| !row.failures().is_empty());
-    let one = |(workload, row): (&str, &Row)| {
-        let classes: Vec<String> = row
-            .failures()
-            .iter()
-            .map(|(failure, times)| format!("{} {failure} ({})", count(*times), failure.meaning()))
-            .collect();
-        let subject = findings.title(&row.subject);
-        let place = findings.place(row.point);
-        let task = findings.task(workload);
-        let head = format!("{subject}, {task} at {place}: {}", classes.join("; "));
-        let lines = evidence::first_of_each(&row.evidence).flat_map(|kept| {
-            let parts = evidence::parts(kept).into_iter();
-            let parts = parts.map(|(label, text)| format!("{label}: {text}"));
-            std::iter::once(evidence::title(kept)).chain(parts)
-        });
-        let lines = lines.map(|text| Paragraph::new(Tone::Dim, text)).collect();
-        Entry { lines, ..Entry::new(Tone::Plain, head) }
-    };
-    failed.map(one).collect()
+    failed.map(|(workload, row)| failed_requests(findings, workload, row)).collect()
+}
+
+fn failed_requests(findings: &Findings<'_>, workload: &str, row: &Row) -> Entry {
+    let classes: Vec<String> = row
+        .failures()
+        .iter()
+        .map(|(failure, times)| format!("{} {failure} ({})", count(*times), failure.meaning()))
+        .collect();
+    let subject = findings.title(&row.subject);
+    let place = findings.place(row.point);
+    let task = findings.task(workload);
+    let head = format!("{subject}, {task} at {place}: {}", classes.join("; "));
+    let lines = evidence::first_of_each(&row.evidence).flat_map(|kept| {
+        let parts = evidence::parts(kept).into_iter();
+        let parts = parts.map(|(label, text)| format!("{label}: {text}"));
+        std::iter::once(evidence::title(kept)).chain(parts)
+    });
+    let lines = lines.map(|text| Paragraph::new(Tone::Dim, text)).collect();
+    Entry { lines, ..Entry::new(Tone::Plain, head) }
 }
 
 /// What is odd about the board as a whole.
@@ -144,14 +155,12 @@ pub(super) fn alarms(findings: &Findings<'_>) -> Vec<String> {
 /// Remarks about a table as a whole. That servers answered differently is said where all differences are listed.
 pub(super) fn remarks(findings: &Findings<'_>, table: &Table) -> Vec<Block> {
     let remarks = table.remarks.iter().filter(|remark| !matches!(remark, Remark::Apart(_)));
-    let says = |remark: &Remark| remark::says(remark, &|point| findings.shown(point));
-    let one = |remark: &Remark| {
-        Block::paragraph(
-            remark.gravity().into(),
-            format!("{}: {}", findings.task(&table.workload), says(remark)),
-        )
-    };
-    remarks.map(one).collect()
+    let task = findings.task(&table.workload);
+    let blocks = remarks.map(|remark| {
+        let says = remark::says(remark, &|point| findings.shown(point));
+        Block::paragraph(remark.gravity().into(), format!("{task}: {says}"))
+    });
+    blocks.collect()
 }
 
 /// Doubts of one cause.

@@ -18,7 +18,7 @@ use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 use history::{History, Slot, Snapshot};
 pub use hold::HoldHeader;
 use machine::limits::thread_cpu_ns;
-use report::load::{RequestSummary, words};
+use report::load::{RequestSummary, order_text};
 use report::paint::Line;
 use screen::Header;
 use units::{count, rate};
@@ -214,8 +214,8 @@ fn header(order: &Order, asked: &RequestSummary, from: Option<&str>) -> Header {
     Header {
         target: format!("dyno load  {}", asked.words()),
         load: match from {
-            None => words::of_load(order),
-            Some(from) => format!("{}, from {from}", words::of_load(order)),
+            None => order_text::of_load(order),
+            Some(from) => format!("{}, from {from}", order_text::of_load(order)),
         },
         warmup: nanos(order.warmup),
         length: order.stop.duration.map(nanos),

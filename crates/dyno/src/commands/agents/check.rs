@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agents::{Afar, Allow, Allowed, Each, LoadEvent, Loads, LoadsError, Place, Pressed, Wish};
+use agents::{
+    AgentGroup, AgentMeeting, Allow, Allowed, LoadEvent, Loads, LoadsError, Place, Pressed, Wish,
+};
 use clap::Args;
 use load::{Halt, Load, Order, Stop, Target};
 use machine::limits::Machine;
@@ -13,9 +15,9 @@ use requests::reach;
 use requests::url::{self, Endpoint, Url};
 use wire::{Ask, Asks, Expect, Request};
 
-use crate::afar::own_program;
 use crate::generators::can_listen;
 use crate::interrupt::halt_on_interrupt;
+use crate::load_agents::own_program;
 use crate::order::flags::OwnerFlag;
 use crate::own_server::{OwnServer, hello};
 use crate::shell::{ExitStatus, Refusal, print};
@@ -125,9 +127,9 @@ fn meet(
     program: &Path,
     targets: &[SocketAddr],
     halt: &Halt,
-) -> Result<Vec<Each>, Refusal> {
+) -> Result<Vec<AgentMeeting>, Refusal> {
     let wish = Wish { place, program: program.into(), targets, goes_on: true };
-    Afar::meet_each(&wish, halt).map_err(Refusal::new)
+    AgentGroup::meet_each(&wish, halt).map_err(Refusal::new)
 }
 
 /// What is loaded: the server that was named; dyno's own where it is reached; or nothing.
@@ -175,21 +177,21 @@ impl Sight {
 }
 
 /// What is found out about a host.
-fn row(each: Each, sight: Option<&Sight>, targets: &[SocketAddr], halt: &Halt) -> HostRow {
-    let Each { name, met } = each;
+fn row(each: AgentMeeting, sight: Option<&Sight>, targets: &[SocketAddr], halt: &Halt) -> HostRow {
+    let AgentMeeting { name, met } = each;
     let mut row =
         HostRow { name, can_load: false, says: None, known: None, ceiling: None, no_ceiling: None };
-    let mut afar = match met {
-        Ok(afar) => afar,
+    let mut group = match met {
+        Ok(group) => group,
         Err(error) => {
             row.says = Some(without_name(&error, &row.name));
             return row;
         }
     };
     row.can_load = true;
-    row.known = afar.known().first().map(|facts| HostKnown::of(facts, &given(targets)));
+    row.known = group.known().first().map(|facts| HostKnown::of(facts, &given(targets)));
     if let Some(sight) = sight {
-        measure(&mut row, &mut afar, sight, halt);
+        measure(&mut row, &mut group, sight, halt);
     }
     row
 }
@@ -202,11 +204,11 @@ fn given(targets: &[SocketAddr]) -> Vec<String> {
 }
 
 /// Has the host load for a while.
-fn measure(row: &mut HostRow, afar: &mut Afar, sight: &Sight, halt: &Halt) {
+fn measure(row: &mut HostRow, group: &mut AgentGroup, sight: &Sight, halt: &Halt) {
     terminal::notice(&format!("dyno: {} loads {}", row.name, sight.shown));
-    let order = sight.order(afar.lanes().unwrap_or(1));
+    let order = sight.order(group.lanes().unwrap_or(1));
     let (before, began) = (sight.server_cpu(), Instant::now());
-    let pressed = afar.press(&order, halt, &mut |_: LoadEvent<'_>| {});
+    let pressed = group.press(&order, halt, &mut |_: LoadEvent<'_>| {});
     let busy = sight.server_cpu().zip(before).map(|(after, before)| {
         // The load is under way for most of this time.
         let time = (LASTS + WARMUP).min(began.elapsed()).as_nanos() as f64 * sight.threads as f64;

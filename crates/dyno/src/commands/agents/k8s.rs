@@ -151,11 +151,11 @@ fn coordinator_arguments(pods: &K8sFlags) -> Vec<String> {
         ("wait", "300"),
     ];
     let names = agent_names(pods.agents).join(",");
-    let afar = load_on(&format!("tls://{lab}-nats:4222"), lab, &names, &files);
+    let load_on = load_on(&format!("tls://{lab}-nats:4222"), lab, &names, &files);
     // Kubernetes would fill `$(NAME)`; doubled, it is what was given.
     let mut arguments: Vec<String> =
         pods.command.iter().map(|word| word.replace("$(", "$$(")).collect();
-    arguments.extend(["--load-on".to_string(), afar]);
+    arguments.extend(["--load-on".to_string(), load_on]);
     arguments
 }
 

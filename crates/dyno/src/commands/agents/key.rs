@@ -58,7 +58,7 @@ pub(super) fn run(flags: &KeyFlags) -> Result<ExitStatus, Refusal> {
     let dyno = match &flags.dyno {
         Some(dyno) => dyno.clone(),
         None => {
-            let own = crate::afar::own_program()?;
+            let own = crate::load_agents::own_program()?;
             path(&own.to_string_lossy()).map_err(|why| Refusal::new(format!("--dyno: {why}")))?
         }
     };

@@ -11,10 +11,10 @@ use clap::Args;
 use report::dry_run;
 
 use super::bounds::{BOUNDS, BoundFlags};
-use crate::afar::own_program;
 use crate::commands::run::dry;
 use crate::interrupt::halt_on_interrupt;
 use crate::kernel;
+use crate::load_agents::own_program;
 use crate::shell::{ExitStatus, Refusal};
 
 /// Load, or run servers, for a dyno on another machine, as far as this machine's owner allows

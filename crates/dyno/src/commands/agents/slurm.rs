@@ -101,7 +101,7 @@ fn script(job: &SlurmFlags) -> String {
     };
     let files = [("keys", "$work/agents.keys"), ("key-file", "$work/coordinator"), ("wait", "60")];
     let names = agent_names(job.nodes).join(",");
-    let afar = load_on("nats://$address:$port", job.lab.as_str(), &names, &files);
+    let load_on = load_on("nats://$address:$port", job.lab.as_str(), &names, &files);
     let values = [
         ("LAB", job.lab.as_str()),
         ("NODES", &nodes),
@@ -113,7 +113,7 @@ fn script(job: &SlurmFlags) -> String {
         ("DYNO_NATS", &job.dyno_nats),
         ("COMMAND", &command),
         ("ALLOW", &allow),
-        ("LOAD_ON", &afar),
+        ("LOAD_ON", &load_on),
     ];
     let has_broker = job.nats || MOST_STEPS < job.nodes;
     let body = if has_broker { include_str!("job_nats.sh") } else { include_str!("job_stdio.sh") };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use analysis::search::Search;
 use clap::Args;
 use lab::amounts;
-use lab::sought::{self, Limit, SaidBy, Sought};
+use lab::search_goal::{self, Limit, SaidBy, SearchGoal};
 use load::Rate;
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +33,10 @@ pub(super) struct AimFlags {
     #[arg(long = "p99.99", value_name = "TIME", value_parser = amounts::time)]
     p99_99: Option<Duration>,
     /// Any other percentile, as 97.5=30ms; may be given again
-    #[arg(long, value_name = "PERCENT=TIME", value_parser = sought::percentile)]
+    #[arg(long, value_name = "PERCENT=TIME", value_parser = search_goal::percentile)]
     percentile: Vec<(f64, Duration)>,
     /// At most this share of the requests fails
-    #[arg(long, value_name = "PERCENT", value_parser = sought::failures, default_value = sought::FAILURES)]
+    #[arg(long, value_name = "PERCENT", value_parser = search_goal::failures, default_value = search_goal::FAILURES)]
     pub(super) max_failures: f64,
 }
 
@@ -54,15 +54,15 @@ impl AimFlags {
         let mut all: Vec<(f64, Duration)> =
             named.into_iter().filter_map(|(percent, within)| Some((percent, within?))).collect();
         all.extend(&self.percentile);
-        sought::limits(all, timeout, SaidBy::Flags).map_err(Refusal::new)
+        search_goal::limits(all, timeout, SaidBy::Flags).map_err(Refusal::new)
     }
 }
 
 /// What is searched for.
-pub(super) fn sought(flags: &CapacityFlags) -> Result<Sought, Refusal> {
+pub(super) fn sought(flags: &CapacityFlags) -> Result<SearchGoal, Refusal> {
     let (least, most) = (flags.min_rate.as_f64(), flags.max_rate.map(Rate::as_f64));
-    sought::check_range(least, most, SaidBy::Flags).map_err(Refusal::new)?;
-    Ok(Sought {
+    search_goal::check_range(least, most, SaidBy::Flags).map_err(Refusal::new)?;
+    Ok(SearchGoal {
         limits: flags.aim.limits(flags.at.asking.timeout)?,
         failures: flags.aim.max_failures / 100.0,
         width: flags.width / 100.0,

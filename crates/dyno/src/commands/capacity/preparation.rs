@@ -5,7 +5,7 @@ use std::time::Duration;
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::labels;
-use campaign::race::made::{self, Procedure};
+use campaign::race::procedure::{self, Procedure};
 use campaign::race::side::{self, Side};
 use lab::experiment::Experiment;
 use lab::schedule::Schedule;
@@ -40,13 +40,13 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         ));
     }
     let labels = labels(&sides, &[])?;
-    let workload = flags.at.workload(&sides, project.as_ref(), made::CAPACITY)?;
+    let workload = flags.at.workload(&sides, project.as_ref(), procedure::CAPACITY)?;
     let files_for = Machine::read().files.connections_max();
-    let load = schedule::load(&arriving(flags)?, made::USUAL, files_for)?;
+    let load = schedule::load(&arriving(flags)?, procedure::USUAL, files_for)?;
     let course = Procedure {
-        name: made::CAPACITY,
+        name: procedure::CAPACITY,
         question: format!("What does {} hold?", labels[0].title),
-        duration: Some(made::USUAL),
+        duration: Some(procedure::USUAL),
         total: None,
         warmup: flags.warmup,
         timeout: flags.at.asking.timeout,
@@ -64,7 +64,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         max_failures: Some(flags.aim.max_failures),
         max_wrong: None,
     };
-    let made = made::experiment(&labels, &workload.name, &load, &course)?;
+    let made = procedure::experiment(&labels, &workload.name, &load, &course)?;
     let experiment = Experiment { sought: Some(sought), ..made };
     let subject = flags.at.subject(
         manner.protocol,

@@ -6,12 +6,12 @@ use ::report::history::Commit;
 use analysis::gate::GateCourse;
 use archive::kept::{findings, kept};
 use archive::page;
-use campaign::apart::Apart;
 use campaign::project::Project;
 use campaign::race::label::Label;
-use campaign::race::made::{self, Procedure};
+use campaign::race::procedure::{self, Procedure};
 use campaign::race::slices::Slices;
 use campaign::roster::Availability;
+use campaign::separate_trees::SeparateTrees;
 use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, now_unix_ms};
 use lab::build::Built;
 use lab::conformance::Conformance;
@@ -24,7 +24,7 @@ use store::RunId;
 use terminal::progress;
 
 use super::GateFlags;
-use super::prepared::{Prepared, Terms, prepared};
+use super::preparation::{Prepared, Terms, prepared};
 use super::sides::{self, Named};
 use crate::commands::report::tell_page;
 use crate::session::{Session, StorePlace, fact, weighed};
@@ -55,7 +55,7 @@ pub(super) struct GateRun<'f> {
     max_failures: Option<f64>,
     max_wrong: Option<f64>,
     /// What keeps base and head apart.
-    apart: [Option<Apart>; 2],
+    apart: [Option<SeparateTrees>; 2],
     /// The user's variables, as far as sides may have them.
     environment: Vec<(String, String)>,
     /// The base's check, where it was not kept.
@@ -188,7 +188,12 @@ impl<'f> GateRun<'f> {
     }
 
     /// What keeps a build of a side apart from the other side; none of a side that need not be.
-    pub(super) fn apart(&self, side: &str, built: &Built, campaign: &Campaign) -> Option<Apart> {
+    pub(super) fn apart(
+        &self,
+        side: &str,
+        built: &Built,
+        campaign: &Campaign,
+    ) -> Option<SeparateTrees> {
         let of_side = &self.apart[usize::from(side == HEAD)];
         of_side.as_ref().map(|apart| apart.built(built, &campaign.cache))
     }
@@ -281,7 +286,7 @@ impl<'f> GateRun<'f> {
             .map(|side| Label { title: side.title.clone(), name: side.name.clone() })
             .collect();
         let asked = Procedure {
-            name: made::GATE,
+            name: procedure::GATE,
             question: question(&self.titles),
             duration: Some(terms.duration),
             total: None,
@@ -301,7 +306,7 @@ impl<'f> GateRun<'f> {
             max_failures: self.max_failures,
             max_wrong: self.max_wrong,
         };
-        let mut experiment = made::experiment(&labels, &self.workload.name, &load, &asked)?;
+        let mut experiment = procedure::experiment(&labels, &self.workload.name, &load, &asked)?;
         experiment.conditions = Wanted { isolate: asked.isolate, ..terms.conditions.clone() };
         let experiment = self.flags.at.cpus.given_to(experiment);
         let made = Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides);
@@ -340,7 +345,7 @@ pub(super) fn builds_of(entrants: &[Entrant]) -> impl Iterator<Item = (&Entrant,
 fn environment(
     mut variables: Vec<(String, String)>,
     sides: &[Named; 2],
-    apart: &[Option<Apart>; 2],
+    apart: &[Option<SeparateTrees>; 2],
 ) -> Vec<(String, String)> {
     let is_own = |side: &Named| matches!(side.subject.serving, Serving::Own(..));
     let commands = sides.iter().zip(apart).filter(|(side, _)| is_own(side));

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use ::report::history::{Commit, Side as Written};
 use archive::history::commit;
-use campaign::apart::Apart;
 use campaign::project::Project;
 use campaign::race::side::{self, Side};
+use campaign::separate_trees::SeparateTrees;
 use campaign::trees;
 use lab::experiment::{Experiment, Subjects};
 use lab::manner::Protocol;
@@ -123,11 +123,11 @@ pub(super) fn of_tree(
 }
 
 /// What keeps each side that has a tree apart from the other one, and from the project's working tree.
-pub(super) fn apart(project: &Project, sides: &[Named; 2]) -> [Option<Apart>; 2] {
+pub(super) fn apart(project: &Project, sides: &[Named; 2]) -> [Option<SeparateTrees>; 2] {
     let working = trees::top(&project.root);
     [0, 1].map(|at| {
         let other = sides[1 - at].tree.as_deref().unwrap_or(&working);
-        sides[at].tree.as_ref().map(|own| Apart::new(own, &[&working, other]))
+        sides[at].tree.as_ref().map(|own| SeparateTrees::new(own, &[&working, other]))
     })
 }
 

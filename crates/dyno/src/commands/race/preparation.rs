@@ -7,7 +7,7 @@ use analysis::gate::{MOST, Rule};
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::{Label, labels};
-use campaign::race::made::{self, Procedure};
+use campaign::race::procedure::{self, Procedure};
 use campaign::race::side::{self, Side};
 use campaign::race::slices::Slices;
 use lab::experiment::Pairs;
@@ -49,10 +49,11 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let manner = flags.at.manner(&sides)?;
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
-    let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(made::USUAL), files_for)?;
-    let workload = flags.at.workload(&sides, project.as_ref(), made::NAME)?;
+    let load =
+        schedule::load(&flags.arriving, flags.duration.unwrap_or(procedure::USUAL), files_for)?;
+    let workload = flags.at.workload(&sides, project.as_ref(), procedure::NAME)?;
     let course = course(flags, &load, &labels, manner)?;
-    let experiment = made::experiment(&labels, &workload.name, &load, &course)?;
+    let experiment = procedure::experiment(&labels, &workload.name, &load, &course)?;
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
     let subjects = sides
@@ -113,9 +114,9 @@ fn course(
     let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
     let usual = flags.total.is_none() && steps.is_none();
     Ok(Procedure {
-        name: made::NAME,
+        name: procedure::NAME,
         question: format!("{}?", titles.join(" or ")),
-        duration: flags.duration.or(usual.then_some(made::USUAL)),
+        duration: flags.duration.or(usual.then_some(procedure::USUAL)),
         total: flags.total,
         warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
         timeout: flags.at.asking.timeout,

@@ -16,8 +16,8 @@ use requests::reach;
 use store::RunId;
 
 use super::{RunFlags, announce, finish, session};
-use crate::afar::{own_program, uninterrupted};
 use crate::interrupt::halt_on_interrupt;
+use crate::load_agents::{own_program, uninterrupted};
 use crate::session::{Session, interrupted_early};
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::unfinished::again;

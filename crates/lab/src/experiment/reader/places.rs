@@ -6,7 +6,7 @@ use super::{LoadKeys, Points, Reader};
 use crate::experiment::check::POINTS_MAX;
 use crate::experiment::{Point, Shape};
 use crate::schedule::Schedule;
-use crate::sought::SEARCH;
+use crate::search_goal::SEARCH;
 use crate::source_file::ConfigError;
 
 impl LoadKeys {

@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::{Manifest, Reader};
 use crate::manner::{Protocol, unknown_protocol};
 use crate::source_file::ConfigError;
-use crate::subject::made::spoken_where_found;
+use crate::subject::unlisted::spoken_where_found;
 use crate::subject::{RUN_HOLES, Starts, TLS_HOLES};
 
 impl Reader<'_> {

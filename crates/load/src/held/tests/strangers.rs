@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wire::{Chance, socket_ask};
 
 use super::*;
-use crate::shaken::{leaves, shaken};
+use crate::strange_json::{leaves, shaken};
 
 fn orders() -> Vec<HoldOrder> {
     let ramp = Ramp { every: Duration::from_secs(2), ..order(6, 3).ramp };

@@ -15,7 +15,7 @@ use crate::engine::Simulated;
 use crate::order::{Order, Protocol};
 use crate::part::{Part, Parts};
 use crate::plan::Plan;
-use crate::shaken::{leaves, shaken};
+use crate::strange_json::{leaves, shaken};
 
 fn rate(per_s: u64) -> Rate {
     Rate::per_s(per_s).unwrap()

@@ -33,12 +33,12 @@ pub(crate) const SCHEMA: &str = "dyno.load/1";
 
 /// The whole document, with a line end.
 pub fn json(run: &FinishedLoad) -> serde_json::Result<String> {
-    written(&Document::from(run))
+    written(&LoadDocument::from(run))
 }
 
 json_type! {
     /// A load, and what came of it. Times within the run count from its start, warm-up included.
-    pub(crate) struct Document as "load" of run: FinishedLoad {
+    pub(crate) struct LoadDocument as "load" of run: FinishedLoad {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,

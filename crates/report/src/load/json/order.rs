@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::http2::Http2OrderJson;
 use crate::json::json_type;
 use crate::load::file::POLLING;
-use crate::load::{FinishedLoad, terms, words};
+use crate::load::{FinishedLoad, order_text, terms};
 use crate::security::TlsOrderJson;
 
 json_type! {
@@ -36,7 +36,7 @@ json_type! {
         /// what an answer must have
         expects: String = run.asked.expected(),
         /// the load in words
-        pub(in crate::load) in_words: String = words::of_load(&run.order),
+        pub(in crate::load) in_words: String = order_text::of_load(&run.order),
         /// what was requested how often, on how many connections
         load: LoadJson = load(&run.order.load),
         /// stop after so many requests
@@ -62,7 +62,7 @@ json_type! {
         /// which connection with room carried the next request: even (the one whose turn was longest ago) or fill (one
         /// after the other)
         #[schemars(extend("enum" = ["even", "fill"]))]
-        spread: String = words::spread(run.order.spread).into(),
+        spread: String = order_text::spread(run.order.spread).into(),
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted

@@ -217,7 +217,16 @@ pub(super) fn why(unsure: Unsure) -> &'static str {
 pub(super) fn json<'t>(compared: &Compared<'t>) -> GateJson<'t> {
     let Gate { tolerance, .. } = compared.gate;
     let is_unlike = compared.is_unlike();
-    let row = |gated: &Gated<'_, 't>| GatedJson {
+    GateJson {
+        answer: name(compared.answer()),
+        tolerance_percent: tolerance * 100.0,
+        rows: compared.gated().iter().map(|gated| row(gated, is_unlike)).collect(),
+        says: says(compared),
+    }
+}
+
+fn row<'t>(gated: &Gated<'_, 't>, is_unlike: bool) -> GatedJson<'t> {
+    GatedJson {
         workload: gated.pair.workload,
         point: gated.pair.a.point.value(),
         point_unit: gated.pair.a.point.unit(),
@@ -226,11 +235,5 @@ pub(super) fn json<'t>(compared: &Compared<'t>) -> GateJson<'t> {
         figure: Figure::name(gated.figure),
         answer: name(if is_unlike { GateAnswer::CannotTell } else { gated.verdict() }),
         why: if is_unlike { Some(UNLIKE) } else { gated.answer.err().map(why) },
-    };
-    GateJson {
-        answer: name(compared.answer()),
-        tolerance_percent: tolerance * 100.0,
-        rows: compared.gated().iter().map(row).collect(),
-        says: says(compared),
     }
 }

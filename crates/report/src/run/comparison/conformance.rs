@@ -5,6 +5,7 @@ use analysis::{GateAnswer, Incomparable, Turned, turned};
 use lab::conformance::{CaseVerdict, Conformance};
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::counted;
 
 use super::{Compared, Side};
 
@@ -135,12 +136,10 @@ pub(super) fn brief(compared: &Compared<'_>) -> Vec<String> {
                 None => alike.push((what, vec![id])),
             }
         }
-        let cases =
-            |count: usize| if count == 1 { "1 case".into() } else { format!("{count} cases") };
-        let line = |(what, ids): &(String, Vec<&str>)| {
-            format!("{whose}: {what}: {} ({})", cases(ids.len()), ids.join(", "))
-        };
-        texts.extend(alike.iter().map(line));
+        texts.extend(alike.iter().map(|(what, ids)| {
+            let cases = counted(ids.len() as u64, "case", "cases");
+            format!("{whose}: {what}: {cases} ({})", ids.join(", "))
+        }));
     }
     let said = |checks: &Checks<'_>| checks.found.as_ref().is_ok_and(|found| !found.is_empty());
     let others = lines_of(all(compared).iter().filter(|checks| !said(checks)));

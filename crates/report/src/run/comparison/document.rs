@@ -11,10 +11,10 @@ use crate::document::{
     self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone,
 };
 use crate::markup::Markup;
+use crate::number_format::Written;
 use crate::paired::{self, Finding, PairedFigure, Ratio};
 use crate::run::results;
 use crate::time::utc;
-use crate::written::Written;
 
 /// The difference for which the number of further rounds is computed.
 const SOUGHT: f64 = 0.05;

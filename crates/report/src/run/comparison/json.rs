@@ -16,7 +16,7 @@ pub(super) const UNLIKE: &str = "unlike_loads";
 /// Two runs, or two servers, compared. compare.md explains how.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compare")]
-pub(crate) struct Document<'t> {
+pub(crate) struct ComparisonDocument<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -134,7 +134,7 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
     let [a, b] = compared.sides.each_ref().map(SideJson::from);
     let checks = conformance::all(compared);
     let gate = answer::json(compared);
-    written(&Document {
+    written(&ComparisonDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: gate.sentence(),

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use lab::amounts;
 use lab::experiment::{Experiment, Shape};
-use lab::record::REQUEST;
+use lab::record::{REQUEST, fact};
 use lab::schedule::Schedule;
 use lab::workload::StatedRequest;
 use load::End;
 
 use crate::load::terms;
-use crate::run::{Findings, words};
+use crate::run::{Findings, experiment_text};
 
 /// How the requests of a file may be ordered, as a load's request says it.
 const ORDERS: [&str; 3] = ["in order", "shuffled", "by weight"];
@@ -61,8 +61,8 @@ fn ordered(findings: &Findings<'_>) -> BTreeMap<String, String> {
     for (thing, value) in stated.flat_map(|request| request.things()) {
         put(thing, value);
     }
-    let request = run.facts.iter().find(|fact| fact.name == REQUEST);
-    if let Some((words, digest)) = request.and_then(|fact| fact.value.rsplit_once(" (SHA-256 ")) {
+    let request = fact(&run.facts, REQUEST);
+    if let Some((words, digest)) = request.and_then(|text| text.rsplit_once(" (SHA-256 ")) {
         let is_so = |order: &&str| words.contains(&format!(", {order}, to "));
         if let Some(order) = ORDERS.into_iter().find(is_so) {
             all.insert("order of the requests (--order)".into(), order.into());
@@ -95,7 +95,7 @@ fn of_load(experiment: &Experiment, put: &mut impl FnMut(&str, String)) {
         Shape::Held(_) => "held".into(),
     };
     let places: Vec<String> = match &experiment.course {
-        Some(course) => vec![words::rates(course)],
+        Some(course) => vec![experiment_text::rates(course)],
         None => experiment.points.iter().map(ToString::to_string).collect(),
     };
     put("load", format!("{load}, {}", places.join(", ")));

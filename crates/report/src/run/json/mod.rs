@@ -32,13 +32,13 @@ const SCHEMA: &str = "dyno.run/1";
 pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
     // A search tries other rates of each task: nothing there is paired.
     let prices = if findings.is_search() { Vec::new() } else { findings.board.prices() };
-    written(&Document::of(&prices, findings))
+    written(&RunDocument::of(&prices, findings))
 }
 
 json_type! {
     /// A run, computed again from what the store keeps. Figures that were not measured are missing. Strings from a
     /// server are not escaped: escape them where you show them.
-    pub(crate) struct Document<'t> as "run_report" of findings: Findings<'_>,
+    pub(crate) struct RunDocument<'t> as "run_report" of findings: Findings<'_>,
         with prices: Vec<MannerPrice<'_>>
     {
         /// which document this is

@@ -1,6 +1,6 @@
 //! Searches for capacities as JSON: each as `dyno capacity` writes it, and how it stands to the others.
 
-use crate::capacity::{FinishedSearch, JsonDocument};
+use crate::capacity::{CapacityDocument, FinishedSearch};
 use crate::json::json_type;
 use crate::run::Findings;
 use crate::run::searches::searches_by_task;
@@ -20,7 +20,7 @@ json_type! {
         /// why it is not ranked, whatever it holds: wrong answers, or a requirement that is not met
         not_ranked: Option<String> = it.unmet.map(String::from),
         /// the search, as `dyno capacity --json` writes one
-        search: JsonDocument = it.into(),
+        search: CapacityDocument = it.into(),
     }
 }
 

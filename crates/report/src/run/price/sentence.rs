@@ -2,6 +2,7 @@
 
 use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Why};
 use lab::figure::Figure;
+use lab::manner::Task;
 
 use super::{is_doubtful, made, name, which};
 use crate::paired::{self, Ratio};
@@ -39,13 +40,15 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
 
 /// Whether two prices differ in nothing but in how many streams a connection has; a price and itself, too.
 fn differ_in_streams(one: &MannerPrice<'_>, other: &MannerPrice<'_>) -> bool {
-    let alike = |price: &MannerPrice<'_>| {
-        price.tasks.clone().map(|mut task| {
-            task.manner.streams = lab::manner::Manner::default().streams;
-            task
-        })
-    };
-    (one.paid_for, one.point) == (other.paid_for, other.point) && alike(one) == alike(other)
+    (one.paid_for, one.point) == (other.paid_for, other.point)
+        && tasks_by_one_stream(one) == tasks_by_one_stream(other)
+}
+
+fn tasks_by_one_stream(price: &MannerPrice<'_>) -> [Task; 2] {
+    price.tasks.clone().map(|mut task| {
+        task.manner.streams = lab::manner::Manner::default().streams;
+        task
+    })
 }
 
 /// Whether this data shows a difference for any server, or may.

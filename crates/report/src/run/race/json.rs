@@ -18,7 +18,7 @@ const SCHEMA: &str = "dyno.race/1";
 /// A race: the servers, and the ratio of each to the first. The whole run is in `dyno report --format json`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "race")]
-pub(crate) struct Document<'t> {
+pub(crate) struct RaceDocument<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -64,7 +64,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
     let against = against_first(findings);
     let tables = findings.board.tables.first();
     let references = tables.into_iter().flat_map(|table| crate::references(table));
-    written(&Document {
+    written(&RaceDocument {
         schema: SCHEMA,
         dyno_version: &findings.run.dyno,
         sentence: sentence::all(findings).join(" "),

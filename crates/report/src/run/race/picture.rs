@@ -67,18 +67,22 @@ fn names(findings: &Findings<'_>, pair: &Pair<'_>) -> Vec<Name> {
 /// One for each of the names.
 fn values(pair: &Pair<'_>, figure: Figure) -> Vec<Value> {
     let ratios = pair.round_ratios(figure);
-    let of_round = |round: u32| {
+    let rounds = rounds(pair).into_iter().map(|round| {
         let found = ratios.iter().find(|(other, _)| *other == round);
-        let Some((_, ratio)) = found else { return Value::absent("not measured") };
-        let ratio = Ratio::single(*ratio);
-        Value {
-            value: Some(ratio.value),
-            trust: Trust::of_row(pair.b),
-            shown: ratio.to_string(),
-            says: format!("{ratio} {}", figure.heading()),
-            ..Value::default()
-        }
-    };
-    let rounds = rounds(pair).into_iter().map(of_round);
+        found.map_or_else(
+            || Value::absent("not measured"),
+            |(_, ratio)| round_value(pair, figure, Ratio::single(*ratio)),
+        )
+    });
     std::iter::once(drawn_ratio(pair, figure)).chain(rounds).collect()
+}
+
+fn round_value(pair: &Pair<'_>, figure: Figure, ratio: Ratio) -> Value {
+    Value {
+        value: Some(ratio.value),
+        trust: Trust::of_row(pair.b),
+        shown: ratio.to_string(),
+        says: format!("{ratio} {}", figure.heading()),
+        ..Value::default()
+    }
 }

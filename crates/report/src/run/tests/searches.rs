@@ -5,7 +5,7 @@ use analysis::search::{
     RunSearch, Search, Searched,
 };
 use lab::record::{Entry, OutcomeKind};
-use lab::sought::Limit;
+use lab::search_goal::Limit;
 use load::Quantile;
 
 use super::super::searches::searches_by_task;

@@ -138,7 +138,7 @@ impl Kept {
 mod tests {
     use std::sync::mpsc::sync_channel;
 
-    use super::super::Afar;
+    use super::super::AgentGroup;
     use super::*;
 
     #[test]
@@ -146,16 +146,16 @@ mod tests {
         let (sender, news) = channel();
         let driver = Driver { news, wants: sync_channel(9).0, children: Vec::new(), thread: None };
         let (names, facts) = (Vec::new(), Vec::new());
-        let mut afar = Afar { driver, names, facts, blinked: vec![0, 0], is_local: false };
+        let mut group = AgentGroup { driver, names, facts, blinked: vec![0, 0], is_local: false };
         let blink = |agent, nanos| sender.send(News::Blinked { agent, nanos }).unwrap();
         // In the trial before it, and in the pause after that.
         blink(0, 700);
-        afar.news().unwrap();
+        group.news().unwrap();
         blink(1, 500);
-        afar.forget_blinks();
+        group.forget_blinks();
         blink(1, 30);
         blink(1, 40);
-        (0..2).for_each(|_| assert!(afar.news().unwrap().is_none()));
-        assert_eq!(afar.blinked, [0, 70]);
+        (0..2).for_each(|_| assert!(group.news().unwrap().is_none()));
+        assert_eq!(group.blinked, [0, 70]);
     }
 }

@@ -11,23 +11,23 @@ use lab::subject::{Serving, Subject};
 /// Where a side's files may lie, and where they must not. Of two trees of which one lies in the other, the inner one
 /// counts.
 #[derive(Clone, Debug)]
-pub struct Apart {
+pub struct SeparateTrees {
     /// The side's tree, and what dyno itself makes for it.
     own: Vec<PathBuf>,
     foreign: Vec<PathBuf>,
 }
 
-impl Apart {
+impl SeparateTrees {
     /// A side with this tree; what lies in the others is not its own.
     #[must_use]
-    pub fn new(own: &Path, foreign: &[&Path]) -> Apart {
+    pub fn new(own: &Path, foreign: &[&Path]) -> SeparateTrees {
         let foreign = foreign.iter().map(|tree| resolved(tree)).collect();
-        Apart { own: vec![resolved(own)], foreign }
+        SeparateTrees { own: vec![resolved(own)], foreign }
     }
 
     /// The side with the folder of its build.
     #[must_use]
-    pub fn built(&self, built: &Built, cache: &BuildCache) -> Apart {
+    pub fn built(&self, built: &Built, cache: &BuildCache) -> SeparateTrees {
         let mut apart = self.clone();
         // What is run as it is has no hash, and no build.
         let build = (!built.hash.is_empty()).then(|| built.folder.clone());
@@ -197,8 +197,8 @@ mod tests {
             self.root.join(path)
         }
 
-        fn apart(&self) -> Apart {
-            Apart::new(&self.at("own"), &[&self.at("working"), &self.at("other")])
+        fn apart(&self) -> SeparateTrees {
+            SeparateTrees::new(&self.at("own"), &[&self.at("working"), &self.at("other")])
         }
 
         fn cache(&self) -> BuildCache {
@@ -220,7 +220,7 @@ mod tests {
             self.check_by(&self.apart(), keys)
         }
 
-        fn check_by(&self, apart: &Apart, keys: &str) -> Result<(), String> {
+        fn check_by(&self, apart: &SeparateTrees, keys: &str) -> Result<(), String> {
             let text = format!("title = 'x'\nspeaks = ['x']\n{keys}");
             let text = text.replace("ROOT", &self.root.display().to_string());
             let source = SourceFile { name: "subject.toml".into(), text };
@@ -261,7 +261,7 @@ mod tests {
         trees.refuses("in = 'ROOT/working'\nrun = 'sh'", &format!("{folder} ROOT/working,"));
         trees.refuses("in = '../other'\nrun = 'sh'", &format!("{folder} ROOT/other,"));
         trees.refuses("in = '/usr'\nrun = 'sh'", &format!("{folder} /usr,"));
-        let outer = Apart::new(&trees.root, &[&trees.at("working")]);
+        let outer = SeparateTrees::new(&trees.root, &[&trees.at("working")]);
         let found = trees.check_by(&outer, "in = 'ROOT/working/bin'\nrun = 'sh'").unwrap_err();
         assert!(found.starts_with(folder), "the working tree lies in the side's own: {found}");
         for word in [
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_process_runs_in_its_own_tree_in_its_build_or_in_what_dyno_makes_for_it() {
         let trees = Trees::new("places");
-        let check = |apart: &Apart, place: &str| {
+        let check = |apart: &SeparateTrees, place: &str| {
             apart.check_places(&[trees.at("own/x"), trees.at(place)]).is_ok()
         };
         let built = trees.apart().built(&trees.build(), &trees.cache());
@@ -309,9 +309,9 @@ mod tests {
         let plain = Built { folder: trees.at("working"), hash: String::new() };
         assert!(!check(&trees.apart().built(&plain, &trees.cache()), "working"));
         // Of two trees of which one lies in the other, the inner one counts.
-        let inner = Apart::new(&trees.at("working/bin"), &[&trees.at("working")]);
+        let inner = SeparateTrees::new(&trees.at("working/bin"), &[&trees.at("working")]);
         assert!(check(&inner, "working/bin/tool") && !check(&inner, "working/serve.sh"));
-        let outer = Apart::new(&trees.at(""), &[&trees.at("working")]);
+        let outer = SeparateTrees::new(&trees.at(""), &[&trees.at("working")]);
         assert!(check(&outer, "other") && !check(&outer, "working/bin"));
         let places = [std::env::current_dir().unwrap(), std::env::current_exe().unwrap()];
         assert_eq!(places_of(&[std::process::id()]), places);

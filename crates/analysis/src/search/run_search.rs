@@ -3,6 +3,7 @@
 use lab::experiment::Experiment;
 use lab::record::{
     CAPACITY_CEILING, CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialRecord,
+    fact,
 };
 
 use machine::conditions::Cpus;
@@ -83,8 +84,7 @@ pub fn searches_of(run: &RunRecord) -> Vec<RunSearch> {
 /// How many CPUs a server has, or the load leaves to it, by the facts of its run.
 #[must_use]
 pub fn server_cpus(facts: &[Fact]) -> f64 {
-    let cpus = facts.iter().find(|fact| fact.name == "cpus.subject");
-    let cpus = cpus.and_then(|fact| fact.value.parse().ok());
+    let cpus = fact(facts, "cpus.subject").and_then(|cpus| cpus.parse().ok());
     cpus.map_or(1.0, |cpus: Cpus| cpus.iter().count() as f64)
 }
 
@@ -182,7 +182,7 @@ fn endings(trials: &[&TrialRecord]) -> Vec<Ending> {
 mod tests {
     use lab::experiment::Point;
     use lab::record::{Outcome, TrialKey};
-    use lab::sought::{Limit, Sought};
+    use lab::search_goal::{Limit, SearchGoal};
 
     use super::*;
     use crate::fixture::{MS, healthy, run};
@@ -356,10 +356,10 @@ mod tests {
         // The search's own 1,000/s are lower than what the second reference allows.
         assert_eq!([575.0, 1_200.0].map(is_capped), [Ok(true), Ok(false)]);
         assert!(most(Some(11.0)).unwrap_err().contains("gives here, which is 11 answers/s"));
-        let between = Sought { least: 1_499.0, most: Some(1_500.0), ..sought.clone() };
+        let between = SearchGoal { least: 1_499.0, most: Some(1_500.0), ..sought.clone() };
         let says = Search::of(&between, None, true, 1).unwrap_err();
         assert!(says.starts_with("from 1499 to 1500 requests/s there is no rate to try"), "{says}");
-        let open = Sought { most: None, ..sought };
+        let open = SearchGoal { most: None, ..sought };
         let search = Search::of(&open, Some(2_000.0), true, 1).unwrap();
         assert_eq!(search.top(None), 2_000.0 / 1.15);
         // The reference is never below the server itself, and no reference if it seems to be far below.

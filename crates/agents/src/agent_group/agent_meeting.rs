@@ -4,26 +4,26 @@ use std::thread;
 
 use load::Halt;
 
-use super::{Afar, Wish, run_name};
+use super::{AgentGroup, Wish, run_name};
 use crate::carrier::child::plain;
 use crate::carrier::nodes_of_job;
 use crate::loads::{AgentFacts, LoadsError};
 use crate::place::Place;
 
 /// An agent that was to be met.
-pub struct Each {
+pub struct AgentMeeting {
     pub name: String,
-    pub met: Result<Afar, LoadsError>,
+    pub met: Result<AgentGroup, LoadsError>,
 }
 
-impl Afar {
+impl AgentGroup {
     /// Meets each agent of a place for itself, all of them at once. They belong to one run, so those that share a host do
     /// not find it busy.
-    pub fn meet_each(wish: &Wish<'_>, halt: &Halt) -> Result<Vec<Each>, String> {
+    pub fn meet_each(wish: &Wish<'_>, halt: &Halt) -> Result<Vec<AgentMeeting>, String> {
         let (run, places) = (run_name(), singly(wish.place)?);
         let meet = |place: &Place| {
             let wish = Wish { place, program: wish.program.clone(), ..*wish };
-            Afar::meet_as(&run, &wish, halt)
+            AgentGroup::meet_as(&run, &wish, halt)
         };
         Ok(thread::scope(|scope| {
             let begin = |(name, place): &(String, Place)| {
@@ -33,7 +33,7 @@ impl Afar {
             let threads: Vec<_> = places.iter().map(begin).collect();
             let join = |(name, thread): (String, thread::ScopedJoinHandle<'_, _>)| {
                 let met = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                Each { name, met }
+                AgentMeeting { name, met }
             };
             threads.into_iter().map(join).collect()
         }))

@@ -3,16 +3,15 @@
 use analysis::{Estimate, Plateau};
 use lab::figure::{Figure, Unit};
 use lab::history::Published;
-use lab::probe::ProbeReading;
 
 use super::lines::{Line, estimated, memory_max, number, rss};
 use crate::Findings;
 use crate::document::{Block, Entry, Tone};
+use crate::number_format::Written;
 use crate::run::text_table;
-use crate::written::Written;
 
 /// None if the experiment has no article's figures.
-pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {
+pub(super) fn published(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {
     let history = &findings.history;
     let is_held = |published: &&Published| {
         findings.board.ramps.iter().any(|ramps| ramps.workload == published.workload)
@@ -53,12 +52,11 @@ fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
         written(Unit::Percent, last.and_then(|last| last.estimate(Figure::StepCpuShare)))
             .map(|share| format!("CPU {share}")),
     ];
-    let in_use = |reading: &ProbeReading| {
+    let in_use = findings.board.readings.iter().filter_map(|reading| {
         let figure = reading.figures.first().filter(|figure| figure.unit == Unit::Percent)?;
         let share = written(Unit::Percent, last.and_then(|last| last.estimate(figure)))?;
         Some(format!("{} {share}", reading.title))
-    };
-    let in_use = findings.board.readings.iter().filter_map(in_use);
+    });
     let said: Vec<String> = parts.into_iter().flatten().chain(in_use).collect();
     match said.is_empty() {
         true => format!("{}: not measured", line.title),

@@ -60,7 +60,7 @@ impl Reply {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
+pub struct Received {
     /// How much of what was received is read.
     read: usize,
     /// Whether it is HTTP/2; none while nothing has come.
@@ -92,7 +92,7 @@ pub struct Heard {
     more_events: usize,
 }
 
-impl Heard {
+impl Received {
     /// Reads what has come since.
     pub(super) fn take(&mut self, received: &[u8]) {
         if self.is_http2.is_none() && !received.is_empty() {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use agents::{Afar, LoadsError, Place, Wish};
+use agents::{AgentGroup, LoadsError, Place, Wish};
 use load::Halt;
 
 use crate::shell::Refusal;
@@ -13,9 +13,9 @@ pub(crate) fn meet(
     place: &Place,
     targets: &[SocketAddr],
     halt: &Halt,
-) -> Result<Option<Afar>, Refusal> {
+) -> Result<Option<AgentGroup>, Refusal> {
     let program = own_program()?;
-    uninterrupted(Afar::meet(&Wish { place, program, targets, goes_on: true }, halt))
+    uninterrupted(AgentGroup::meet(&Wish { place, program, targets, goes_on: true }, halt))
 }
 
 /// The program that this is, by whose commands agents are started.

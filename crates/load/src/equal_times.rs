@@ -5,13 +5,13 @@ use crate::tally::Tally;
 
 /// Answers with equal times, as all have that left in one write and came with one read.
 #[derive(Default)]
-pub(crate) struct Alike {
+pub(crate) struct EqualTimes {
     /// From intended, from sent, and from sent to the first byte.
     times: [Nanos; 3],
     answers: u64,
 }
 
-impl Alike {
+impl EqualTimes {
     pub(crate) fn add(&mut self, window: &mut Tally, times: [Nanos; 3]) {
         if self.times != times {
             self.flush(window);

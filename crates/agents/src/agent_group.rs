@@ -1,7 +1,7 @@
 //! Load by agents: other processes, on this machine or on others.
 
+mod agent_meeting;
 mod driver;
-mod each;
 mod results;
 
 use std::net::SocketAddr;
@@ -23,8 +23,8 @@ use crate::identity::{VERSION, digest_to_ask_for, nonce, user_at_host};
 use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
 use crate::place::Place;
 use crate::split::split;
+pub use agent_meeting::AgentMeeting;
 use driver::{Driver, News};
-pub use each::Each;
 use results::{HoldResults, LoadEnd, LoadResults};
 
 /// How often an interrupt is looked for.
@@ -57,7 +57,7 @@ pub struct Wish<'a> {
 }
 
 /// Agents that have been met, and wait for their orders. They end when this is dropped.
-pub struct Afar {
+pub struct AgentGroup {
     driver: Driver,
     names: Vec<Named>,
     facts: Vec<PeerFacts>,
@@ -68,13 +68,13 @@ pub struct Afar {
 /// What becomes of what happens in a trial, or of nothing.
 type Take<'t> = &'t mut dyn FnMut(&[Named], Option<CoordinatorAction>) -> Option<CoordinatorEvent>;
 
-impl Afar {
+impl AgentGroup {
     /// Starts a place's agents, or reaches them, and waits until all have answered.
-    pub fn meet(wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
-        Afar::meet_as(&run_name(), wish, halt)
+    pub fn meet(wish: &Wish<'_>, halt: &Halt) -> Result<AgentGroup, LoadsError> {
+        AgentGroup::meet_as(&run_name(), wish, halt)
     }
 
-    fn meet_as(run: &str, wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
+    fn meet_as(run: &str, wish: &Wish<'_>, halt: &Halt) -> Result<AgentGroup, LoadsError> {
         let is_local = wish.place.is_local();
         let digest = digest_to_ask_for(is_local)?;
         let reach = Reach {
@@ -87,10 +87,10 @@ impl Afar {
         let driver =
             Driver::start(carriers, run, names.len(), terms).map_err(LoadsError::Refused)?;
         let blinked = vec![0; names.len()];
-        let mut afar = Afar { driver, names, facts: Vec::new(), blinked, is_local };
-        afar.await_meeting(halt)?;
-        afar.check_cpus()?;
-        Ok(afar)
+        let mut group = AgentGroup { driver, names, facts: Vec::new(), blinked, is_local };
+        group.await_meeting(halt)?;
+        group.check_cpus()?;
+        Ok(group)
     }
 
     /// Where they are, in words: the agents' names, as they were given, or how many processes of this machine they are.
@@ -271,7 +271,7 @@ impl Afar {
     }
 }
 
-impl Loads for Afar {
+impl Loads for AgentGroup {
     fn lanes(&self) -> Option<usize> {
         Some(self.weights().iter().sum())
     }

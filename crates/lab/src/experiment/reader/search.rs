@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::{File, LoadKeys, Points, QuickKeys, Reader};
 use crate::experiment::{Promised, as_rate};
-use crate::sought::{self, SEARCH, SaidBy, Sought};
+use crate::search_goal::{self, SEARCH, SaidBy, SearchGoal};
 use crate::source_file::ConfigError;
 
 /// About how long the trials of a search load.
@@ -48,7 +48,7 @@ impl LoadKeys {
     }
 }
 
-impl Sought {
+impl SearchGoal {
     /// The promise by which single trials are judged.
     pub(super) fn promised(&self) -> Promised {
         let within = self.limits.first().map_or(0, |limit| limit.within);
@@ -66,7 +66,7 @@ impl Reader<'_> {
         &self,
         file: &File,
         timeout: Duration,
-    ) -> Result<Option<Sought>, ConfigError> {
+    ) -> Result<Option<SearchGoal>, ConfigError> {
         let load = file.load.get_ref();
         let spanned = match (&file.search, load.is_search()) {
             (None, false) => return Ok(None),
@@ -83,24 +83,26 @@ impl Reader<'_> {
             }
         };
         let keys = spanned.get_ref();
-        let limits = sought::limits(self.percentiles(keys)?, timeout, SaidBy::File)
+        let limits = search_goal::limits(self.percentiles(keys)?, timeout, SaidBy::File)
             .map_err(|says| self.wrong(spanned, says))?;
         let rate = |at: &Spanned<f64>| {
             let rate = *at.get_ref();
             let wrong = format!("{rate} is not a rate; from 0.001 to 100,000,000 a second");
             as_rate(rate).map(|_| rate).ok_or_else(|| self.wrong(at, wrong))
         };
-        let usual = || sought::LEAST.parse().map_err(|_| self.source.wrong(None, sought::LEAST));
+        let usual =
+            || search_goal::LEAST.parse().map_err(|_| self.source.wrong(None, search_goal::LEAST));
         let least = keys.least.as_ref().map_or_else(usual, rate)?;
         let most = keys.most.as_ref().map(rate).transpose()?;
         let at = keys.most.as_ref().map(Spanned::span);
-        sought::check_range(least, most, SaidBy::File)
+        search_goal::check_range(least, most, SaidBy::File)
             .map_err(|says| self.source.wrong(at, says))?;
-        Ok(Some(Sought {
+        Ok(Some(SearchGoal {
             limits,
-            failures: self.said(&keys.failures, sought::FAILURES, sought::failures)? / 100.0,
-            width: self.said(&keys.width, sought::WIDTH, sought::width)? / 100.0,
-            limit: self.said(&keys.limit, sought::LIMIT, sought::limit)?,
+            failures: self.said(&keys.failures, search_goal::FAILURES, search_goal::failures)?
+                / 100.0,
+            width: self.said(&keys.width, search_goal::WIDTH, search_goal::width)? / 100.0,
+            limit: self.said(&keys.limit, search_goal::LIMIT, search_goal::limit)?,
             least,
             most,
         }))
@@ -131,7 +133,7 @@ impl Reader<'_> {
         }
         if let Some(others) = &keys.percentiles {
             for text in others.get_ref() {
-                all.push(sought::percentile(text).map_err(|says| self.wrong(others, says))?);
+                all.push(search_goal::percentile(text).map_err(|says| self.wrong(others, says))?);
             }
         }
         Ok(all)
@@ -153,10 +155,14 @@ impl Reader<'_> {
         &self,
         keys: &QuickKeys,
     ) -> Result<(Option<f64>, Option<Duration>), ConfigError> {
-        let width =
-            keys.width.as_ref().map(|_| self.said(&keys.width, sought::WIDTH, sought::width));
-        let limit =
-            keys.limit.as_ref().map(|_| self.said(&keys.limit, sought::LIMIT, sought::limit));
+        let width = keys
+            .width
+            .as_ref()
+            .map(|_| self.said(&keys.width, search_goal::WIDTH, search_goal::width));
+        let limit = keys
+            .limit
+            .as_ref()
+            .map(|_| self.said(&keys.limit, search_goal::LIMIT, search_goal::limit));
         Ok((width.transpose()?.map(|percent| percent / 100.0), limit.transpose()?))
     }
 

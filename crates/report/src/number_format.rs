@@ -2,7 +2,7 @@
 
 use analysis::{Basis, Estimate, Slope};
 use lab::checked::Checked;
-use lab::figure::Unit;
+use lab::figure::{Figure, Unit};
 use units::{BYTES, Scale, TIMES, decimals, fitting, fixed, of_hundred};
 
 use crate::document::{Cell, Mark, Marks};
@@ -104,6 +104,11 @@ impl Written {
 /// A value without an interval: whole numbers in full, of all others up to three significant digits.
 pub(crate) fn number(unit: Unit, value: f64) -> String {
     Written::of(unit, value, None).value
+}
+
+/// A number without an interval in its figure's unit.
+pub(crate) fn in_unit_of(figure: Figure, value: f64) -> String {
+    number(figure.unit(), value)
 }
 
 /// What a number in this unit does not say by itself, for a heading.

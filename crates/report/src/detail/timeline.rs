@@ -7,11 +7,11 @@ use lab::figure::{Figure, Unit};
 use super::closeup::{ended, heading};
 use super::places::value;
 use crate::Findings;
-use crate::chart::{About, Across, Form, Heat, Lines, Panel, Room, Series, Spot, Stand};
+use crate::chart::{About, Form, Heat, Lines, Panel, Room, Series, SharedAxis, Spot, Stand};
 use crate::markup::{Markup, markup};
+use crate::number_format::in_unit_of;
+use crate::number_format::{self, unsaid};
 use crate::render::html::dim;
-use crate::run::words::number;
-use crate::written::{self, unsaid};
 
 /// A panel's heading, its note, its height, and what is drawn in it.
 type Shown = (&'static str, &'static str, f64, &'static [(Reading, Form)]);
@@ -45,7 +45,7 @@ pub(super) fn strip(
             },
             description: format!("{} panels over one axis of time", panels.len()),
         },
-        across: Across::Seconds(until_s),
+        across: SharedAxis::Seconds(until_s),
         shaded: vec![(0.0, strip.measured_from_s), (strip.measured_until_s, until_s)],
         panels,
         slot: Some(slot),
@@ -145,7 +145,7 @@ impl Times {
         values: impl Iterator<Item = Option<f64>>,
     ) -> Series {
         let said = |value: Option<f64>| {
-            (value, value.map_or("–".into(), |value| written::number(unit, value)))
+            (value, value.map_or("–".into(), |value| number_format::number(unit, value)))
         };
         self.told(name, form, values.map(said))
     }
@@ -252,7 +252,7 @@ fn response(close: &Closeup, all: &[Closeup], times: &Times) -> Panel {
         times.told(name, Form::Line(class), values)
     };
     let slow = close.slowest.iter().map(|slow| {
-        let took = number(Figure::ResponseMax, slow.took_ms);
+        let took = in_unit_of(Figure::ResponseMax, slow.took_ms);
         let says = format!("request {} took {took}", slow.seq);
         Spot { x: slow.intended_s, value: slow.took_ms, says, ..Spot::default() }
     });

@@ -10,7 +10,7 @@ use lab::figure::{Figure, Unit};
 use units::{count, duration};
 
 use super::shown_in;
-use crate::written::number;
+use crate::number_format::number;
 
 /// How often it was measured.
 pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {

@@ -1,25 +1,18 @@
-//! Findings as words and cells.
+//! What an experiment measures, as text: its places, rates and rounds, and its load as a whole.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use analysis::search::Aim;
 use lab::experiment::{Experiment, Holds, Point, Shape};
-use lab::figure::Figure;
 use lab::manner::Manner;
 use lab::schedule::Schedule;
-use lab::sought::Sought;
+use lab::search_goal::SearchGoal;
 use load::Rate;
 use units::{chosen, count, duration, percent};
 
 use crate::capacity;
-use crate::load::words::{of_arrivals, on_each};
-use crate::written;
-
-/// A number without an interval in its figure's unit.
-pub fn number(figure: Figure, value: f64) -> String {
-    written::number(figure.unit(), value)
-}
+use crate::load::order_text::{of_arrivals, on_each};
 
 /// A place of the axis without its unit.
 pub fn place(point: Point) -> String {
@@ -131,7 +124,7 @@ fn distinct(numbers: impl Iterator<Item = u64>) -> String {
 }
 
 /// How the servers were loaded whose capacities were searched for.
-fn searched(experiment: &Experiment, sought: &Sought) -> String {
+fn searched(experiment: &Experiment, sought: &SearchGoal) -> String {
     let arrivals = match experiment.shape {
         Shape::Open { poisson: true, .. } => "requests at random (Poisson)",
         Shape::Open { .. } | Shape::Closed | Shape::Sessions { .. } | Shape::Held(_) => {
@@ -150,7 +143,7 @@ fn searched(experiment: &Experiment, sought: &Sought) -> String {
         chosen(sought.least),
         capacity::aim(&aim),
         manners(experiment),
-        capacity::words::whole(sought.width),
+        capacity::sentence::whole(sought.width),
         duration(sought.limit),
         duration(experiment.timeout)
     )

@@ -9,7 +9,7 @@ use crate::markup::{Markup, markup};
 
 /// What lies along it.
 #[derive(Clone, Debug)]
-pub(crate) enum Across {
+pub(crate) enum SharedAxis {
     /// Connections or rates, those of all series and these: by factors where they are far apart.
     Counts(Vec<f64>),
     /// What the places at 0.5, 1.5, … are called.
@@ -22,9 +22,9 @@ pub(crate) enum Across {
     Times(Vec<f64>),
 }
 
-impl Default for Across {
-    fn default() -> Across {
-        Across::Counts(Vec::new())
+impl Default for SharedAxis {
+    fn default() -> SharedAxis {
+        SharedAxis::Counts(Vec::new())
     }
 }
 
@@ -40,18 +40,18 @@ const NAMED: [(f64, &str); 8] = [
     (1e7, "99.99999 %"),
 ];
 
-impl Across {
+impl SharedAxis {
     pub(super) fn has_cursor(&self) -> bool {
-        matches!(self, Across::Seconds(_))
+        matches!(self, SharedAxis::Seconds(_))
     }
 
     pub(super) fn scale(&self, panels: &[Panel], left: f64, right: f64) -> Scale {
         match self {
-            Across::Names(names) => Scale::upto(names.len() as f64, left, right),
-            Across::Seconds(until) => Scale::upto(*until, left, right),
-            Across::Percentiles(reach) => Scale::log(&[1.0, reach.max(20.0)], left, right),
-            Across::Times(times) => Scale::log(times, left, right),
-            Across::Counts(also) => {
+            SharedAxis::Names(names) => Scale::upto(names.len() as f64, left, right),
+            SharedAxis::Seconds(until) => Scale::upto(*until, left, right),
+            SharedAxis::Percentiles(reach) => Scale::log(&[1.0, reach.max(20.0)], left, right),
+            SharedAxis::Times(times) => Scale::log(times, left, right),
+            SharedAxis::Counts(also) => {
                 let series = panels.iter().flat_map(|panel| &panel.series);
                 let places =
                     series.flat_map(|series| series.points.iter().map(|spot: &Spot| spot.x));
@@ -66,11 +66,8 @@ impl Across {
 
     /// The places that have a name.
     fn ticks(&self, along: &Scale) -> Vec<(f64, String)> {
-        let named = |ticks: Vec<f64>, unit: Unit| -> Vec<(f64, String)> {
-            ticks.into_iter().map(|value| (value, tick(unit, value))).collect()
-        };
         match self {
-            Across::Counts(_) => {
+            SharedAxis::Counts(_) => {
                 let mut ticks = along.ticks(54.0);
                 // There are no half connections.
                 if 1.0 < along.high() {
@@ -78,19 +75,19 @@ impl Across {
                 }
                 named(ticks, Unit::Count)
             }
-            Across::Names(names) => {
+            SharedAxis::Names(names) => {
                 names.iter().enumerate().map(|(n, name)| (n as f64 + 0.5, name.clone())).collect()
             }
-            Across::Seconds(until) => {
+            SharedAxis::Seconds(until) => {
                 let scale = Scale::upto(until * 1e3, along.at(0.0), along.at(*until));
                 let ticks = named(scale.ticks(56.0), Unit::Milliseconds);
                 ticks.into_iter().map(|(value, name)| (value / 1e3, name)).collect()
             }
-            Across::Percentiles(_) => {
+            SharedAxis::Percentiles(_) => {
                 let named = NAMED.into_iter().filter(|(one_in, _)| *one_in <= along.high());
                 named.map(|(one_in, name)| (one_in, name.into())).collect()
             }
-            Across::Times(_) => named(along.ticks(60.0), Unit::Milliseconds),
+            SharedAxis::Times(_) => named(along.ticks(60.0), Unit::Milliseconds),
         }
     }
 
@@ -104,7 +101,7 @@ impl Across {
         if !ticks.is_empty() {
             ticks.rotate_right(1);
         }
-        let is_ruled = matches!(self, Across::Percentiles(_));
+        let is_ruled = matches!(self, SharedAxis::Percentiles(_));
         let (class, from) = if is_ruled { ("rung", top) } else { ("base", y) };
         let mut taken: Vec<(f64, f64)> = Vec::new();
         let (mut drawn, mut strokes) = (Markup::default(), String::new());
@@ -119,4 +116,9 @@ impl Across {
         }
         markup!("<path class=\"{}\" d=\"{}\"/>\n{}", class, strokes, drawn)
     }
+}
+
+/// Places with their names.
+fn named(ticks: Vec<f64>, unit: Unit) -> Vec<(f64, String)> {
+    ticks.into_iter().map(|value| (value, tick(unit, value))).collect()
 }

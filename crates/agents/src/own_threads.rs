@@ -6,9 +6,9 @@ use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
 
 /// This process.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Here;
+pub struct OwnThreads;
 
-impl Loads for Here {
+impl Loads for OwnThreads {
     fn lanes(&self) -> Option<usize> {
         None
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use campaign::project::Project;
-use campaign::race::made::{GATE, USUAL};
+use campaign::race::procedure::{GATE, USUAL};
 use lab::experiment::{Experiment, Point, Shape, Wanted};
 use lab::manner::Manner;
 use lab::workload::Workload;

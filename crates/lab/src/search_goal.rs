@@ -9,7 +9,7 @@ use crate::amounts;
 
 /// What is searched for, and how thoroughly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sought {
+pub struct SearchGoal {
     /// Percentiles of the response time that are to be kept, the lowest first; at least one.
     pub limits: Vec<Limit>,
     /// The share of the requests that may fail.
@@ -173,10 +173,10 @@ impl SaidBy {
     }
 }
 
-impl Sought {
+impl SearchGoal {
     /// The search with less of everything: what the file says for `--quick`, else a wider answer in a shorter time.
-    pub(crate) fn quickened(self, width: Option<f64>, limit: Option<Duration>) -> Sought {
-        Sought {
+    pub(crate) fn quickened(self, width: Option<f64>, limit: Option<Duration>) -> SearchGoal {
+        SearchGoal {
             width: width.unwrap_or(self.width.max(QUICK_WIDTH)),
             limit: limit.unwrap_or(self.limit.min(QUICK_LIMIT)),
             ..self
