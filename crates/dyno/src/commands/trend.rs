@@ -14,7 +14,7 @@ use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
 
-/// Show since when figures of a history, or of the kept runs, have changed
+/// Show at which runs the figures of a history, or of the kept runs, changed
 ///
 /// Reads what `--history FILE` of `dyno run`, `dyno load` and `dyno race` appended: a series for each figure of each row,
 /// machine by machine. Of each change it shows the first commit of the new level, the ratio with its 95 % interval, how many
