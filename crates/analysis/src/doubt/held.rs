@@ -20,11 +20,11 @@ pub(super) const ALL: &[Definition] = &[
     CONNECTIONS_SILENT,
 ];
 
-/// Held connections failed or were lost for reasons of dyno's own.
+/// Held connections failed or were lost for reasons on dyno's side.
 pub(crate) const OWN_LOSSES: Definition = Definition::new("own_losses", Suspect)
     .graver_above(OWN, "of the connections", Invalid)
     .when(
-        "one held connection or more failed, or was lost, for a reason of dyno's own: ports, files",
+        "one held connection or more failed, or was lost, for a reason on dyno's side: ports, files",
     )
     .because("that is not the server's loss")
     .way_out("see their causes; hold fewer, or give dyno more of what it lacked");
@@ -92,7 +92,7 @@ fn own_losses(holding: &Holding) -> Option<Doubt> {
             own as f64,
             begun as f64,
             format!(
-                "{} of {} connections failed or were lost for reasons of dyno's own",
+                "{} of {} connections failed or were lost for reasons on dyno's side",
                 count(own),
                 count(begun)
             ),
@@ -113,7 +113,7 @@ fn not_kept(holding: &Holding) -> Option<Doubt> {
     })
 }
 
-/// Connections that failed or were lost: for reasons of dyno's own, and for all others.
+/// Connections that failed or were lost: for reasons on dyno's side, and for all others.
 fn gone(holding: &Holding) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for (place, loss) in Loss::all().enumerate() {

@@ -181,7 +181,7 @@ fn our_own_failures_are_doubts_and_the_server_s_are_not() {
     let doubts = |failure| of_trial(|trial| fail(trial, failure, 5));
     told(
         &doubts(Failure::NoPorts),
-        &expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons of dyno's own"],
+        &expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons on dyno's side"],
     );
     assert_eq!(doubts(Failure::RecvReset), []);
 }

@@ -333,7 +333,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     told(
         &doubts_after(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
         &expect![
-            "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons of dyno's own"
+            "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons on dyno's side"
         ],
     );
     told(

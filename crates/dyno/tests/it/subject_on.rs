@@ -50,7 +50,7 @@ fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
     let lab = two(SHORT).subject("ref", &format!("tier = 'reference'\nrun = '{ORACLE}'"));
     let ran = lab.dyno(&["run", "x", "--server-on", "local"]).measured();
     let ran = ran.stderr_has("run 1: x").stderr_has("3 trials of 2: a, ref").stderr_has("3/3 ");
-    assert!(ran.has_sentence("once more: `dyno run x --server-on local`"), "{ran}");
+    assert!(ran.has_sentence("to repeat: `dyno run x --server-on local`"), "{ran}");
     let trials = lab.trials("1");
     assert!(trials.iter().all(|trial| trial.outcome.kind == OutcomeKind::Measured), "{ran}");
     for trial in &trials {
@@ -132,7 +132,7 @@ fn a_trial_is_kept_whole_wherever_its_parts_are() {
         let doubts = doubts.unwrap_or_else(|| panic!("{report:#}"));
         assert!(doubts.iter().all(|doubt| doubt["id"] != "books"), "{place:?}: {doubts:#?}");
         let again = [&["`dyno", "run", "x"], place].concat().join(" ");
-        assert!(ran.has_sentence(&format!("once more: {again} --rounds 1`")), "{ran}");
+        assert!(ran.has_sentence(&format!("to repeat: {again} --rounds 1`")), "{ran}");
     }
 }
 

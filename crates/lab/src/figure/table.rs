@@ -377,8 +377,8 @@ steps {
         step: |step| count(step.plateau.opening),
     }
     BegunAgain {
-        key: "begun_again", heading: "again", unit: Unit::Count, better: Lower, kind: Count, column: More(0),
-        meaning: "connections that were begun again",
+        key: "begun_again", heading: "reopened", unit: Unit::Count, better: Lower, kind: Count, column: More(0),
+        meaning: "lost connections that were opened again",
         population: HELD, time: WHOLE_STEP,
         step: |step| count(step.plateau.begun_again),
     }

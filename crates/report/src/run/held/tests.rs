@@ -51,11 +51,10 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Bare (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB      –
             Bare (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB      –
             the same in all rows: rounds 2
-            of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
-            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: how long after they were due
-            messages came; own: the most that dyno itself may have added · (ref.): the late p99 of dyno's own server with as many
-            connections: what the load and the machine add · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on
-            average
+            connections: since the step began; all else: in its measured part · failed, lost, silent, waiting, missed: sums over n
+            rounds; all else: the mean of the rounds · late: how long after it was due a message arrived; own: the most of it that
+            dyno itself may have added · (ref.): the late p99 of dyno's own server with as many connections: what the load and the
+            machine add · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on average
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -83,18 +82,18 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Bare, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
@@ -137,7 +136,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
             been run are in no average.
 
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
+            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
             run held`
         "#]],
     );
@@ -186,10 +185,10 @@ fn one_round_in_80_columns() {
             Bare (reference)        2,000  2,000       0     0    1.00ms    1.00ms  22.2MB
             Bare (reference)        3,000  3,000       0     0    1.50ms    1.50ms  23.1MB
             the same in all rows: rounds 1
-            of connections, what happened since the step began; of all else, what was seen
-            in its measured part · late: how long after they were due messages came; own:
-            the most that dyno itself may have added · (ref.): the late p99 of dyno's own
-            server with as many connections: what the load and the machine add
+            connections: since the step began; all else: in its measured part · late: how
+            long after it was due a message arrived; own: the most of it that dyno itself
+            may have added · (ref.): the late p99 of dyno's own server with as many
+            connections: what the load and the machine add
             =Mortal|x with 3,000: not measured: died (1 of 1)
 
             What gave way first
@@ -221,19 +220,19 @@ fn one_round_in_80_columns() {
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
             missed  21 numbered messages never came
-            late    against the interval of each connection, so no less than this
+            late    a lower bound, measured against the interval of each connection
             dyno    14 % of a CPU in the last step, 210 kB received
 
             Bare, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
@@ -280,7 +279,7 @@ fn one_round_in_80_columns() {
             average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial,
-            `--format json` everything · once more: `dyno run held`
+            `--format json` everything · to repeat: `dyno run held`
         "#]],
     );
 }
@@ -326,7 +325,7 @@ fn markdown_has_the_price_list_first() {
 
         Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
 
-        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · once more: \`dyno run held\`
+        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · to repeat: \`dyno run held\`
     "#]].assert_eq(&markdown(&findings));
 }
 

@@ -81,12 +81,12 @@ fn the_same_in_80_columns() {
             Quick              2,000                   –  2,002      –
             Quick   best (now 2,000)                 900  2,002  2.22×
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
             Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000
-            requests failed for reasons of dyno's own
+            requests failed for reasons on dyno's side
               what to do: see their classes; offer less, or give dyno more of what it lacked
 
             Requests that failed  all measured rounds together
@@ -103,7 +103,7 @@ fn the_same_in_80_columns() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by its settings
+            setting           library's default  changed by its settings
             backlog           128                –
             backlog           5                  128: too few
             bytes, head+rest  echo-xml           –
@@ -142,7 +142,7 @@ fn the_same_in_80_columns() {
             are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial,
-            `--format json` everything · once more: `dyno run two`
+            `--format json` everything · to repeat: `dyno run two`
             2011: Two servers, May 2011
         "#]],
     );
@@ -191,7 +191,7 @@ fn one_place_is_one_line_each() {
             Evil ␛[31m  █████████████████████████████████████████████████████████ 1,000?
             Quick       ████████████████████████████████████████████████████████░░┃ 1,002
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
@@ -206,7 +206,7 @@ fn one_place_is_one_line_each() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by its settings
+            setting           library's default  changed by its settings
             backlog           128                –
             backlog           5                  128: too few
             bytes, head+rest  echo-xml           –
@@ -240,7 +240,7 @@ fn one_place_is_one_line_each() {
             failed or have not been run are in no average. Some figures are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-            once more: `dyno run two --quick`
+            to repeat: `dyno run two --quick`
         "#]],
     );
 }
@@ -287,14 +287,14 @@ fn a_run_without_a_trial_says_so() {
             Quick        2,000                   –    –  –
             Quick         best                 900    –  –
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
             Nothing that dyno looks for was found.
 
             What differs between them
-            setting  the library's way  changed by its settings  servers
+            setting  library's default  changed by its settings  servers
             backlog  128                –                        Quick
             backlog  5                  128: too few             Evil ␛[31m
 
@@ -324,7 +324,7 @@ fn a_run_without_a_trial_says_so() {
             Trials that failed or have not been run are in no average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-            once more: `dyno run two`
+            to repeat: `dyno run two`
             2011: Two servers, May 2011
         "#]],
     );
