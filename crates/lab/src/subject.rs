@@ -54,7 +54,7 @@ pub struct Subject {
     pub version: Option<Command>,
     /// The probe that reports from inside its virtual machine.
     pub probe: Option<String>,
-    /// How long it may take until its first right answer.
+    /// How long it may take until its first correct answer.
     pub ready: Duration,
     /// What a reader of the numbers should know.
     pub notes: String,

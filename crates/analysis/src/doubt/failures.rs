@@ -22,7 +22,7 @@ pub(super) const ALL: &[Definition] = &[OWN_FAILURES, FAILURES, BLOCKED];
 pub const OWN_FAILURES: Definition = Definition::new("own_failures", Suspect)
     .graver_above(OWN, "of the requests", Invalid)
     .when("one request or more failed for a reason on dyno's side")
-    .because("that is not the server's failure")
+    .because("these are not the server's failures")
     .way_out("see their classes; offer less, or give dyno more of what it lacked");
 
 /// Requests of a load that stands alone failed, or its sessions were not completed, and not for a reason on dyno's

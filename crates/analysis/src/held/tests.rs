@@ -429,7 +429,8 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     told(
         &of("kernel.tcp.listen_overflows", "count", 7.0),
         &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, \
+             too): the kernel retries only after 1 s, 3 s, 7 s …"
         ],
     );
     told(

@@ -160,7 +160,7 @@ fn what_is_kept_idle_and_not_under_load_is_a_doubt() {
         .file("subjects/f/server.py", FORGETFUL)
         .experiment("race", &["f"], SHORT, CHECKED);
     let ran = lab.dyno(&["run", "race"]).measured();
-    ran.stdout_has("H1-H01 was kept before the load and not after it");
+    ran.stdout_has("H1-H01 passed before the load and failed after it");
     let trial = &lab.trials("1")[0];
     let verdict = |phase| {
         trial.spots.iter().find(|spot| spot.phase == phase && spot.id == "H1-H01").unwrap().verdict

@@ -268,7 +268,7 @@ fn a_side_that_fails_is_named_before_the_load() {
         .status(1)
         .stderr_has("it has answered `GET /no-such-page HTTP/1.1` with status 404 for 3 s; --path");
     let neither = place.dyno(&["race", "sleep 60", "sleep 60", "--ready", "300ms"]);
-    neither.status(1).stderr_has("sleep: no right answer within 0.3 s");
+    neither.status(1).stderr_has("sleep: no correct answer within 0.3 s");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let insists = format!("DYNO serve --listen {}", taken.local_addr().unwrap());
     fails_with(

@@ -319,8 +319,8 @@ trials {
     }
     StartUp {
         key: "start_up_ms", heading: "start-up", unit: Milliseconds, better: Lower, kind: Start, column: More(6),
-        meaning: "from its start to the first right answer",
-        population: SUBJECT, time: "from the start of its command to its first right answer",
+        meaning: "from its start to the first correct answer",
+        population: SUBJECT, time: "from the start of its command to its first correct answer",
         trial: |trial| milliseconds(trial.launch()?.ready_after? as f64),
     }
     Backlog {

@@ -88,10 +88,10 @@ json_type! {
             }
             _ => None,
         },
-        /// right answers each second at the lower end
+        /// correct answers each second at the lower end
         answered_at_lower_per_s: Option<f64> =
             found.answer.lower.as_ref().map(|end| end.answered_per_s),
-        /// right answers each second at the upper end
+        /// correct answers each second at the upper end
         answered_at_upper_per_s: Option<f64> =
             found.answer.upper.as_ref().map(|end| end.answered_per_s),
         /// an end is known by short trials only

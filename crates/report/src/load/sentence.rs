@@ -272,7 +272,7 @@ fn doubtful(told: &Told<'_>) -> String {
         }
         "silence" => {
             let share = percent(silent_share(told.recording).unwrap_or(0.0));
-            format!("for {share} of the time no right answer came at all")
+            format!("for {share} of the time no correct answer came at all")
         }
         "instrument_busy" if is_late => {
             format!("{} of the time, and may be what did not keep up", busiest(told))

@@ -189,7 +189,7 @@ fn nothing_but_refusals() {
             What to doubt
             invalid, gave up: Dyno gave up, because every request failed, mostly with
             connect.refused (no server listens there).
-              what to do: see whether the server runs, and at this address
+              what to do: check that the server runs, and that it listens on this address
             invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
             mostly connect.refused (no server listens there).
               what to do: ask once by hand (curl -v) and compare with what is expected

@@ -242,7 +242,7 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
             0,
             "the lowest rate that is not held: the capacity lies between the two",
         ),
-        explained("answered", "answers/s", 4, "right answers each second at the rate that is held"),
+        explained("answered", "answers/s", 4, "correct answers each second at the rate that is held"),
         Column::new("kept", "kept", 1)
             .meaning("trials that kept the limits by themselves, at the rate that is held")
             .explained(),

@@ -221,8 +221,7 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
                 0 | 1 => String::new(),
                 figures => format!(
                     ", and is wider than 95 % unless B is within the tolerance, because {} figures are compared \
-                     (Holm's \
-                     correction)",
+                     (Holm's correction)",
                     count(figures as u64)
                 ),
             };

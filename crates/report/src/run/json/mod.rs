@@ -161,7 +161,7 @@ json_type! {
 json_type! {
     /// What was seen of a server.
     struct ObservedJson<'t> as "observed" of observed: analysis::Observed {
-        /// from its start to the first right answer, over all its trials
+        /// from its start to the first correct answer, over all its trials
         start_up_ms: Option<Estimate> = observed.start_up,
         /// accept queues: all values seen
         backlogs: Vec<u32> = observed.backlogs.iter().copied().collect(),

@@ -245,9 +245,9 @@ fn the_table_has_both_rates_with_what_decided_them() {
         the same in all rows: conformance not checked
         dyno's own server gives 10,350 answers/s here · rank: first to last place: a server is ahead of another only if what it
         holds is no less than what the other does not hold · holds/s: the highest rate that is held, below all that are not ·
-        not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: right answers each second at the
-        rate that is held · kept: trials that kept the limits by themselves, at the rate that is held · kept above: the same at
-        the rate that is not held · ? suspect: read why before you use the figure
+        not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: correct answers each second at
+        the rate that is held · kept: trials that kept the limits by themselves, at the rate that is held · kept above: the same
+        at the rate that is not held · ? suspect: read why before you use the figure
         A: every rate that was tried
         requests/s            kept             > 10 ms         failed
         1,000       holds   5 of 5  0.42 % [0.35–0.50]  0 % [0–0.007]
