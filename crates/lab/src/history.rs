@@ -73,7 +73,7 @@ impl PublishedFigures {
             None => Ok(history),
             Some(again) => {
                 let says = format!(
-                    "`{}` of {} at {} stands here twice",
+                    "`{}` of {} at {} is given twice",
                     again.figure.name(),
                     again.subject,
                     again.point.map_or("peak".into(), |point| point.to_string())
@@ -241,7 +241,7 @@ mod tests {
             (
                 "c,echo-xml,peak,throughput_per_s",
                 "a-b,echo-xml,100,response_sd_ms",
-                "x-2011.csv: `response_sd_ms` of a-b at 100 stands here twice",
+                "x-2011.csv: `response_sd_ms` of a-b at 100 is given twice",
             ),
         ] {
             assert!(TEXT.contains(old), "{old}");

@@ -46,7 +46,7 @@ pub fn in_plain_words(says: &str, notation: Notation) -> String {
         );
     }
     for (kind, what) in
-        [("missing field ", "is missing"), ("duplicate field ", "stands there twice")]
+        [("missing field ", "is missing"), ("duplicate field ", "is given twice")]
     {
         if let Some(key) = says.strip_prefix(kind) {
             return format!("the key {key} {what}");
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(json_says::<Shape>("{\"inner\": {}}"), "column 12: the key `key` is missing");
         assert_eq!(
             json_says::<Shape>("{\"text\":\"\",\"text\":\"\"}"),
-            "column 17: the key `text` stands there twice"
+            "column 17: the key `text` is given twice"
         );
         assert!(json_says::<Shape>("nonsense").contains("a text needs quotes"));
     }

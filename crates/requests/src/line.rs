@@ -179,7 +179,7 @@ pub(crate) fn read(
         }
         if lines.asks.len() == most.requests {
             return Err(wrong(
-                "1,000,000 requests are the most of a file; leave the rest out".into(),
+                "at most 1,000,000 requests in a file; leave the rest out".into(),
             ));
         }
         lines.use_path_of_url |= line.path.is_none();
@@ -311,7 +311,7 @@ mod tests {
             ("{\"path\": 3}", "column 10: `3` stands where a text belongs"),
             ("{\"path\": \"/\"", "the JSON does not end on this line"),
             ("{\"path\": \"/\"} {}", "column 15: trailing characters"),
-            ("{\"path\": \"/\", \"path\": \"/\"}", "the key `path` stands there twice"),
+            ("{\"path\": \"/\", \"path\": \"/\"}", "the key `path` is given twice"),
             ("[{}]", "this is a list"),
             ("path", "this is no JSON object; a line is written"),
             ("{\"path\": \"hello\"}", "`hello` is not a path: it begins with /"),
@@ -351,7 +351,7 @@ mod tests {
             read(&source, &base, &wanted, most).err().unwrap().to_string()
         };
         let two = Most { requests: 2, ..MOST };
-        assert!(refused(&two, "{}\n{}\n{}\n").starts_with("r:3: 1,000,000 requests are the most"));
+        assert!(refused(&two, "{}\n{}\n{}\n").starts_with("r:3: at most 1,000,000 requests"));
         let small = Most { bodies_bytes: 30, ..MOST };
         let inherited = refused(&small, "{}\n{}\n{}\n{}\n");
         assert!(inherited.starts_with("r:4: the bodies up to here"), "{inherited}");

@@ -256,7 +256,7 @@ fn go_on(
         (Ended::Done, SearchOutcome::CannotTell) => Ok(ExitStatus::CouldNotTell),
         (Ended::Interrupted, _) => {
             terminal::notice(&format!(
-                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
+                "dyno: interrupted; {} kept; continue with: dyno capacity --resume {run}{option}",
                 units::counted(loaded.1.len() as u64, "trial is", "trials are"),
             ));
             Ok(ExitStatus::Interrupted)

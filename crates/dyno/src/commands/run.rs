@@ -269,8 +269,8 @@ fn announce(
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
     terminal::notice(&format!(
-        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}{}` \
-         goes on",
+        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}{}` continues \
+         it",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
         dry_run::trials(experiment, left),
@@ -345,7 +345,7 @@ fn finish(
     let reported = conclude(session, (run, ended), how, outcome)?;
     let Some(outcome) = reported else {
         let again = again(&session.store().run(run)?, (run, session.store().path()));
-        terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
+        terminal::notice(&format!("dyno: interrupted; `{again}` continues it"));
         return Ok(ExitStatus::Interrupted);
     };
     flags.history.end(session.store(), run, &Origin::Experiment)?;

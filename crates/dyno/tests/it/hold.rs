@@ -227,7 +227,7 @@ fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"][0];
     assert_eq!(lost["process"].as_u64(), Some(3));
-    assert!(lost["says"].as_str().unwrap().contains("nothing was heard of it for 5 s"), "{lost}");
+    assert!(lost["says"].as_str().unwrap().contains("it sent nothing for 5 s"), "{lost}");
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
     until("it was killed", || rustix::process::test_kill_process(pids[2]).is_err());
 }

@@ -96,7 +96,7 @@ fn commands_that_are_suggested_find_a_store_of_another_place() {
     let store = ["--store", "my runs.sqlite"];
     let option = "--store 'my runs.sqlite'`";
     let ran = lab.dyno(&[&["run", "x"], &store[..]].concat()).measured();
-    let _ = ran.stderr_has(&format!("`dyno run --resume {option} goes on"));
+    let _ = ran.stderr_has(&format!("`dyno run --resume {option} continues it"));
     let ran = lab.dyno(&[&["report"], &store[..]].concat()).status(0);
     assert!(
         ran.has_sentence(&format!("more: `dyno report 1 --full {option} has all of it")),

@@ -79,8 +79,8 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
         ("closed", "clsoed", "x.toml:4: unknown key `clsoed`; did you mean `closed`?"),
         ("'0s', ", "'0s', ", ""),
         ("repeat = 1", "repeat = 1e9", "stands where a whole number"),
-        ("repeat = 1", "repeat = 1001", "x.toml:5: 1000 is the most"),
-        ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` stands here twice"),
+        ("repeat = 1", "repeat = 1001", "x.toml:5: at most 1000"),
+        ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` is given twice"),
         ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is not a name"),
     ] {
         if old != new {
@@ -88,7 +88,7 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
         }
     }
     check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is not a status"]);
-    check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is nothing here"]);
+    check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is not a placeholder here"]);
     check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is not a time"]);
 }
 

@@ -154,7 +154,7 @@ fn a_promise_may_be_said() {
         promise,
         Promised { p99: Duration::from_millis(20), failed_percent: 0.1, is_stated: true }
     );
-    assert!(with_promise("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
+    assert!(with_promise("p99 = '0ms'").unwrap_err().contains("longer than 0"));
     assert!(with_promise("failures = '101%'").unwrap_err().contains("not a percentage"));
     assert!(with_promise("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));
 }
@@ -168,7 +168,7 @@ fn what_is_wrong_is_said_with_its_line() {
             ":4: unknown figure `respons_p50_ms`; did you mean `response_p50_ms`?",
         ),
         ("subjects = [\"a\", \"b\"]", "subjects = []", ":3: an empty list"),
-        ("\"b\"", "\"a\"", ":3: `a` stands here twice"),
+        ("\"b\"", "\"a\"", ":3: `a` is given twice"),
         ("\"b\"", "\"../b\"", ":3: `../b` is not a name"),
         ("workload", "worklod", ":4: unknown key `worklod`; did you mean `workload`?"),
         ("step = 100", "step = 0", ":5: `from` must not be above"),
@@ -527,7 +527,7 @@ fn a_change_that_makes_no_sense_is_refused_with_the_reason() {
     let open = "open = { rate = 10 }, duration = '1s'";
     let says = of(open, Change::Connections(vec![2])).unwrap_err();
     assert!(says.contains("a schedule of rates, which"), "{says}");
-    assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("1000 is the most"));
+    assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("at most 1000"));
 }
 
 #[test]

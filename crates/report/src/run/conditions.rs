@@ -85,7 +85,7 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
             false => {
                 let Findings { id, store_option, .. } = findings;
                 let places = findings.run.place_flags();
-                format!("; `dyno run --resume {id}{places}{store_option}` goes on")
+                format!("; `dyno run --resume {id}{places}{store_option}` continues it")
             }
         };
         warnings.push(format!(

@@ -68,7 +68,7 @@ json_type! {
         searches: Vec<searches::SearchJson> = searches::all(findings),
         /// held connections, for each workload; empty in a run of another load
         held: Vec<held::RampsJson<'t>> = held::all(findings),
-        /// how much of the RFCs each participant keeps; never part of a speed
+        /// how far each participant conforms to the RFCs; never part of a speed figure
         conformance: Vec<conformance::ConformanceJson<'t>> = conformance::all(findings),
         /// what capacity keeps
         promise: capacity::PromiseJson = capacity::promise(findings),

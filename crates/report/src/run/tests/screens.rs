@@ -254,7 +254,7 @@ fn a_run_without_a_trial_says_so() {
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
             After: Two servers (Author, May 2011)
-            0 of 8 trials: the run is not finished; `dyno run --resume 7` goes on
+            0 of 8 trials: the run is not finished; `dyno run --resume 7` continues it
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no
             warm-up, time-out 5 s; 2 rounds
             A CPU · Linux 6.18 · dyno 0.1.0 · seed 7
