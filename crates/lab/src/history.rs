@@ -124,7 +124,7 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 fn published(line: &str) -> Result<Published, String> {
     let cells = cells(line)?;
     let [subject, workload, point, figure, value, note] = cells.as_slice() else {
-        return Err(format!("{} columns where {HEADER} belongs", cells.len()));
+        return Err(format!("{} columns where {HEADER} is expected", cells.len()));
     };
     let figure = Figure::named(figure)?;
     let point = match point.as_str() {

@@ -325,7 +325,7 @@ backlog = "1024: why"
         );
         assert!(
             refusal("ready = \"10s\"", "ready = 10")
-                .starts_with(&in_line(12, "`10` stands where a text belongs"))
+                .starts_with(&in_line(12, "`10` is given where a text is expected"))
         );
         assert!(
             refusal("ready = \"10s\"", "ready = \"soon\"")

@@ -68,7 +68,7 @@ fn there_is_a_ceiling_unless_the_file_says_no() {
     assert!(
         check("seed = 2011", "seed = 2011, ceiling = 'no'")
             .unwrap_err()
-            .contains(":7: \"no\" stands where true or false belongs")
+            .contains(":7: \"no\" is given where true or false is expected")
     );
 }
 
@@ -389,10 +389,10 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     );
     for (keys, says) in [
         ("{}", ":1: nothing is required; write it like { must_broken = 0"),
-        ("{ must_broken = -1 }", ":1: `-1` stands where a whole number"),
-        ("{ must_broken = 'none' }", ":1: \"none\" stands where a whole number"),
+        ("{ must_broken = -1 }", ":1: `-1` is given where a whole number"),
+        ("{ must_broken = 'none' }", ":1: \"none\" is given where a whole number"),
         ("{ must_brocken = 0 }", ":1: unknown key `must_brocken`; did you mean `must_broken`?"),
-        ("0", ":1: `0` stands where a table belongs"),
+        ("0", ":1: `0` is given where a table is expected"),
     ] {
         let refused = requiring(keys).unwrap_err();
         assert!(refused.contains(says), "{keys}: {refused}");
