@@ -58,7 +58,7 @@ pub(crate) struct CapacityFlags {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_rate: Option<Rate>,
     /// How the requests are spaced in time; with even spacing a server can hold a higher rate
-    #[arg(long, value_name = "LAW", default_value = "poisson")]
+    #[arg(long, value_name = "SPACING", default_value = "poisson")]
     arrivals: Law,
     /// Connections that are opened before a load starts; --max-connections may allow more
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]

@@ -119,7 +119,7 @@ pub(crate) struct ArrivingFlags {
     /// one time a line, in seconds or as RFC 3339, or an access log of nginx or Apache (a file called poisson is
     /// written ./poisson) [constant; poisson for one rate from several machines, because their clocks need not agree
     /// for it]
-    #[arg(long, value_name = "LAW|FILE", value_parser = schedule::spacing)]
+    #[arg(long, value_name = "SPACING|FILE", value_parser = schedule::spacing)]
     pub(crate) arrivals: Option<schedule::Spacing>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
     #[arg(long, value_name = "RATE", value_parser = rate, conflicts_with = "no_keepalive")]
