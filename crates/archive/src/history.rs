@@ -18,7 +18,9 @@ pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     let refused =
         |why: &str| Err(Refusal::new(format!("{flag} {}: {why}; name another file", shown(path))));
     if path == Path::new("-") {
-        return refused("a history is a file to which lines are appended; it cannot be standard output");
+        return refused(
+            "a history is a file to which lines are appended; it cannot be standard output",
+        );
     }
     keep::check(flag, path)?;
     if path.exists() && !path.is_file() {

@@ -211,7 +211,9 @@ pub fn ceiling_says(name: &str, found: &Result<f64, String>) -> String {
             per_s / BELOW_CEILING
         ),
         Err(says) => {
-            format!("how many answers/s {name} gives here is not known, so it limits no rate: {says}")
+            format!(
+                "how many answers/s {name} gives here is not known, so it limits no rate: {says}"
+            )
         }
     }
 }

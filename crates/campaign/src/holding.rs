@@ -169,9 +169,7 @@ fn sum(
             "memory   about {} on {}{}",
             bytes(memory),
             if sides == 2 { "both ends" } else { "this end" },
-            available
-                .memory
-                .map_or(String::new(), |there| format!("; {} available", bytes(there)))
+            available.memory.map_or(String::new(), |there| format!("; {} available", bytes(there)))
         ),
     ];
     sum.extend(available.tracked.map(|there| {
@@ -241,7 +239,10 @@ mod tests {
         let available = Available { backlog: Some(128), ..AVAILABLE };
         let sum = Resources::weigh(&required(10_000, 1), available).unwrap().sum;
         let last = sum.last().unwrap();
-        assert!(last.contains("queue holds 128;") && last.ends_with("after 128 ms without an accept"), "{last}");
+        assert!(
+            last.contains("queue holds 128;") && last.ends_with("after 128 ms without an accept"),
+            "{last}"
+        );
     }
 
     fn refused(required: &Required, available: Available) -> String {

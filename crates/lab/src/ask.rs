@@ -197,9 +197,7 @@ impl Listener<'_> {
         match (whole(&news), self.question.stream()) {
             (Some(verdict), None) => Some(verdict),
             (Some(Err(fault)), Some(_)) => Some(Err(fault)),
-            (Some(Ok(())), Some(_)) => {
-                Some(Err(failure("the answer ended; it should never end")))
-            }
+            (Some(Ok(())), Some(_)) => Some(Err(failure("the answer ended; it should never end"))),
             (None, None) => None,
             (None, Some(stream)) => self.beat(stream, received_bytes),
         }

@@ -104,7 +104,10 @@ impl Placeholders<'_> {
         known.map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<String> =
                 self.known.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-            CommandError(format!("`{{{name}}}` is not a placeholder here; there are {}", names.join(", ")))
+            CommandError(format!(
+                "`{{{name}}}` is not a placeholder here; there are {}",
+                names.join(", ")
+            ))
         })
     }
 }

@@ -45,9 +45,7 @@ pub fn in_plain_words(says: &str, notation: Notation) -> String {
             wanted(expected, notation)
         );
     }
-    for (kind, what) in
-        [("missing field ", "is missing"), ("duplicate field ", "is given twice")]
-    {
+    for (kind, what) in [("missing field ", "is missing"), ("duplicate field ", "is given twice")] {
         if let Some(key) = says.strip_prefix(kind) {
             return format!("the key {key} {what}");
         }
@@ -164,8 +162,14 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named_with_what_belongs_there() {
         for (text, says) in [
-            ("small = 1.5", "`1.5` is given where a whole number from 0 to 4,294,967,295 is expected"),
-            ("small = -1", "`-1` is given where a whole number from 0 to 4,294,967,295 is expected"),
+            (
+                "small = 1.5",
+                "`1.5` is given where a whole number from 0 to 4,294,967,295 is expected",
+            ),
+            (
+                "small = -1",
+                "`-1` is given where a whole number from 0 to 4,294,967,295 is expected",
+            ),
             ("large = 'x'", "\"x\" is given where a whole number that is not below 0 is expected"),
             ("signed = true", "`true` is given where a whole number is expected"),
             ("real = 'x'", "\"x\" is given where a number is expected"),

@@ -314,7 +314,10 @@ backlog = "1024: why"
             refusal("\"one\"", "\"won\""),
             in_line(5, "unknown word `won`; did you mean `one`?")
         );
-        assert!(refusal("{port}", "{prot}").starts_with(&in_line(9, "`{prot}` is not a placeholder here")));
+        assert!(
+            refusal("{port}", "{prot}")
+                .starts_with(&in_line(9, "`{prot}` is not a placeholder here"))
+        );
         assert!(
             refusal("-o server server.c", "-o {port}")
                 .starts_with(&in_line(8, "`{port}` is nothing"))

@@ -178,9 +178,7 @@ pub(crate) fn read(
             return Err(wrong(says.into()));
         }
         if lines.asks.len() == most.requests {
-            return Err(wrong(
-                "at most 1,000,000 requests in a file; leave the rest out".into(),
-            ));
+            return Err(wrong("at most 1,000,000 requests in a file; leave the rest out".into()));
         }
         lines.use_path_of_url |= line.path.is_none();
         lines.asks.push((line.weight, ask));

@@ -64,8 +64,7 @@ pub(crate) const CONNECTIONS_NOT_REUSED: Definition = Definition::new("connectio
 
 /// A kind of close that was not seen is not mentioned.
 fn reconnects_says(announced: u64, unannounced: u64, answers: u64) -> String {
-    let kinds =
-        [(announced, "after it had announced this"), (unannounced, "without notice")];
+    let kinds = [(announced, "after it had announced this"), (unannounced, "without notice")];
     let texts: Vec<String> = kinds
         .into_iter()
         .filter(|(times, _)| 0 < *times)

@@ -53,7 +53,8 @@ pub fn outcome_in_words(kind: OutcomeKind) -> &'static str {
     }
 }
 
-pub(super) const UNREACHED: &str = "check that the server runs, and that it listens on this address";
+pub(super) const UNREACHED: &str =
+    "check that the server runs, and that it listens on this address";
 
 /// What to do where nothing worked, mostly because of this failure.
 pub(super) fn of_nothing_but(failure: Failure) -> &'static str {

@@ -44,19 +44,25 @@ pub(crate) const CONNECTIONS_NOT_KEPT: Definition = Definition::new("connections
     .way_out("see their causes, and the server's output");
 
 /// Connections were begun, and neither opened nor failed in all the time of a step.
-pub(crate) const CONNECTIONS_NOT_OPENED: Definition =
-    Definition::new("connections_not_opened", Note)
-        .when("at a step's end a connection was begun, and neither open nor failed")
-        .because("a finding: it waits in the accept queue, or for a worker")
-        .way_out(
-            "the server accepts no more at once (workers, accept queue): see its settings and its output",
-        );
+pub(crate) const CONNECTIONS_NOT_OPENED: Definition = Definition::new(
+    "connections_not_opened",
+    Note,
+)
+.when("at a step's end a connection was begun, and neither open nor failed")
+.because("a finding: it waits in the accept queue, or for a worker")
+.way_out(
+    "the server accepts no more at once (workers, accept queue): see its settings and its output",
+);
 
 /// Connections stayed open, but received no more messages.
 pub(crate) const CONNECTIONS_SILENT: Definition = Definition::new("connections_silent", Note)
-    .when("at a step's end a connection was open and had received nothing for the time of `silence`")
+    .when(
+        "at a step's end a connection was open and had received nothing for the time of `silence`",
+    )
     .because("a finding: the connection is open, but the server sends nothing on it")
-    .way_out("the server keeps sockets open that it no longer serves: see its output and its limits");
+    .way_out(
+        "the server keeps sockets open that it no longer serves: see its output and its limits",
+    );
 
 /// Every doubt that only held connections raise, dyno's own faults first.
 pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {

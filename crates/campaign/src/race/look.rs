@@ -190,7 +190,8 @@ fn difference(a: &Look, b: &Look) -> Option<Difference> {
         );
         return Some(Difference { says, is_of_fields: false });
     }
-    let says = format!("{b_says} and {a_says} answer with the same content and different header fields.");
+    let says =
+        format!("{b_says} and {a_says} answer with the same content and different header fields.");
     Some(Difference { says, is_of_fields: true })
 }
 

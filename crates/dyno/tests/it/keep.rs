@@ -362,9 +362,13 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     let ran = rig.dyno(&["load", "{url}/hello", "-d", "600ms", "-c", "2", "-o", &page]).status(0);
     ran.stdout_has("The server answered ");
     let html = fs::read_to_string(&page).unwrap();
-    for part in
-        ["Along its time", "Percentiles", "The server answered ", "<svg", "requests/s on 2 connections"]
-    {
+    for part in [
+        "Along its time",
+        "Percentiles",
+        "The server answered ",
+        "<svg",
+        "requests/s on 2 connections",
+    ] {
         assert!(html.contains(part), "{part}");
     }
     // A ramp is no run, and has a page all the same.

@@ -102,7 +102,8 @@ impl Call<'_> {
             };
             let room = KEPT.saturating_sub(received_bytes.len());
             received_bytes.extend_from_slice(&buffer[..count.min(room)]);
-            result.map_err(|fault| failure(format!("the WebSocket handshake is wrong: {fault}")))?;
+            result
+                .map_err(|fault| failure(format!("the WebSocket handshake is wrong: {fault}")))?;
             if received.judge()? {
                 held.leave(&mut unsent);
                 // The server has sent everything that was requested: how it takes the Close is not the question.

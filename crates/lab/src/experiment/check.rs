@@ -293,8 +293,9 @@ impl Experiment {
         }
         bounds(Key::RepeatMax, until.repeat_max)?;
         match until.repeat_max < self.repeat {
-            true => Key::RepeatMax
-                .flaw(format!("fewer than the minimum of {} (`repeat`)", self.repeat)),
+            true => {
+                Key::RepeatMax.flaw(format!("fewer than the minimum of {} (`repeat`)", self.repeat))
+            }
             false => Ok(()),
         }
     }

@@ -44,7 +44,8 @@ const MESSAGES: &str = "messages that came in the step's measured part";
 const STEP: &str = "the step's measured part";
 const WHOLE_STEP: &str = "from the step's begin to its end";
 const AT_END: &str = "at the step's end";
-const TO_AGREED: &str = "from the established connection to the head of the answer or the end of the handshake";
+const TO_AGREED: &str =
+    "from the established connection to the head of the answer or the end of the handshake";
 const FROM_BEAT: &str = "from when the message was due to when it came";
 const FROM_MESSAGE: &str = "from one message to the next on the same connection";
 

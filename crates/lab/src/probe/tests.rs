@@ -114,7 +114,10 @@ fn what_cannot_be_declared_is_refused_with_its_line_and_the_way_out() {
             "4: dyno has figures of its own that begin with `rss`; ",
         ),
         (reading(bytes, mean, "heading = \"\""), "7: a line of 1 to 20 letters is expected here"),
-        (reading(bytes, mean, "heading = \"a\\nb\""), "7: a line of 1 to 20 letters is expected here"),
+        (
+            reading(bytes, mean, "heading = \"a\\nb\""),
+            "7: a line of 1 to 20 letters is expected here",
+        ),
         (
             reading(bytes, "\"max\"", "per = { name = \"jvm.threads\", one = \"thread\" }"),
             "6: `per` divides a mean; ",

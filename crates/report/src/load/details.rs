@@ -121,10 +121,7 @@ impl<'t> Details<'t> {
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
-                format!(
-                    "; {} more arrived after the measured time",
-                    count(after)
-                )
+                format!("; {} more arrived after the measured time", count(after))
             }
         };
         format!("{answers} correct answers in {seconds}{carried}{after}")

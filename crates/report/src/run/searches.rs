@@ -242,7 +242,12 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
             0,
             "the lowest rate that is not held: the capacity lies between the two",
         ),
-        explained("answered", "answers/s", 4, "correct answers each second at the rate that is held"),
+        explained(
+            "answered",
+            "answers/s",
+            4,
+            "correct answers each second at the rate that is held",
+        ),
         Column::new("kept", "kept", 1)
             .meaning("trials that met the limits by themselves, at the rate that is held")
             .explained(),

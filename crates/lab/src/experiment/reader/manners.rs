@@ -101,9 +101,7 @@ impl Reader<'_> {
             return Err(self.wrong(at, "an empty list; write at least one number"));
         }
         if COUNTS_MAX < numbers.len() {
-            return Err(
-                self.wrong(at, format!("{} numbers; at most {COUNTS_MAX}", numbers.len()))
-            );
+            return Err(self.wrong(at, format!("{} numbers; at most {COUNTS_MAX}", numbers.len())));
         }
         match (1..numbers.len()).find(|&place| numbers[..place].contains(&numbers[place])) {
             Some(place) => Err(self.wrong(at, format!("{} is given twice", numbers[place]))),

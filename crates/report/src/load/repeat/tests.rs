@@ -59,8 +59,7 @@ fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
     };
     assert!(of("recv.reset", [0; 3]).starts_with("The server answered 2,000"));
     let says = of("content.status", [4_000, 0, 0]);
-    let first =
-        "The server failed 6.7 % of the requests (4,000 of 60,000), mostly content.status; it answered ";
+    let first = "The server failed 6.7 % of the requests (4,000 of 60,000), mostly content.status; it answered ";
     assert!(says.starts_with(first), "{says}");
     let says = of("content.mismatch", [0, 0, 1]);
     assert!(

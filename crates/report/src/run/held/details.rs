@@ -42,7 +42,8 @@ fn lateness(last: &Plateau) -> Option<String> {
     Some(match last.stamped {
         0 => "a lower bound, measured against the interval of each connection".into(),
         stamped if stamped == all => {
-            "measured against the due times that the messages contain, on this machine's clock".into()
+            "measured against the due times that the messages contain, on this machine's clock"
+                .into()
         }
         stamped => format!(
             "{} of {} messages contain their due times; the others were expected at the interval",

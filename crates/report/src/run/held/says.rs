@@ -61,9 +61,8 @@ pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
 
 /// What a table of plateaus means.
 pub(super) fn plateau_legend(ramps: &Ramps) -> String {
-    let mut parts = vec![
-        "connections: since the step began; all else: in its measured part".to_string(),
-    ];
+    let mut parts =
+        vec!["connections: since the step began; all else: in its measured part".to_string()];
     let plateaus = || ramps.subjects.iter().flat_map(|held| &held.plateaus);
     if plateaus().any(|plateau| 1 < plateau.rounds) {
         parts.push("failed, lost, silent, waiting, missed: sums over n rounds; all else: the mean of the rounds".into());
