@@ -48,7 +48,7 @@ impl CpuFlags {
 #[derive(Args, Serialize, Deserialize)]
 #[command(next_help_heading = "The request and the expected answer")]
 pub(crate) struct SideFlags {
-    /// The path that is requested; a URL may have its own [/, and of a server of subjects/ what it is made for]
+    /// The path that is requested; a URL may have its own [/; for a server of subjects/, that of its workload]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     #[command(flatten)]

@@ -40,7 +40,7 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "CASE")]
     #[arg(conflicts_with_all = ["all", "named", "areas", "list", "full", "format", "json", "markdown", "output"])]
     issue: Option<String>,
-    /// What makes the exit code 1: must, should, security or never
+    /// Which broken clauses make the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
     fail_on: FailOn,
     /// For an address: the path that takes a POST and sends its body back [default: /echo and the URL's own path are tried]

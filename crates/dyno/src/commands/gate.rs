@@ -45,10 +45,10 @@ pub(crate) struct GateFlags {
     /// The experiment whose workload and load are used: a name in experiments/, or a file
     #[arg(conflicts_with_all = ["base_cmd", "head_cmd"])]
     experiment: Option<String>,
-    /// What the head is compared with: git:REVISION, dir:FOLDER or server:NAME
+    /// The version that the head is compared with: git:REVISION, dir:FOLDER or server:NAME
     #[arg(long, value_name = "VERSION", requires = "experiment")]
     base: Option<String>,
-    /// What is judged, in the same form
+    /// The version that is judged, in the same form
     #[arg(long, value_name = "VERSION", requires = "experiment")]
     head: Option<String>,
     /// The server, by its name in subjects/, or `.` for a subject.toml at the top of each tree [the experiment's only one]

@@ -42,7 +42,7 @@ pub(crate) struct RaceFlags {
     /// subjects/
     #[arg(value_name = "SERVER", required = true)]
     sides: Vec<String>,
-    /// The name of a server, for the first, the second and so on [made from its command, URL or folder]
+    /// A name for the first server, then for the second, and so on [made from the command, URL or folder]
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
     #[command(flatten)]

@@ -58,7 +58,7 @@ pub(crate) struct RunFlags {
     /// Print everything: every row, the charts, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
-    #[command(flatten, next_help_heading = "Changes of the experiment")]
+    #[command(flatten, next_help_heading = "Changes to the experiment")]
     changes: ChangeFlags,
     #[command(flatten, next_help_heading = "CPUs and other machines")]
     cpus: CpuFlags,

@@ -18,10 +18,10 @@ pub(crate) struct RequestsFlags {
     #[arg(long, value_name = "FILE", conflicts_with_all = SAID_BY_WORKLOAD)]
     workload: Option<PathBuf>,
     /// Send what a browser or a proxy recorded: a HAR file, as the network panel of a browser saves it; - reads it from
-    /// standard input. Without a URL, the requests go where they went when they were recorded
+    /// standard input. Without a URL, they go to the servers that they were recorded from
     #[arg(long, value_name = "FILE", conflicts_with = "workload")]
     pub(crate) har: Option<PathBuf>,
-    /// With --har: take the requests to this origin, https://shop.example:8443 [that of the first request]
+    /// With --har: send the requests to this origin, https://shop.example:8443 [that of the first request]
     #[arg(long, value_name = "ORIGIN", value_parser = har::origin, requires = "har")]
     pub(crate) origin: Option<String>,
     /// With --har: write the requests to this file, - for standard output, as --requests reads them, and load nothing

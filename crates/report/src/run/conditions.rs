@@ -124,7 +124,7 @@ pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
         condition("cpus.subject").map(|cpus| format!("server on CPU {cpus}")),
         condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
         condition("cpus.shared").filter(|_| is_here),
-        condition(lab::trial::SPIN).map(|spin| format!("dyno's polling: {spin}")),
+        condition(lab::trial::SPIN).map(|spin| format!("polling: {spin}")),
         load_from.map(|from| format!("load from {from}")),
         condition("memory").map(|memory| format!("memory: {memory}")),
         Some(format!("dyno {}", run.dyno)),

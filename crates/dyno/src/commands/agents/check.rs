@@ -20,7 +20,7 @@ use crate::order::flags::OwnerFlag;
 use crate::own_server::{OwnServer, hello};
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Say of every host from which load is to come whether it can, and how fast
+/// Check for each host whether it can generate load, and how fast
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(mut_arg("i_may_load_this_target", |flag| flag.requires("target")))]

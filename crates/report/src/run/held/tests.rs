@@ -97,7 +97,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What went wrong
             =Mortal|x, wspoll at 3,000 held connections, round 1, and 1 more alike: died
@@ -236,7 +236,7 @@ fn one_round_in_80_columns() {
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What went wrong
             =Mortal|x, wspoll at 3,000 held connections, round 1: died

@@ -195,7 +195,7 @@ fn one_place_is_one_line_each() {
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What went wrong
             Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
@@ -291,7 +291,7 @@ fn a_run_without_a_trial_says_so() {
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What differs between them
             setting  library's default  changed by its settings  servers
