@@ -213,7 +213,7 @@ fn no_command_proves_what_is_of_no_commit_or_of_one() {
     let says = shown(&trend(&written(&lines)));
     let since = format!("Since {} with changes: ", &lines[10].run.commit.as_deref().unwrap()[..8]);
     assert!(
-        says.contains(&since) && says.contains("one of the two runs is of no commit"),
+        says.contains(&since) && says.contains("one of the two runs has no commit"),
         "{says}"
     );
     let hash = commit(0).hash;
