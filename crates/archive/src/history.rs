@@ -167,7 +167,7 @@ mod tests {
             check("--history", &folder).is_err() && check("--history", &folder.join("new")).is_ok()
         );
         let stdout = check("--history", Path::new("-")).unwrap_err().to_string();
-        assert!(stdout.contains("and not standard output"), "{stdout}");
+        assert!(stdout.contains("it cannot be standard output"), "{stdout}");
         let device = check("--history", Path::new("/dev/null")).unwrap_err().to_string();
         assert!(device.contains("this is not a regular file"), "{device}");
         let missing = read(&[folder.join("none.jsonl")]).unwrap_err().to_string();

@@ -88,8 +88,7 @@ pub fn runs_text(listing: &RunsListing, width: usize, is_coloured: bool) -> Stri
 }
 
 const DYNOS_OWN: &str = "This is what is bundled with dyno, as this folder is in no project. `dyno servers init DIR` \
-                         writes it out, \
-                         to be changed.";
+                         writes it out, to be changed.";
 
 fn shown(listing: &Listing, width: usize) -> Vec<Line> {
     let mut parts = Vec::new();

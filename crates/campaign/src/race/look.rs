@@ -253,7 +253,7 @@ mod tests {
             says(&format!("{ok}h\u{1b}"), 2),
             "B answers `h\\x1b` (2 bytes), A answers `hi` (2 bytes)."
         );
-        assert!(says(&format!("{ok}hi"), 2).contains("other header fields"));
+        assert!(says(&format!("{ok}hi"), 2).contains("different header fields"));
         let long = format!("{ok}{}", "x".repeat(999));
         assert!(says(&long, 2).contains("xxx…` (999 bytes)") && says(&long, 2).len() < 300);
         assert!(says(&long, 2).contains("; the bodies differ after 0 equal bytes: `xxx"));

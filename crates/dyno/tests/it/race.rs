@@ -107,7 +107,7 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
     place.dyno(&["runs", "list"]).status(0).stdout_has("race");
     let report = place.dyno(&["report"]).status(0).stdout_has("--warmup");
     assert!(report.has_sentence("as many requests as quick"), "{report}");
-    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's interval over");
+    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's t interval over");
     let page = fs::read_to_string(place.state().join("reports/1-race.html")).unwrap();
     assert!(page.contains("as many requests as quick"));
 }

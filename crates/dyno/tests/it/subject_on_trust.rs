@@ -262,7 +262,7 @@ fn a_host_obeys_only_orders_of_a_run() {
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
         (
             &b"\"halt\"\n{\"met\":{\"lanes\":1,\"hosts\":[],\"processes\":[]}}\n"[..],
-            "an order before it was greeted",
+            "an order before the greeting",
         ),
     ] {
         talk(&lab, &[], garbage).status(2).stderr_has(says);

@@ -101,7 +101,7 @@ fn rounds_may_go_on_until_they_tell_enough() {
         ("until = '±0%'", ":7: `±0%` is not an interval"),
         ("until = '±NaN%'", ":7: `±NaN%` is not an interval"),
         ("until = '±3%', repeat = 2", ":7: with `until` it is the least"),
-        ("until = '±3%', repeat = 9, repeat_max = 8", ":7: fewer than the least, which are 9"),
+        ("until = '±3%', repeat = 9, repeat_max = 8", ":7: fewer than the minimum of 9"),
         ("repeat_max = 8", ":7: it bounds `until`"),
         ("limit = '1h'", ":7: it bounds `until`"),
         ("until = '±3%', limit = 'long'", ":7: `long` is not a time"),
