@@ -150,7 +150,7 @@ fn a_near_miss_is_named() {
 fn servers_that_cannot_be() {
     refused(&["serve", "--listen", "nowhere"], &["--listen", "127.0.0.1:8080"]);
     refused(&["serve", "--listen", "192.0.2.1:80"], &["--listen", "192.0.2.1:80"]);
-    refused(&["serve", "--delay", "5ms"], &["--delay", "unknown law"]);
+    refused(&["serve", "--delay", "5ms"], &["--delay", "unknown distribution"]);
     refused(&["serve", "--stall", "5s/1s"], &["--stall", "length/period"]);
     refused(&["serve", "--fault-rate", "2"], &["--fault-rate", "from 0 to 1"]);
     refused(&["serve", "--threads", "0"], &["--threads", "at least 1"]);

@@ -29,8 +29,8 @@ fn method(findings: &Findings<'_>) -> Section {
         },
         "throughput: correct answers inside the measured time. Response time counts from when a request was due, not from \
          when it was sent; a request that was given up counts at the time-out.",
-        "95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next \
-         is not in it. With one round there is none.",
+        "95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day \
+         or machine to the next. With one round there is no interval.",
     ];
     if !findings.board.ramps.is_empty() {
         texts.push(
@@ -39,9 +39,8 @@ fn method(findings: &Findings<'_>) -> Section {
              while it releases memory.",
         );
         texts.push(
-            "A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), \
-             and never in its \
-             place.",
+            "A message's lateness counts from when it was due, and includes dyno's own share, which is shown beside it \
+             (own p99).",
         );
     }
     if findings.is_search() {

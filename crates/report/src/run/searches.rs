@@ -342,12 +342,12 @@ fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section
 pub(super) const METHOD: [&str; 3] = [
     "Each server's capacity is searched for: the highest rate at which it meets the limits. Short trials narrow the \
      range; full trials at two rates decide, each with a fresh process unless the server ran already. The trials of \
-     all searches alternate, so that what the machine does meanwhile, it does to all servers.",
+     all searches alternate, so that a disturbance of the machine affects all servers.",
     "A trial's loss is the share of the requests due that were answered too late, counted from when each was due, or \
      failed, or were not answered. A rate is held if half of its trials or more met the limits by themselves and what \
      all of them lost is below what may be lost, with its interval. docs/capacity.md says how often such an answer is \
      right.",
-    "What differs from one run, day or machine to the next is in no bracket.",
+    "The brackets do not include what differs from one run, day or machine to the next.",
 ];
 
 /// What a reader of an unfinished run should know.

@@ -163,8 +163,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
-            in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
+            to the next. With one round there is no interval.
 
             The machine
             fact       as it was read

@@ -117,13 +117,12 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
-            in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
+            to the next. With one round there is no interval.
             Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
             connections have been begun and have settled. At the end all are closed, and the server is watched while it releases
             memory.
-            A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), and never in its
-            place.
+            A message's lateness counts from when it was due, and includes dyno's own share, which is shown beside it (own p99).
 
             The machine
             fact    as it was read
@@ -257,13 +256,14 @@ fn one_round_in_80_columns() {
             throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one
-            run, day or machine to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include
+            what differs from one run, day or machine to the next. With one round there is
+            no interval.
             Held connections: a trial is a whole ramp. Connections are added in steps, and
             each step is measured once its connections have been begun and have settled. At
             the end all are closed, and the server is watched while it releases memory.
-            A message's lateness counts from when it was due. dyno's own share of it stands
-            beside it (own p99), and never in its place.
+            A message's lateness counts from when it was due, and includes dyno's own share,
+            which is shown beside it (own p99).
 
             The machine
             fact    as it was read

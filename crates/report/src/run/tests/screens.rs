@@ -124,8 +124,9 @@ fn the_same_in_80_columns() {
             throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one
-            run, day or machine to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include
+            what differs from one run, day or machine to the next. With one round there is
+            no interval.
 
             The machine
             fact       as it was read
@@ -224,8 +225,8 @@ fn one_place_is_one_line_each() {
             are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was
             due, not from when it was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine
-            to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one
+            run, day or machine to the next. With one round there is no interval.
 
             The machine
             fact       as it was read
@@ -311,8 +312,8 @@ fn a_run_without_a_trial_says_so() {
             are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was
             due, not from when it was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine
-            to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one
+            run, day or machine to the next. With one round there is no interval.
 
             The machine
             fact       as it was read
