@@ -23,7 +23,7 @@ const STALL: Nanos = SECOND / 100;
 /// 100 ms are kept for 27 minutes.
 const PARTS: u64 = 1 << 14;
 
-/// The silences of a load: times without a right answer that are longer than 100 ms, than ten times the mean time
+/// The silences of a load: times without a correct answer that are longer than 100 ms, than ten times the mean time
 /// between correct answers, and than the p99 of service outside of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
