@@ -3,7 +3,7 @@
 #   nix run . -- load localhost:8080/
 #   nix develop
 {
-  description = "A dynamometer for HTTP servers: the benchmark that proves its own numbers";
+  description = "A benchmark for HTTP servers that checks every answer, and says whether its numbers can be believed";
 
   inputs.nixpkgs.url = "nixpkgs";
 

@@ -1,6 +1,6 @@
 # Not tried: there was no Homebrew where this was written; `ruby -c` reads it. A release fills in `url` and `sha256`.
 class DynoHttp < Formula
-  desc "Dynamometer for HTTP servers: the benchmark that proves its own numbers"
+  desc "Benchmark for HTTP servers that says whether its numbers can be believed"
   homepage "https://example.invalid/dyno"
   url "https://example.invalid/dyno/archive/v0.1.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"

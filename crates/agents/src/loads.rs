@@ -214,7 +214,9 @@ impl fmt::Display for LostAgent {
         let what = match open {
             Some(_) => format!("no step counts its connections, {share} of all"),
             None => {
-                format!("{share} of the load left with it, and what it measured is in no figure")
+                format!(
+                    "{share} of the load was lost with it, and what it measured is in no figure"
+                )
             }
         };
         write!(f, "agent {name} ({number} of {of}) was lost {when}{with}: {how}; {what}")

@@ -85,7 +85,7 @@ fn local(count: &str) -> Result<Place, String> {
 fn ssh(hosts: &str) -> Result<Place, String> {
     let hosts: Vec<SshHost> = hosts.split(',').map(ssh_host).collect::<Result<_, _>>()?;
     match hosts.len() {
-        length if LISTED_MAX < length => Err(format!("ssh: {LISTED_MAX} hosts are the most")),
+        length if LISTED_MAX < length => Err(format!("ssh: at most {LISTED_MAX} hosts")),
         _ => Ok(Place::Ssh(hosts)),
     }
 }
@@ -147,7 +147,7 @@ fn listed(what: &str, names: &str, is_name: fn(&str) -> bool) -> Result<Vec<Stri
         return Err(format!("{what}: {} is named twice", pair[0]));
     }
     match names.len() {
-        length if LISTED_MAX < length => Err(format!("{what}: {LISTED_MAX} are the most")),
+        length if LISTED_MAX < length => Err(format!("{what}: at most {LISTED_MAX}")),
         _ => Ok(names),
     }
 }

@@ -47,7 +47,7 @@ pub struct Variant {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     pub subject: String,
-    /// From its start to the first right answer.
+    /// From its start to the first correct answer.
     pub start_up: Option<Estimate>,
     /// The backlogs of its listening socket; more than one if they differed.
     pub backlogs: BTreeSet<u32>,

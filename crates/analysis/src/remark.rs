@@ -16,7 +16,7 @@ const NO_CEILING: Definition = Definition::new("no_ceiling", Note)
 
 /// Every answer was right: the reader may judge the other differences.
 const ANSWERS_APART: Definition = Definition::new("answers_apart", Note)
-    .when("right answers to the same request differ in more than server, time and framing")
+    .when("correct answers to the same request differ in more than server, time and framing")
     .because("all were judged right; what else differs is listed below the tables")
     .way_out("see what differs between their answers before they are compared");
 

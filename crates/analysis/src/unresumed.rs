@@ -15,7 +15,8 @@ pub(crate) fn mark(rows: &mut [Row], task: &str) {
     }
     for row in rows.iter_mut().filter(|row| !row.is_reference && has_none(row)) {
         row.lack(format!(
-            "{task}: not one handshake resumed a session, although {ordered} % of them were to: these are full handshakes"
+            "{task}: not one handshake resumed a session, although {ordered} % of them should have: these are full \
+             handshakes"
         ));
     }
 }
@@ -94,8 +95,8 @@ mod tests {
         };
         assert_eq!(
             why,
-            "hello over http/1.1+tls, 100 % resumed: not one handshake resumed a session, although 100 % of them were to: \
-             these are full handshakes"
+            "hello over http/1.1+tls, 100 % resumed: not one handshake resumed a session, although 100 % of them \
+             should have: these are full handshakes"
         );
         assert_eq!(priced(&board), ["b idle", "a"]);
         let full = board.tables.iter().find(|table| table.workload == FULL).unwrap();

@@ -18,7 +18,9 @@ pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     let refused =
         |why: &str| Err(Refusal::new(format!("{flag} {}: {why}; name another file", shown(path))));
     if path == Path::new("-") {
-        return refused("a history is a file that grows, and not standard output");
+        return refused(
+            "a history is a file to which lines are appended; it cannot be standard output",
+        );
     }
     keep::check(flag, path)?;
     if path.exists() && !path.is_file() {
@@ -30,7 +32,7 @@ pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     let mut first = [0];
     // A merge may have left the mark of a conflict there.
     match file.read(&mut first) {
-        Ok(1) if !b"{<\n\r ".contains(&first[0]) => refused("it has something else than a history"),
+        Ok(1) if !b"{<\n\r ".contains(&first[0]) => refused("it does not contain a history"),
         Ok(_) if File::options().append(true).open(path).is_err() => {
             refused("it cannot be written to")
         }
@@ -65,7 +67,7 @@ fn appended(path: &Path, lines: &str) -> std::io::Result<()> {
         if file.metadata()?.len() == length + written as u64 {
             file.set_len(length)?;
         }
-        return Err(std::io::Error::other("the disk took only a part of it"));
+        return Err(std::io::Error::other("only a part of it was written"));
     }
     file.sync_all()
 }
@@ -160,12 +162,12 @@ mod tests {
         let store = folder.join("runs.sqlite");
         fs::write(&store, "SQLite format 3\0").unwrap();
         let says = check("--history", &store).unwrap_err().to_string();
-        assert!(says.contains("it has something else than a history"), "{says}");
+        assert!(says.contains("it does not contain a history"), "{says}");
         assert!(
             check("--history", &folder).is_err() && check("--history", &folder.join("new")).is_ok()
         );
         let stdout = check("--history", Path::new("-")).unwrap_err().to_string();
-        assert!(stdout.contains("and not standard output"), "{stdout}");
+        assert!(stdout.contains("it cannot be standard output"), "{stdout}");
         let device = check("--history", Path::new("/dev/null")).unwrap_err().to_string();
         assert!(device.contains("this is not a regular file"), "{device}");
         let missing = read(&[folder.join("none.jsonl")]).unwrap_err().to_string();

@@ -211,7 +211,9 @@ pub fn ceiling_says(name: &str, found: &Result<f64, String>) -> String {
             per_s / BELOW_CEILING
         ),
         Err(says) => {
-            format!("what {name} gives here is not known, and bounds no rate: {says}")
+            format!(
+                "how many answers/s {name} gives here is not known, so it limits no rate: {says}"
+            )
         }
     }
 }
@@ -385,8 +387,8 @@ mod tests {
         assert_eq!(disturbed, Err("other programs used 0.8 of a CPU, in 3 trials".into()));
         assert_eq!(
             ceiling_says("dyno's own server", &disturbed),
-            "what dyno's own server gives here is not known, and bounds no rate: other programs used 0.8 of a CPU, in 3 \
-             trials"
+            "how many answers/s dyno's own server gives here is not known, so it limits no rate: other programs used \
+             0.8 of a CPU, in 3 trials"
         );
         assert!(
             ceiling_says("it", &Ok(1_150.0))

@@ -148,19 +148,18 @@ fn sum(
 ) -> Vec<String> {
     let mut sum = vec![
         format!(
-            "files    {} in {}, {} each; a process may open {}",
-            count(required.connections),
+            "files    {} with {} open files each; a process may open {}",
             counted(parts, "process", "processes"),
             count(each + OTHER_FILES),
             count(available.files)
         ),
         format!(
-            "files    {} of the machine, which may open {} more",
+            "files    {} on this machine, which may open {} more",
             count(sides * required.connections),
             count(available.files_of_all)
         ),
         format!(
-            "ports    {} to {}; {} on each of {}",
+            "ports    {} to {}; {} available on each of {}",
             count(required.connections),
             counted(required.targets, "target", "targets"),
             count(available.ports),
@@ -170,9 +169,7 @@ fn sum(
             "memory   about {} on {}{}",
             bytes(memory),
             if sides == 2 { "both ends" } else { "this end" },
-            available
-                .memory
-                .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
+            available.memory.map_or(String::new(), |there| format!("; {} available", bytes(there)))
         ),
     ];
     sum.extend(available.tracked.map(|there| {
@@ -191,7 +188,7 @@ fn queue(required: &Required, backlog: u32) -> String {
     let per_second = required.per_second / required.targets.max(1) as f64;
     let whole = f64::from(backlog) / per_second.max(1e-9);
     format!(
-        "backlog  {} in a server's accept queue; at {} a second it is full when nothing is accepted for {}",
+        "backlog  a server's accept queue holds {}; at {} connections/s it is full after {} without an accept",
         count(u64::from(backlog)),
         count(per_second.ceil() as u64),
         time(whole * 1e9)
@@ -242,7 +239,10 @@ mod tests {
         let available = Available { backlog: Some(128), ..AVAILABLE };
         let sum = Resources::weigh(&required(10_000, 1), available).unwrap().sum;
         let last = sum.last().unwrap();
-        assert!(last.contains("128 in a server's") && last.ends_with("for 128 ms"), "{last}");
+        assert!(
+            last.contains("queue holds 128;") && last.ends_with("after 128 ms without an accept"),
+            "{last}"
+        );
     }
 
     fn refused(required: &Required, available: Available) -> String {
@@ -253,7 +253,7 @@ mod tests {
     fn what_is_short_is_named_with_the_sum_and_the_way_out() {
         let one = Required { parts: Some(1), ..required(30_000, 1) };
         let says = refused(&one, AVAILABLE);
-        assert!(says.contains("30,064 each; a process may open 20,000"), "{says}");
+        assert!(says.contains("30,064 open files each; a process may open 20,000"), "{says}");
         assert!(says.contains("`ulimit -n 30064`"), "{says}");
         let elsewhere = Required { is_loopback: false, ..required(30_000, 1) };
         let says = refused(&elsewhere, AVAILABLE);

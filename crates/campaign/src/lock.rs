@@ -107,7 +107,7 @@ impl Holder {
     fn runs_here(&self) -> Refusal {
         let (name, end) = self.in_words();
         Refusal::new(format!(
-            "{name} runs an experiment here; two at once would spoil each other's numbers: wait for it{end}"
+            "{name} runs an experiment here; two at once would disturb each other: wait for it{end}"
         ))
     }
 

@@ -25,7 +25,7 @@ pub fn sweep(project: &Project) -> Option<String> {
         format!("removed {number} {what}{}", if *number == 1 { "" } else { "s" })
     });
     let said: Vec<String> = ended.into_iter().chain(removed).collect();
-    (!said.is_empty()).then(|| format!("an earlier run did not end well; {}", said.join("; ")))
+    (!said.is_empty()).then(|| format!("an earlier run ended abnormally; {}", said.join("; ")))
 }
 
 /// Which processes were ended, and whose they were: of which dead dyno, and of which run of this project.

@@ -19,7 +19,7 @@ const FLAG: &str = "--history";
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args)]
 pub(crate) struct HistoryFlags {
-    /// When all is measured, append it to this file, a line for each figure; `dyno trend` shows how they change from run
+    /// At the end, append the results to this file, a line for each figure; `dyno trend` shows how they change from run
     /// to run
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,

@@ -28,7 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 
-/// A dynamometer for HTTP servers: it loads them, and proves its own numbers.
+/// A benchmark for HTTP servers that checks every answer, and says whether its numbers can be believed.
 #[derive(Parser)]
 #[command(name = "dyno", version, arg_required_else_help = true)]
 #[command(after_help = AFTER_HELP)]
@@ -39,7 +39,7 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 `dyno help COMMAND` explains a command, its flags, and what its exit codes mean. `dyno help completions` and `dyno help \
-man` say how a shell completes commands and flags, and where manual pages come from.
+man` explain how to install shell completions and manual pages.
 
 Examples:
   # race two servers: no file and no project is needed
@@ -53,10 +53,10 @@ Examples:
   dyno view
 
 Exit codes:
-  0    done; where there is something to judge, it is good
-  1    done, and it is not good: failures, broken clauses, a slower server
-  2    not done, or it cannot be judged
-  130  interrupted, with what was measured reported";
+  0    completed, and nothing was found to be wrong
+  1    completed, and something is wrong: failures, broken clauses, a slower server
+  2    not completed, or the data cannot decide
+  130  interrupted; what was measured until then is reported";
 
 /// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {

@@ -70,8 +70,8 @@ pub(crate) struct ResultFlags<K: Kind + Default> {
     /// Short for --format json
     #[arg(long, conflicts_with_all = ["format", "markdown"])]
     json: bool,
-    /// Besides, write the results to this file, whole or not at all, in the format of its ending (x.json, x.md, x.html,
-    /// x.txt …) or of a name before it (json:FILE); may be given again. Without a result it says why there is none
+    /// Also write the results to this file, atomically, in the format of its extension (x.json, x.md, x.html, x.txt …)
+    /// or of a prefix (json:FILE); may be given again. If there is no result, the file says why
     #[arg(short, long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output::<K>))]
     output: Vec<Output>,
     /// Whether the files were written.

@@ -126,7 +126,9 @@ impl Session {
     ) -> Result<Option<Session>, Refusal> {
         let halt = halt_on_interrupt()?;
         let tell = |name: &str| {
-            terminal::notice(&format!("dyno: {name} runs an experiment here, and is waited for"));
+            terminal::notice(&format!(
+                "dyno: {name} runs an experiment here; waiting for it to end"
+            ));
         };
         let Some(lock) = Lock::wait(project, most, &halt, &tell)? else { return Ok(None) };
         Session::opened(project, place, (lock, halt)).map(Some)

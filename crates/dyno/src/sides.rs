@@ -46,17 +46,17 @@ impl CpuFlags {
 
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args, Serialize, Deserialize)]
-#[command(next_help_heading = "The request and the right answer")]
+#[command(next_help_heading = "The request and the expected answer")]
 pub(crate) struct SideFlags {
-    /// The path that is requested; a URL may have its own [/, and of a server of subjects/ what it is made for]
+    /// The path that is requested; a URL may have its own [/; for a server of subjects/, that of its workload]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     #[command(flatten)]
     pub(crate) asking: AskingFlags,
-    /// How long a command may take until its first right answer
+    /// How long a server may take from its start to its first correct answer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
     pub(crate) ready: Duration,
-    /// Give each process that is started a network of its own
+    /// Start each server in a network namespace of its own
     #[arg(long)]
     pub(crate) isolate: bool,
     #[command(flatten, next_help_heading = "HTTP/2 and TLS")]

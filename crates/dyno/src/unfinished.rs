@@ -34,7 +34,7 @@ pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> O
     if record.facts.iter().any(|fact| fact.name == CAPACITY) {
         let option = Project::store_option(store);
         return Some(format!(
-            "run {run} is a search for a capacity: `dyno capacity --resume {run}{option}` goes on with it"
+            "run {run} is a search for a capacity: `dyno capacity --resume {run}{option}` continues it"
         ));
     }
     let made = [("a race", RACE), ("a kept load", LOAD)].into_iter();
@@ -54,7 +54,7 @@ pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> O
 /// By which command a run goes on; or that it cannot, and what can be done instead.
 pub(crate) fn way_on(record: &RunRecord, (run, store): (RunId, &Path)) -> String {
     unresumable(record, (run, store))
-        .unwrap_or_else(|| format!("`{}` goes on", again(record, (run, store))))
+        .unwrap_or_else(|| format!("`{}` continues it", again(record, (run, store))))
 }
 
 /// The command that goes on with a run of an experiment.

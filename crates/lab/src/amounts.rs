@@ -22,7 +22,7 @@ const UNITS: [(&str, f64); 9] = [
 /// A time above zero and up to a day.
 pub fn time(text: &str) -> Result<Duration, String> {
     match time_or_none(text)? {
-        Duration::ZERO => Err("it must be longer than nothing; write it like 500ms or 10s".into()),
+        Duration::ZERO => Err("it must be longer than 0; write it like 500ms or 10s".into()),
         time => Ok(time),
     }
 }
@@ -36,7 +36,7 @@ pub fn time_or_none(text: &str) -> Result<Duration, String> {
     let (_, unit_s) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(unclear)?;
     match Duration::try_from_secs_f64(amount * unit_s) {
         Ok(time) if time <= LONGEST => Ok(time),
-        _ => Err(format!("`{text}` is longer than a day; 24h is the most")),
+        _ => Err(format!("`{text}` is longer than a day; at most 24h")),
     }
 }
 
@@ -73,7 +73,7 @@ const CONNECTIONS_MAX: u64 = 1_000_000;
 pub fn connections(text: &str) -> Result<usize, String> {
     match count(text)? {
         count if count <= CONNECTIONS_MAX => Ok(count as usize),
-        _ => Err("1,000,000 connections are the most".into()),
+        _ => Err("at most 1,000,000 connections".into()),
     }
 }
 
@@ -94,7 +94,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         _ => return Err(unclear()),
     };
     match amount.checked_mul(scale) {
-        Some(0) => Err("it must be more than nothing".into()),
+        Some(0) => Err("it must be more than 0".into()),
         Some(bytes) => Ok(bytes),
         None => Err(unclear()),
     }

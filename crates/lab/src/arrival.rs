@@ -1,4 +1,4 @@
-//! When a subject is ready: it has given its first right answer, and that answer is its own.
+//! When a subject is ready: it has given its first correct answer, and that answer is its own.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(2);
 /// How long an answer may take, for readiness and for checks.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why there was no first right answer.
+/// Why there was no first correct answer.
 #[derive(Debug)]
 pub(crate) enum Absence {
     /// The user asked for the end.
@@ -90,7 +90,7 @@ pub(crate) fn first_answer(
 /// The message for a deadline that is over.
 pub(crate) fn too_late(waited: Duration, last: Option<&Check>) -> String {
     let wrong = last.and_then(|check| check.wrong.as_deref()).unwrap_or_default();
-    format!("no right answer within {} s; the last attempt: {wrong}", waited.as_secs_f64())
+    format!("no correct answer within {} s; the last attempt: {wrong}", waited.as_secs_f64())
 }
 
 /// The message for a server that refuses the first request of a load, with what would change that request.

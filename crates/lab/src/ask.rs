@@ -197,9 +197,7 @@ impl Listener<'_> {
         match (whole(&news), self.question.stream()) {
             (Some(verdict), None) => Some(verdict),
             (Some(Err(fault)), Some(_)) => Some(Err(fault)),
-            (Some(Ok(())), Some(_)) => {
-                Some(Err(failure("the answer ended; it should go on for ever")))
-            }
+            (Some(Ok(())), Some(_)) => Some(Err(failure("the answer ended; it should never end"))),
             (None, None) => None,
             (None, Some(stream)) => self.beat(stream, received_bytes),
         }
@@ -237,7 +235,7 @@ impl Listener<'_> {
         let _ = self.session.ended(&mut news);
         match self.session.progress() {
             Progress::Idle if self.question.stream().is_some() => {
-                Err(failure("the answer ended; it should go on for ever"))
+                Err(failure("the answer ended; it should never end"))
             }
             Progress::Idle => {
                 whole(&news).unwrap_or_else(|| Err(failure("closed without an answer")))

@@ -104,7 +104,10 @@ impl Placeholders<'_> {
         known.map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<String> =
                 self.known.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-            CommandError(format!("`{{{name}}}` is nothing here; there are {}", names.join(", ")))
+            CommandError(format!(
+                "`{{{name}}}` is not a placeholder here; there are {}",
+                names.join(", ")
+            ))
         })
     }
 }
@@ -199,7 +202,7 @@ mod tests {
             Command::parse("x --port={port} {work}/{port} {} {A} {").unwrap().fill(placeholders);
         assert_eq!(filled.unwrap(), ["x", "--port=80", "/w/80", "{}", "{A}", "{"]);
         let wrong = Command::parse("x {prot}").unwrap().fill(placeholders).unwrap_err().to_string();
-        assert_eq!(wrong, "`{prot}` is nothing here; there are {port}, {work}");
+        assert_eq!(wrong, "`{prot}` is not a placeholder here; there are {port}, {work}");
     }
 
     #[test]

@@ -277,9 +277,7 @@ pub struct Wanted {
 fn files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     match Option::deserialize(deserializer)? {
         Some(0) => Err(D::Error::custom("it must be at least 1")),
-        Some(files) if FILES_MAX < files => {
-            Err(D::Error::custom(format!("{FILES_MAX} is the most")))
-        }
+        Some(files) if FILES_MAX < files => Err(D::Error::custom(format!("at most {FILES_MAX}"))),
         files => Ok(files),
     }
 }

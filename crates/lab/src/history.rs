@@ -73,7 +73,7 @@ impl PublishedFigures {
             None => Ok(history),
             Some(again) => {
                 let says = format!(
-                    "`{}` of {} at {} stands here twice",
+                    "`{}` of {} at {} is given twice",
                     again.figure.name(),
                     again.subject,
                     again.point.map_or("peak".into(), |point| point.to_string())
@@ -124,7 +124,7 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 fn published(line: &str) -> Result<Published, String> {
     let cells = cells(line)?;
     let [subject, workload, point, figure, value, note] = cells.as_slice() else {
-        return Err(format!("{} columns where {HEADER} belongs", cells.len()));
+        return Err(format!("{} columns where {HEADER} is expected", cells.len()));
     };
     let figure = Figure::named(figure)?;
     let point = match point.as_str() {
@@ -241,7 +241,7 @@ mod tests {
             (
                 "c,echo-xml,peak,throughput_per_s",
                 "a-b,echo-xml,100,response_sd_ms",
-                "x-2011.csv: `response_sd_ms` of a-b at 100 stands here twice",
+                "x-2011.csv: `response_sd_ms` of a-b at 100 is given twice",
             ),
         ] {
             assert!(TEXT.contains(old), "{old}");

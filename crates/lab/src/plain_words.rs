@@ -40,14 +40,12 @@ pub fn in_plain_words(says: &str, notation: Notation) -> String {
         .find_map(|kind| says.strip_prefix(kind)?.rsplit_once(", expected "));
     if let Some((found, expected)) = mismatch {
         return format!(
-            "{} stands where {} belongs",
+            "{} is given where {} is expected",
             found_as(found, notation),
             wanted(expected, notation)
         );
     }
-    for (kind, what) in
-        [("missing field ", "is missing"), ("duplicate field ", "stands there twice")]
-    {
+    for (kind, what) in [("missing field ", "is missing"), ("duplicate field ", "is given twice")] {
         if let Some(key) = says.strip_prefix(kind) {
             return format!("the key {key} {what}");
         }
@@ -164,28 +162,34 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named_with_what_belongs_there() {
         for (text, says) in [
-            ("small = 1.5", "`1.5` stands where a whole number from 0 to 4,294,967,295 belongs"),
-            ("small = -1", "`-1` stands where a whole number from 0 to 4,294,967,295 belongs"),
-            ("large = 'x'", "\"x\" stands where a whole number that is not below 0 belongs"),
-            ("signed = true", "`true` stands where a whole number belongs"),
-            ("real = 'x'", "\"x\" stands where a number belongs"),
-            ("truth = 1", "`1` stands where true or false belongs"),
-            ("text = 1", "`1` stands where a text belongs"),
-            ("list = {}", "a table stands where a list belongs"),
-            ("named = []", "a list stands where a table belongs"),
-            ("inner = 5", "`5` stands where a table belongs"),
+            (
+                "small = 1.5",
+                "`1.5` is given where a whole number from 0 to 4,294,967,295 is expected",
+            ),
+            (
+                "small = -1",
+                "`-1` is given where a whole number from 0 to 4,294,967,295 is expected",
+            ),
+            ("large = 'x'", "\"x\" is given where a whole number that is not below 0 is expected"),
+            ("signed = true", "`true` is given where a whole number is expected"),
+            ("real = 'x'", "\"x\" is given where a number is expected"),
+            ("truth = 1", "`1` is given where true or false is expected"),
+            ("text = 1", "`1` is given where a text is expected"),
+            ("list = {}", "a table is given where a list is expected"),
+            ("named = []", "a list is given where a table is expected"),
+            ("inner = 5", "`5` is given where a table is expected"),
             ("inner = {}", "the key `key` is missing"),
         ] {
             assert_eq!(toml_says(text), says, "{text}");
         }
         assert_eq!(
             json_says::<Shape>("{\"inner\": 5}"),
-            "column 11: `5` stands where an object belongs"
+            "column 11: `5` is given where an object is expected"
         );
         assert_eq!(json_says::<Shape>("{\"inner\": {}}"), "column 12: the key `key` is missing");
         assert_eq!(
             json_says::<Shape>("{\"text\":\"\",\"text\":\"\"}"),
-            "column 17: the key `text` stands there twice"
+            "column 17: the key `text` is given twice"
         );
         assert!(json_says::<Shape>("nonsense").contains("a text needs quotes"));
     }

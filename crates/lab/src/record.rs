@@ -313,7 +313,7 @@ pub struct Launch {
     pub pid: u32,
     /// Where it listens.
     pub port: u16,
-    /// From the start of the process to the first right answer.
+    /// From the start of the process to the first correct answer.
     pub ready_after: Option<Nanos>,
     /// The backlog of its listening socket, as the kernel reports it.
     pub backlog: Option<u32>,

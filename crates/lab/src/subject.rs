@@ -54,7 +54,7 @@ pub struct Subject {
     pub version: Option<Command>,
     /// The probe that reports from inside its virtual machine.
     pub probe: Option<String>,
-    /// How long it may take until its first right answer.
+    /// How long it may take until its first correct answer.
     pub ready: Duration,
     /// What a reader of the numbers should know.
     pub notes: String,
@@ -314,7 +314,10 @@ backlog = "1024: why"
             refusal("\"one\"", "\"won\""),
             in_line(5, "unknown word `won`; did you mean `one`?")
         );
-        assert!(refusal("{port}", "{prot}").starts_with(&in_line(9, "`{prot}` is nothing here")));
+        assert!(
+            refusal("{port}", "{prot}")
+                .starts_with(&in_line(9, "`{prot}` is not a placeholder here"))
+        );
         assert!(
             refusal("-o server server.c", "-o {port}")
                 .starts_with(&in_line(8, "`{port}` is nothing"))
@@ -325,7 +328,7 @@ backlog = "1024: why"
         );
         assert!(
             refusal("ready = \"10s\"", "ready = 10")
-                .starts_with(&in_line(12, "`10` stands where a text belongs"))
+                .starts_with(&in_line(12, "`10` is given where a text is expected"))
         );
         assert!(
             refusal("ready = \"10s\"", "ready = \"soon\"")
@@ -384,12 +387,12 @@ backlog = "1024: why"
         assert_eq!(programs, ["./server", "tls", "two", "tls"]);
         for (keys, says) in [
             ("protocols = ['http/2']", "`http/2` is not a protocol; there are http/1.1, "),
-            ("protocols = ['h2c', 'h2c']", "`h2c` stands here twice"),
+            ("protocols = ['h2c', 'h2c']", "`h2c` is given twice"),
             ("protocols = ['h2']", "`h2` needs the key `run_tls`"),
             ("run_tls = 'x {cert} {key}'", "no protocol within TLS is declared"),
             ("run_h2c = 'x'", "`protocols` does not name h2c"),
-            ("protocols = ['h2c']\nrun_h2c = 'x {cert}'", "`{cert}` is nothing here"),
-            ("protocols = ['h2']\nrun_tls = 'x {crt}'", "`{crt}` is nothing here"),
+            ("protocols = ['h2c']\nrun_h2c = 'x {cert}'", "`{cert}` is not a placeholder here"),
+            ("protocols = ['h2']\nrun_tls = 'x {crt}'", "`{crt}` is not a placeholder here"),
         ] {
             let found = declare(keys).unwrap_err();
             assert!(

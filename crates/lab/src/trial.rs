@@ -122,7 +122,7 @@ pub enum Event<'a> {
         /// The port on which it is to listen.
         port: u16,
     },
-    /// It gave its first right answer, so long after its start.
+    /// It gave its first correct answer, so long after its start.
     Ready(Nanos),
     /// A question was answered.
     Checked(&'a Check),
@@ -354,7 +354,7 @@ impl Trial<'_, '_> {
         Ok(())
     }
 
-    /// Waits for the first right answer to the workload's first question.
+    /// Waits for the first correct answer to the workload's first question.
     fn wait(
         &self,
         environment: &Environment,

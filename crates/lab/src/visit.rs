@@ -51,7 +51,7 @@ pub struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// Starts a subject and waits for its first right answer.
+    /// Starts a subject and waits for its first correct answer.
     pub fn begin(
         setup: VisitSetup<'a>,
         subject: &'a Subject,
@@ -98,7 +98,7 @@ impl<'a> Visit<'a> {
         self.environment.address()
     }
 
-    /// Its first right answer.
+    /// Its first correct answer.
     #[must_use]
     pub fn first_answer(&self) -> Option<&Check> {
         self.first.as_ref()
@@ -147,7 +147,7 @@ impl<'a> Visit<'a> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process, and its first right answer if a request was sent.
+    /// The process, and its first correct answer if a request was sent.
     fn start(&self) -> Result<(Running, Option<Check>), Setback> {
         let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();

@@ -49,7 +49,7 @@ pub struct Order {
     pub origin: Option<u64>,
     /// CPUs for the lanes, in turn; if there are none, the kernel chooses.
     pub cpus: Vec<usize>,
-    /// Whether to poll before sleeping.
+    /// Whether dyno polls (busy-waits) for answers before it sleeps.
     pub spin: Spin,
     /// What a peer may send.
     pub limits: Limits,

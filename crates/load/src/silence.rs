@@ -15,7 +15,7 @@ use crate::{Nanos, SECOND};
 
 /// No shorter time is a silence.
 const SHORTEST: Nanos = SECOND / 10;
-/// Nor one that lasts for less than so many times the mean time between right answers.
+/// Nor one that lasts for less than so many times the mean time between correct answers.
 const MEANS: f64 = 10.0;
 /// Shorter times in which a lane was not running are not subtracted.
 const STALL: Nanos = SECOND / 100;
@@ -23,8 +23,8 @@ const STALL: Nanos = SECOND / 100;
 /// 100 ms are kept for 27 minutes.
 const PARTS: u64 = 1 << 14;
 
-/// The silences of a load: times without a right answer that are longer than 100 ms, than ten times the mean time between
-/// right answers, and than the p99 of service outside of them.
+/// The silences of a load: times without a correct answer that are longer than 100 ms, than ten times the mean time
+/// between correct answers, and than the p99 of service outside of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     pub longest: Nanos,

@@ -48,8 +48,9 @@ impl Rhythm {
             let value = parameter(query, name)?;
             Some(String::from_utf8_lossy(&xml::unescaped(value, true)).into_owned())
         };
-        let law =
-            |law: String| law.parse().map_err(|_| "late is a law of delays, as constant:5ms\n");
+        let law = |law: String| {
+            law.parse().map_err(|_| "late is a distribution of delays, such as constant:5ms\n")
+        };
         let late = text(b"late=").map(law).transpose()?;
         let count = |count: String| count.parse().map_err(|_| "beats and stops are numbers\n");
         let ends = text(b"beats=").map(count).transpose()?;

@@ -139,12 +139,12 @@ impl fmt::Display for DelayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DelayError::UnknownLaw(law) => {
-                write!(f, "unknown law of delays `{law}`; ")?;
+                write!(f, "unknown distribution of delays `{law}`; ")?;
                 match nearest(law, LAWS.iter().map(|(name, _)| *name)) {
                     Some(near) => write!(f, "did you mean `{near}`?"),
                     None => {
                         let examples = LAWS.map(|(_, example)| example).join(" ");
-                        write!(f, "the laws are: {examples}")
+                        write!(f, "the distributions are: {examples}")
                     }
                 }
             }
@@ -294,7 +294,7 @@ mod tests {
     fn a_refusal_ends_in_the_way_out() {
         let refusal = |text: &str| text.parse::<Delay>().unwrap_err().to_string();
         assert!(refusal("unifrom:1ms,2ms").ends_with("did you mean `uniform`?"));
-        assert!(refusal("zebra").contains("the laws are: constant:5ms"));
+        assert!(refusal("zebra").contains("the distributions are: constant:5ms"));
         assert!(refusal("uniform:9ms,1ms").ends_with("write it like uniform:1ms,9ms"));
         assert!(refusal("constant:5").ends_with("write it like 150us, 1.5ms or 2s"));
         assert!(refusal("bimodal:1ms,2ms,1.5").contains("wrong parameters"));

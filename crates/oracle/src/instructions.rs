@@ -94,8 +94,8 @@ fn asked(query: &[u8], befalls: Befalls) -> Result<(Option<Fault>, Option<Delay>
     let delay = match parameter(query, b"delay=").map(text) {
         None => None,
         Some(law) => Some(law.parse().map_err(|_| {
-            bad("no such law of delays; write it like constant:5ms, uniform:1ms,9ms, \
-                 exponential:5ms, lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05")
+            bad("no such distribution of delays; write it like constant:5ms, uniform:1ms,9ms, exponential:5ms, \
+                 lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05")
         })?),
     };
     Ok((fault, delay))

@@ -383,7 +383,7 @@ impl Coordinator {
             let is_silent = |peer: &Peer| peer.is_there() && peer.heard + patience < now;
             for agent in 0..self.peers.len() {
                 if is_silent(&self.peers[agent]) {
-                    let how = format!("nothing was heard of it for {} s", patience / SECOND);
+                    let how = format!("it sent nothing for {} s", patience / SECOND);
                     self.lose(agent, how, now, actions);
                 }
             }

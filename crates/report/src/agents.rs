@@ -169,8 +169,8 @@ mod tests {
     fn a_lost_agent_is_named_with_its_time_and_its_share() {
         assert_eq!(
             lost(Phase::Load, None),
-            "agent desk3 (2 of 4) was lost 12.3 s after the load began: it ended: signal 9 (KILL); 25 % of the load left \
-             with it, and what it measured is in no figure"
+            "agent desk3 (2 of 4) was lost 12.3 s after the load began: it ended: signal 9 (KILL); 25 % of the load \
+             was lost with it, and what it measured is in no figure"
         );
         assert!(lost(Phase::Before, None).contains("was lost before the load began: it ended"));
         assert!(lost(Phase::Report, None).contains("was lost when it reported, 12.3 s after"));

@@ -139,8 +139,8 @@ fn check(experiment: &Experiment, each: Duration) -> String {
         )
     });
     format!(
-        "first, once for each build: how much of the RFCs each keeps, about {} each; and the {} cheapest cases before \
-         and after each load (`--no-check` leaves this out){require}",
+        "first, once for each build: a conformance check, about {} each; and the {} cheapest cases before and after \
+         each load (`--no-check` leaves this out){require}",
         duration(each),
         count(lab::conformance::CHEAP.len() as u64)
     )

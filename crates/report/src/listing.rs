@@ -87,8 +87,8 @@ pub fn runs_text(listing: &RunsListing, width: usize, is_coloured: bool) -> Stri
     paint::shown(&lines, is_coloured)
 }
 
-const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno servers init DIR` writes it out, \
-                         to be changed.";
+const DYNOS_OWN: &str = "This is what is bundled with dyno, as this folder is in no project. `dyno servers init DIR` \
+                         writes it out, to be changed.";
 
 fn shown(listing: &Listing, width: usize) -> Vec<Line> {
     let mut parts = Vec::new();

@@ -25,7 +25,7 @@ pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
             )
         }
         Remark::Apart(answers) => format!(
-            "to `{}`, {} answered otherwise than {}; all were right",
+            "to `{}`, {} answered differently from {}; all were right",
             answers.ask,
             answers.apart.join(", "),
             answers.alike.join(", ")

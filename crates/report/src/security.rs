@@ -74,7 +74,7 @@ fn handshakes(agreed: &Agreed) -> String {
         count(agreed.resumed)
     );
     if 0 < agreed.meant_to_resume {
-        says.push_str(&format!(" ({} were to be)", count(agreed.meant_to_resume)));
+        says.push_str(&format!(" ({} should have been)", count(agreed.meant_to_resume)));
     }
     if 0 < agreed.retried {
         says.push_str(&format!("; {} were asked for another group", count(agreed.retried)));
@@ -149,7 +149,7 @@ mod tests {
             fact(&seen(), true).texts,
             [
                 "1.3, TLS_AES_128_GCM_SHA256 (49) and TLS_AES_256_GCM_SHA384 (1), x25519, ALPN none",
-                "50 handshakes: 40 full, 10 resumed (12 were to be); 40 were asked for another group; 1 ticket came",
+                "50 handshakes: 40 full, 10 resumed (12 should have been); 40 were asked for another group; 1 ticket came",
                 "certificate: ECDSA P-256, a chain of 567 B",
                 "certificates were not verified (-k)",
             ]

@@ -134,7 +134,7 @@ impl ExplainedVerdict {
 pub(crate) fn section(doubts: Vec<Entry>) -> Section {
     let (depth, block) = match doubts.is_empty() {
         true => {
-            let nothing = "Nothing that dyno looks for was found.";
+            let nothing = "None of the reasons for doubt that dyno knows was found.";
             (Depth::Full, Block::paragraph(Tone::Plain, nothing))
         }
         false => (Depth::Brief, Block::Entries(doubts)),

@@ -178,9 +178,7 @@ pub(crate) fn read(
             return Err(wrong(says.into()));
         }
         if lines.asks.len() == most.requests {
-            return Err(wrong(
-                "1,000,000 requests are the most of a file; leave the rest out".into(),
-            ));
+            return Err(wrong("at most 1,000,000 requests in a file; leave the rest out".into()));
         }
         lines.use_path_of_url |= line.path.is_none();
         lines.asks.push((line.weight, ask));
@@ -308,10 +306,10 @@ mod tests {
     fn what_is_wrong_is_said_with_the_file_and_the_line() {
         for (line, says) in [
             ("{\"pth\": \"/\"}", "unknown key `pth`; did you mean `path`?"),
-            ("{\"path\": 3}", "column 10: `3` stands where a text belongs"),
+            ("{\"path\": 3}", "column 10: `3` is given where a text is expected"),
             ("{\"path\": \"/\"", "the JSON does not end on this line"),
             ("{\"path\": \"/\"} {}", "column 15: trailing characters"),
-            ("{\"path\": \"/\", \"path\": \"/\"}", "the key `path` stands there twice"),
+            ("{\"path\": \"/\", \"path\": \"/\"}", "the key `path` is given twice"),
             ("[{}]", "this is a list"),
             ("path", "this is no JSON object; a line is written"),
             ("{\"path\": \"hello\"}", "`hello` is not a path: it begins with /"),
@@ -322,11 +320,11 @@ mod tests {
             ("{\"headers\": {\"A\": \"b\\nc\"}}", "header `A`"),
             ("{\"headers\": {\"A\": 1}}", "is a text, or a list of texts"),
             ("{\"headers\": [\"A: 1\"]}", "an object of header fields like"),
-            ("{\"body\": {\"a\": 1}}", "an object stands where a text belongs"),
+            ("{\"body\": {\"a\": 1}}", "an object is given where a text is expected"),
             ("{\"weight\": 0}", "a weight of 0"),
-            ("{\"weight\": -1}", "column 13: `-1` stands where a whole number from 0 to"),
-            ("{\"weight\": 1.5}", "column 14: `1.5` stands where a whole number from 0 to"),
-            ("{\"expect\": 5}", "column 12: `5` stands where an object belongs"),
+            ("{\"weight\": -1}", "column 13: `-1` is given where a whole number from 0 to"),
+            ("{\"weight\": 1.5}", "column 14: `1.5` is given where a whole number from 0 to"),
+            ("{\"expect\": 5}", "column 12: `5` is given where an object is expected"),
             ("{\"weight\": 4294967296}", "column"),
             ("{\"expect\": {\"status\": 99}}", "`expect.status` `99` is not a status"),
             ("{\"expect\": {\"status\": 70000}}", "a status is a number such as 200"),
@@ -351,7 +349,7 @@ mod tests {
             read(&source, &base, &wanted, most).err().unwrap().to_string()
         };
         let two = Most { requests: 2, ..MOST };
-        assert!(refused(&two, "{}\n{}\n{}\n").starts_with("r:3: 1,000,000 requests are the most"));
+        assert!(refused(&two, "{}\n{}\n{}\n").starts_with("r:3: at most 1,000,000 requests"));
         let small = Most { bodies_bytes: 30, ..MOST };
         let inherited = refused(&small, "{}\n{}\n{}\n{}\n");
         assert!(inherited.starts_with("r:4: the bodies up to here"), "{inherited}");

@@ -191,7 +191,7 @@ impl<'c> Progress<'c> {
                 Line::ink(Ink::Dim, format!("answered after {}", nanos(*after)))
             }
             trial::Event::Checked(check) => match &check.wrong {
-                None => Line::ink(Ink::Dim, format!("`{}` is answered rightly", check.ask)),
+                None => Line::ink(Ink::Dim, format!("`{}` is answered correctly", check.ask)),
                 Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
             },
             trial::Event::Glance(glance, vitals) => glimpse(glance, vitals.cpu, vitals.memory),
@@ -367,7 +367,7 @@ fn checks(experiment: &Experiment, subjects: usize, cases: usize) -> String {
     };
     let time = EACH * u32::try_from(subjects).unwrap_or(u32::MAX);
     format!(
-        "how much of the RFCs {} keep: {} cases each, about {} in all{way_out}",
+        "conformance check of {}: {} cases each, about {} in all{way_out}",
         match subjects {
             1 => "1 server".into(),
             many => format!("{} servers", count(many as u64)),

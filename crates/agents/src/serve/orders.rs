@@ -31,7 +31,7 @@ struct Demand {
 
 /// The order, and what the agent has for it; or why it does not take it.
 pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(Task, Ready), String> {
-    let task = decode_task(bytes).map_err(|error| format!("the order is none: {error}"))?;
+    let task = decode_task(bytes).map_err(|error| format!("the order cannot be read: {error}"))?;
     let demand = match &task {
         Task::Load(order) => of_load(order)?,
         Task::Hold(order) => of_hold(order)?,
@@ -45,14 +45,14 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(Task, Ready), Stri
 
 /// The order, if what it loads is allowed.
 pub(crate) fn aimed(bytes: &[u8], allow: &Allow) -> Result<Task, String> {
-    let task = decode_task(bytes).map_err(|error| format!("the order is none: {error}"))?;
+    let task = decode_task(bytes).map_err(|error| format!("the order cannot be read: {error}"))?;
     let target = match &task {
         Task::Load(order) => address(&order.target)?,
         Task::Hold(order) => address(&order.target)?,
     };
     match allow.has(target) {
         true => Ok(task),
-        false => Err(format!("{target} is not to be loaded")),
+        false => Err(format!("{target} must not be loaded")),
     }
 }
 

@@ -77,7 +77,7 @@ impl HostSession {
         let greeting = loop {
             match self.next(Duration::from_millis(100)) {
                 Some(ToServers::Hello(greeting)) => break greeting,
-                Some(_) => return Err("it was given an order before it was greeted".into()),
+                Some(_) => return Err("it was given an order before the greeting".into()),
                 None if self.is_gone() => return self.wrong().map_or(Ok(None), Err),
                 None => {}
             }

@@ -314,7 +314,7 @@ fn beat(shared: &Shared, child: &Child, says: &SyncSender<Result<FromServers, St
         }
         let heard = shared.heard.load(Ordering::Acquire);
         if 0 < heard && heard.saturating_add(LEASE) < now {
-            let how = format!("nothing was heard of it for {} s", LEASE / SECOND);
+            let how = format!("it sent nothing for {} s", LEASE / SECOND);
             // If many messages wait, the reader stands still and the host with it: that is not its fault.
             let _ = says.try_send(Err(how));
             shared.halt_load(None);
@@ -357,7 +357,7 @@ mod tests {
             let how = said.recv_timeout(Duration::from_secs(20));
             // If it still waits for room, it has some now, and the test ends.
             drop(waiting);
-            assert!(how.unwrap().unwrap_err().contains("nothing was heard of it"));
+            assert!(how.unwrap().unwrap_err().contains("it sent nothing for"));
         });
     }
 

@@ -27,15 +27,13 @@ pub(super) const ALL: &[Definition] =
 pub(crate) const AGENTS_LOST: Definition = Definition::new("agents_lost", Invalid)
     .when("with `--load-on`, or when connections are held by several processes: an agent ended, could not be reached \
         for the time of its lease, or delivered no result")
-    .because("its share of the load left with it, and what the others measured is another load than was ordered; it is \
-        reported all the same")
-    .way_out("see above how each was lost; the rest is another load than was ordered, so run it again with all of \
-        them");
+    .because("its share of the load was lost with it: the figures are those of a smaller load than was ordered")
+    .way_out("see above how each was lost, and run it again with all of them");
 
 /// The answers to one agent took another time than those to the others.
 pub(crate) const AGENTS_APART: Definition = Definition::new("agents_apart", Suspect)
-    .when("the median response time of one agent differs by more than {} from the middle one of the others', and \
-        lies outside the range of their windows' medians (10th to 90th percentile)")
+    .when("the median response time of one agent differs by more than {} from the median of the others', and lies \
+        outside the range of their windows' medians (10th to 90th percentile)")
     .thresholds(&[Share(APART)])
     .because("a different route or network card, or a busy CPU: the agents did not see the same server")
     .way_out("`dyno agents check` compares the hosts' network paths; leave out a host whose path or CPU differs, or \
@@ -186,7 +184,7 @@ fn clock_drift(agent: &AgentFacts) -> Option<Doubt> {
     is_much.then(|| {
         CLOCK_DRIFT.found(format!(
             "the clock of {} {} {} against this machine's during the load: its windows are not aligned with those of \
-             other agents, and its rates count in a different second",
+             other agents, and its seconds have another length",
             agent.name,
             if by < 0 { "lost" } else { "gained" },
             nanos(by.unsigned_abs())
@@ -322,7 +320,7 @@ mod tests {
             &drifted(by, 2 * MS),
             &expect![
                 "clock_drift (suspect): the clock of g2 lost 12.0 ms against this machine's during the load: its \
-                 windows are not aligned with those of other agents, and its rates count in a different second"
+                 windows are not aligned with those of other agents, and its seconds have another length"
             ],
         );
     }

@@ -23,12 +23,12 @@ const SILENT_INVALID: f64 = 0.1;
 pub(super) const ALL: &[Definition] =
     &[SILENCE, SURPLUS_ANSWERS, BODIES_UNLIKE, CONNECTIONS_NOT_REUSED];
 
-/// For a time no right answer came at all, though requests were wanted: the server, or the way to it, was out.
+/// For a time no correct answer came at all, though requests were wanted: the server, or the way to it, was out.
 pub(crate) const SILENCE: Definition = Definition::new("silence", Suspect)
     .graver_above(SILENT_INVALID, "of the measured time", Invalid)
-    .when("silences of the server took more than {} of the measured time. A silence is a time without a right answer \
+    .when("silences of the server took more than {} of the measured time. A silence is a time without a correct answer \
         on any connection, thread or agent, although requests were wanted, that is longer than 100 ms, than 10 × the \
-        mean time between right answers, and than the p99 of service outside it \
+        mean time between correct answers, and than the p99 of service outside it \
         ([exactly](figures.md#silent_percent)); times in which dyno was not running do not count")
     .thresholds(&[Share(SILENT)])
     .because("a closed loop hides an outage: few requests are affected, so failures and percentiles hardly change, \
@@ -56,23 +56,22 @@ pub(crate) const BODIES_UNLIKE: Definition = Definition::new("bodies_unlike", Su
 /// Connections that were to be kept open were closed, and opened again.
 pub(crate) const CONNECTIONS_NOT_REUSED: Definition = Definition::new("connections_not_reused", Note)
     .graver_above(UNANNOUNCED, "of the answers, counting unannounced closes", Suspect)
-    .when("connections that were to be kept were closed at more than {} of the answers (and {})")
+    .when("the server closed connections that should have stayed open, at more than {} of the answers (and {})")
     .thresholds(&[Share(RECONNECTS), Count(RECONNECTS_AT_LEAST)])
     .because("the cost of connecting is in the figures")
-    .way_out("see the server's limits of requests or of time for a connection; what it costs to connect is in the \
-        figures");
+    .way_out("look at the server's limits on requests or time per connection; the figures include the cost of \
+        connecting");
 
 /// A kind of close that was not seen is not mentioned.
 fn reconnects_says(announced: u64, unannounced: u64, answers: u64) -> String {
-    let kinds =
-        [(announced, "as their last answer had announced"), (unannounced, "without notice")];
+    let kinds = [(announced, "after it had announced this"), (unannounced, "without notice")];
     let texts: Vec<String> = kinds
         .into_iter()
         .filter(|(times, _)| 0 < *times)
         .map(|(times, how)| format!("{} {how}", count(times)))
         .collect();
     format!(
-        "connections that were to be kept were closed by the server: {}, at {} answers",
+        "the server closed connections that should have stayed open: {}, of {} answers in all",
         texts.join(", "),
         count(answers)
     )
@@ -89,8 +88,8 @@ fn surplus(recording: &Recording) -> Option<Doubt> {
     let total = &recording.total;
     let (answers, bytes, correct) = (total.notes.unsolicited, total.notes.surplus, total.correct);
     (0 < answers + bytes).then(|| SURPLUS_ANSWERS.found(format!(
-        "more came than was requested: {} answers without a request, {} answers followed by further bytes (of {} \
-         correct answers); such connections were closed",
+        "more was received than was requested: {} answers without a request, {} answers followed by further bytes (of \
+         {} correct answers); such connections were closed",
         count(answers),
         count(bytes),
         count(correct)
@@ -133,8 +132,8 @@ fn silence(recording: &Recording) -> Option<Doubt> {
             share,
             1.0,
             format!(
-                "the server gave no right answer for {} from {} on{others}: {} of the measured time, in which requests \
-                 waited for it",
+                "the server gave no correct answer for {}, from {} on{others}: {} of the measured time, in which \
+                 requests waited",
                 nanos(silence.longest),
                 nanos(silence.from.saturating_sub(recording.measured_from)),
                 percent(share)

@@ -40,8 +40,9 @@ pub(crate) const NOT_STATIONARY: Definition = Definition::new("not_stationary", 
     .thresholds(&[Number(IMPROBABLE), Share(RATE_CHANGE), Share(MEDIAN_CHANGE),
         Time(MEDIAN_CHANGE_MS * 1e6), Count(WINDOWS_EACH as u64)])
     .because("warm-up, or drift")
-    .way_out("warm up for longer, or measure for longer and look for what fills up")
-    .by_flags("warm up for longer (--warmup), or measure for longer (-d) and look for what fills up");
+    .way_out("warm up for longer, or measure for longer and look for a queue, cache or heap that fills up")
+    .by_flags("warm up for longer (--warmup), or measure for longer (-d) and look for a queue, cache or heap that \
+        fills up");
 
 /// The first third of the windows against the last. What is between them is left out: a slow change is clearest at the
 /// ends.

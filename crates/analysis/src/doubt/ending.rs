@@ -28,7 +28,7 @@ pub(crate) const HALTED: Definition = Definition::new("halted", Note)
 pub(crate) const STOPPED: Definition = Definition::new("stopped", Invalid)
     .when("the load gave up, because there were only failures")
     .because("what was ordered was not measured")
-    .way_out("see whether the server runs, and at this address");
+    .way_out("check that the server runs, and that it listens on this address");
 
 /// A load that stands alone ended by itself, because there were only failures.
 pub(crate) const GAVE_UP: Definition = Definition::new("gave_up", Invalid)
@@ -44,16 +44,17 @@ pub fn outcome_in_words(kind: OutcomeKind) -> &'static str {
     match kind {
         OutcomeKind::Measured => "measured",
         OutcomeKind::Skipped => "skipped",
-        OutcomeKind::NotReady => "no right answer in time",
+        OutcomeKind::NotReady => "no correct answer in time",
         OutcomeKind::Wrong => "wrong answer",
         OutcomeKind::Died => "died",
         OutcomeKind::WrongServer => "another server on its port",
-        OutcomeKind::Unable => "dyno was unable to",
+        OutcomeKind::Unable => "a failure on dyno's side",
         OutcomeKind::Interrupted => "interrupted",
     }
 }
 
-pub(super) const UNREACHED: &str = "see whether the server runs, and at this address";
+pub(super) const UNREACHED: &str =
+    "check that the server runs, and that it listens on this address";
 
 /// What to do where nothing worked, mostly because of this failure.
 pub(super) fn of_nothing_but(failure: Failure) -> &'static str {

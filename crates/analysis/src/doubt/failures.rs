@@ -18,18 +18,18 @@ const WAITED: f64 = 0.01;
 
 pub(super) const ALL: &[Definition] = &[OWN_FAILURES, FAILURES, BLOCKED];
 
-/// Requests failed for reasons of dyno's own.
+/// Requests failed for reasons on dyno's side.
 pub const OWN_FAILURES: Definition = Definition::new("own_failures", Suspect)
     .graver_above(OWN, "of the requests", Invalid)
-    .when("one request or more failed for a reason of dyno's own")
-    .because("that is not the server's failure")
+    .when("one request or more failed for a reason on dyno's side")
+    .because("these are not the server's failures")
     .way_out("see their classes; offer less, or give dyno more of what it lacked");
 
-/// Requests of a load that stands alone failed, or its sessions were not completed, and not for a reason of dyno's
-/// own.
+/// Requests of a load that stands alone failed, or its sessions were not completed, and not for a reason on dyno's
+/// side.
 pub(crate) const FAILURES: Definition = Definition::new("failures", Note)
     .graver_above(FAILED, "of the requests or sessions", Suspect)
-    .when("for `dyno load`: requests failed, and not for a reason of dyno's own; of a load of sessions, sessions were \
+    .when("for `dyno load`: requests failed, and not for a reason on dyno's side; of a load of sessions, sessions were \
         not completed: a call failed, or the server ended the connection before the last one")
     .because("the latencies are mostly those of the successful requests")
     .way_out("the latencies are mostly those of the successful requests: find the cause, or offer less");
@@ -51,7 +51,7 @@ pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
             failed as f64,
             attempted as f64,
             format!(
-                "{} of {} requests failed for reasons of dyno's own",
+                "{} of {} requests failed for reasons on dyno's side",
                 count(failed),
                 count(attempted)
             ),

@@ -58,19 +58,18 @@ pub(super) const ALL: &[Definition] =
 /// meanwhile is unknown, and its answers waited unread.
 pub(crate) const INSTRUMENT_STOOD_STILL: Definition = Definition::new("instrument_stood_still", Suspect)
     .graver_above(STILL_INVALID, "of the measured time", Invalid)
-    .when("a thread of dyno slept for longer than intended, or was kept from its CPU in mid-turn, or the monitors \
-        did not look, \
-        for {} or more: and that was longer than the p99 of the response time (for held connections: of the messages' \
-        lateness), or all such times (of 1 ms or more) are above {} of the measured time; of several agents, the one \
-        is named that was not running for longest")
+    .when("a thread of dyno slept for longer than intended, or lost its CPU while it worked, or the monitors took no \
+        reading, for {} or more: and that was longer than the p99 of the response time (for held connections: of the \
+        messages' lateness), or all such times (of 1 ms or more) are above {} of the measured time; of several agents, \
+        the one is named that was not running for longest")
     .thresholds(&[Time(STILL_SHORTEST as f64), Share(STILL)])
     .because("a stopped process, a paused machine or a busy CPU: answers that arrived meanwhile were read late")
     .way_out("let nothing stop or pause dyno while it measures, stop the other programs, and run it again");
 
 /// dyno sent late, relative to the response times, which include this delay.
 pub(crate) const INSTRUMENT_LATE: Definition = Definition::new("instrument_late", Suspect)
-    .when("1 % of the requests were sent later than {} and {} of the median. Of several agents each is judged \
-        separately and named, the worst first: in the sum of all, one would be hidden")
+    .when("1 % of the requests were sent late by more than {}, and by more than {} of the median response time. Of \
+        several agents each is judged separately and named, the worst first")
     .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
     .because("the response times contain this delay")
     .way_out("give dyno a CPU of its own, or offer less")

@@ -20,19 +20,19 @@ pub(super) const ALL: &[Definition] = &[
     CONNECTIONS_SILENT,
 ];
 
-/// Held connections failed or were lost for reasons of dyno's own.
+/// Held connections failed or were lost for reasons on dyno's side.
 pub(crate) const OWN_LOSSES: Definition = Definition::new("own_losses", Suspect)
     .graver_above(OWN, "of the connections", Invalid)
     .when(
-        "one held connection or more failed, or was lost, for a reason of dyno's own: ports, files",
+        "one held connection or more failed, or was lost, for a reason on dyno's side: ports, files",
     )
-    .because("that is not the server's loss")
+    .because("these are not the server's losses")
     .way_out("see their causes; hold fewer, or give dyno more of what it lacked");
 
 /// dyno's own turns may be a large part of how late messages seemed to arrive.
 pub(crate) const INSTRUMENT_HEARD_LATE: Definition = Definition::new("instrument_heard_late", Suspect)
-    .when("on a plateau, 1 % of the messages may have waited for dyno's own turn longer than {} and {} of the p99 of \
-        their lateness")
+    .when("on a step, 1 % of the messages may have waited for dyno itself longer than {} and {} of the p99 of their \
+        lateness")
     .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
     .because("the lateness contains the wait, and it is not the server's")
     .way_out("give dyno more CPUs, apart from the server's, or hold fewer");
@@ -44,19 +44,25 @@ pub(crate) const CONNECTIONS_NOT_KEPT: Definition = Definition::new("connections
     .way_out("see their causes, and the server's output");
 
 /// Connections were begun, and neither opened nor failed in all the time of a step.
-pub(crate) const CONNECTIONS_NOT_OPENED: Definition =
-    Definition::new("connections_not_opened", Note)
-        .when("at a plateau's end a connection was begun, and neither open nor failed")
-        .because("a finding: it waits in the accept queue, or for a worker")
-        .way_out(
-            "it accepts no more at once (workers, accept queue): see its settings and its output",
-        );
+pub(crate) const CONNECTIONS_NOT_OPENED: Definition = Definition::new(
+    "connections_not_opened",
+    Note,
+)
+.when("at a step's end a connection was begun, and neither open nor failed")
+.because("a finding: it waits in the accept queue, or for a worker")
+.way_out(
+    "the server accepts no more at once (workers, accept queue): see its settings and its output",
+);
 
 /// Connections stayed open, but received no more messages.
 pub(crate) const CONNECTIONS_SILENT: Definition = Definition::new("connections_silent", Note)
-    .when("at a plateau's end a connection was open and had received nothing for the time of `silence`")
-    .because("a finding: the socket is there, but the server sends nothing on it")
-    .way_out("it keeps sockets that it no longer serves: see its output and its limits");
+    .when(
+        "at a step's end a connection was open and had received nothing for the time of `silence`",
+    )
+    .because("a finding: the connection is open, but the server sends nothing on it")
+    .way_out(
+        "the server keeps sockets open that it no longer serves: see its output and its limits",
+    );
 
 /// Every doubt that only held connections raise, dyno's own faults first.
 pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {
@@ -92,7 +98,7 @@ fn own_losses(holding: &Holding) -> Option<Doubt> {
             own as f64,
             begun as f64,
             format!(
-                "{} of {} connections failed or were lost for reasons of dyno's own",
+                "{} of {} connections failed or were lost for reasons on dyno's side",
                 count(own),
                 count(begun)
             ),
@@ -113,7 +119,7 @@ fn not_kept(holding: &Holding) -> Option<Doubt> {
     })
 }
 
-/// Connections that failed or were lost: for reasons of dyno's own, and for all others.
+/// Connections that failed or were lost: for reasons on dyno's side, and for all others.
 fn gone(holding: &Holding) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for (place, loss) in Loss::all().enumerate() {

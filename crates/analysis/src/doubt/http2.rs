@@ -42,7 +42,7 @@ pub(crate) const OWN_WINDOW: Definition = Definition::new("own_window", Suspect)
     .when("over HTTP/2, the server sent all that a window of dyno's allowed, and had more to send")
     .because("it waited for dyno: from that read until more DATA came, a connection's time is counted")
     .way_out("its windows are the largest that there are, so this is a bug in dyno: please report it")
-    .by_flags("leave --h2-windows out if you do not want to measure small windows: then the server never waits");
+    .by_flags("leave out --h2-windows, unless small windows are what you measure: then the server never waits");
 
 /// Bodies of requests waited for windows of the server's.
 pub(crate) const PEER_WINDOW: Definition = Definition::new("peer_window", Note)
@@ -55,10 +55,10 @@ pub(crate) const PEER_WINDOW: Definition = Definition::new("peer_window", Note)
 /// The server announced the end of connections under load, or refused requests unread.
 pub(crate) const CHURN: Definition = Definition::new("churn", Note)
     .graver_above(SENT_AGAIN, "of the requests, counting those that were sent again", Suspect)
-    .when("over HTTP/2, the server sent GOAWAY under load, or refused requests unread (REFUSED_STREAM, or beyond \
-        GOAWAY's last stream)")
-    .because("each connection is replaced before it is empty, and each such request goes out again with its intended \
-        start kept; a server that does so more often than another has another load")
+    .when("over HTTP/2, the server sent GOAWAY under load, or refused requests without processing them \
+        (REFUSED_STREAM, or beyond GOAWAY's last stream)")
+    .because("each such connection is replaced, and each such request is sent again, timed from when it was first due; \
+        a server that does so more often than another has another load")
     .way_out("let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that \
         are set alike");
 
@@ -79,15 +79,15 @@ fn churn_says(goaways: u64, refused: u64, attempted: u64) -> String {
     let ended = counted(goaways, "connection", "connections");
     let ended = format!("under load the server announced the end of {ended} (GOAWAY)");
     let again = format!(
-        "requests came back {} because it had not touched them, at {} in all, and went out again: the wait is in their \
-         response times",
+        "returned requests unprocessed {}, of {} in all: they were sent again, and their response times contain the \
+         wait",
         times(refused),
         counted(attempted, "request", "requests")
     );
     match (goaways, refused) {
         (_, 0) => ended,
-        (0, _) => format!("the server refused requests unread: {again}"),
-        _ => format!("{ended}; {again}"),
+        (0, _) => format!("the server {again}"),
+        _ => format!("{ended}, and {again}"),
     }
 }
 

@@ -26,16 +26,16 @@ pub(super) const ALL: &[Definition] = &[ACCEPT_QUEUE_FULL, SYN_RETRIES];
 /// Connections found the accept queue full.
 pub(crate) const ACCEPT_QUEUE_FULL: Definition = Definition::new("accept_queue_full", Suspect)
     .when("`kernel.tcp.listen_overflows` grew under load")
-    .because("such connections wait for a timer of the kernel: the accept queue is measured, not the speed")
-    .way_out("that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer \
-        connections at once");
+    .because("such connections wait for a retransmission timer of the kernel: the backlog is measured, not the speed")
+    .way_out("this is a finding about the server's backlog, not its speed: raise it (and net.core.somaxconn), or open \
+        fewer connections at once");
 
 /// SYNs were sent again: such a connection takes whole seconds longer.
 pub(crate) const SYN_RETRIES: Definition = Definition::new("syn_retries", Suspect)
     .when("`kernel.tcp.syn_retransmitted` grew under load; on the machine's own network only if dyno's connections \
         show steps of {} s")
     .thresholds(&[AnyOf(&STEPS_S)])
-    .because("steps of whole seconds in the latencies are the kernel's")
+    .because("steps of whole seconds in the latencies come from the kernel's retransmission timer")
     .way_out("read max and p99.9 as refused connections, not as slow answers; raise the backlog, or connect more \
         slowly");
 
@@ -49,7 +49,7 @@ fn overflows_says(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> St
         (false, None) => "an accept queue of this machine full (others' count, too)".into(),
     };
     format!(
-        "{} found {queue}: the kernel tries again only after 1 s, 3 s, 7 s …",
+        "{} found {queue}: the kernel retries only after 1 s, 3 s, 7 s …",
         counted(overflows, "connection", "connections")
     )
 }

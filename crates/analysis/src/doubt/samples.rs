@@ -27,9 +27,9 @@ pub(crate) const NOTHING_MEASURED: Definition = Definition::new("nothing_measure
 /// There are so few samples that a p99 means nothing, or, of a load that stands alone, a p99.9.
 pub(crate) const TOO_FEW_SAMPLES: Definition = Definition::new("too_few_samples", Note)
     .graver_as_found("note; suspect for `dyno load`")
-    .when("fewer than {}; for `dyno load` a note below {}, which a p99.9 needs")
+    .when("fewer than {} samples; for `dyno load` a note below {}, which a p99.9 needs")
     .thresholds(&[Count(SAMPLES_FOR_P99), Count(SAMPLES_FOR_P999)])
-    .because("that many are needed for ten samples beyond the p99")
+    .because("so many are needed for ten samples beyond the p99")
     .way_out("measure for longer")
     .by_flags(RUN_LONGER);
 

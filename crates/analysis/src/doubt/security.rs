@@ -39,8 +39,8 @@ pub(crate) const RESUMPTION_UNLIKE: Definition = Definition::new("resumption_unl
     .when("the share of handshakes that resumed a session differs by more than {} of all handshakes from what \
         `--tls-resume`, or `tls_resume` of an experiment, ordered")
     .thresholds(&[Share(UNLIKE)])
-    .because("full and resumed handshakes differ several times in what they cost; a row of an experiment in which not \
-        one handshake resumed a session, although some were to, is not ranked, and its server has no price of \
+    .because("a full handshake costs several times as much as a resumed one; a row of an experiment in which not one \
+        handshake resumed a session, although some should have, is not ranked, and its server has no price of \
         resumption")
     .way_out("connections that are opened at once have no session to resume yet: load with `keep_alive = false`, and \
         for a longer `duration`; the row `TLS, as agreed on` says whether the server sent tickets")
@@ -72,7 +72,7 @@ pub(crate) const SAME_TLS: &str = "give all servers the same certificate chain (
 pub(crate) fn unlike(what: &str, mine: &str, most: Option<&str>) -> Doubt {
     let others = match most {
         Some(most) => format!("that of most others `{}`", most.escape_debug()),
-        None => "that of others is another, without a majority for any".into(),
+        None => "the others differ, without a majority for any".into(),
     };
     TLS_UNLIKE.found(format!(
         "the {what} that it agreed on with TLS is `{}`, and {others}: they differ in what TLS costs them",
@@ -117,7 +117,7 @@ fn resumed(agreed: &Agreed) -> Option<Doubt> {
     let (resumed, meant, of) = (agreed.resumed, agreed.meant_to_resume, agreed.handshakes());
     let is_unlike = UNLIKE * (of as f64) < resumed.abs_diff(meant) as f64;
     is_unlike.then(|| RESUMPTION_UNLIKE.found(format!(
-        "{} of {} handshakes resumed a session, and {} were to: full and resumed handshakes differ in what they cost",
+        "{} of {} handshakes resumed a session, and {} should have: a full handshake costs more than a resumed one",
         count(resumed),
         count(of),
         count(meant)

@@ -14,9 +14,9 @@ pub(super) const ALL: &[Definition] = &[CONFORMANCE_UNDER_LOAD];
 pub(crate) const CONFORMANCE_UNDER_LOAD: Definition = Definition::new("conformance_under_load", Suspect)
     .when("one of the ten cheapest cases of `dyno check` passed before the load and failed twice after it; the doubt \
         says which case, and what the server did before and after ([conformance](experiments.md#conformance))")
-    .because("what was measured is not the server that was checked: it keeps less of HTTP under load, or has not \
-        recovered from it")
-    .way_out("it is another server under load: see what it wrote, its limits, and `dyno check` for the case");
+    .because("what was measured is not the server that was checked: it conforms less under load, or has not recovered \
+        from it")
+    .way_out("the server behaves differently under load: see its output, its limits, and `dyno check` for the case");
 
 /// The first case that passed before the load and failed after it.
 pub(super) fn conformance_under_load(trial: &TrialRecord) -> Option<Doubt> {
@@ -32,9 +32,9 @@ pub(super) fn conformance_under_load(trial: &TrialRecord) -> Option<Doubt> {
     let (before, after, case) = all.next()?;
     let others = match all.count() {
         0 => String::new(),
-        others => format!(" (nor were {} more)", count(others as u64)),
+        others => format!(" (so did {} more)", count(others as u64)),
     };
     Some(CONFORMANCE_UNDER_LOAD.found(format!(
-        "{case} was kept before the load and not after it{others}: before: {before}; after, in both attempts: {after}"
+        "{case} passed before the load and failed after it{others}: before: {before}; after, in both attempts: {after}"
     )))
 }

@@ -30,7 +30,7 @@ pub(crate) const PROCESSES_ENDED: Definition = Definition::new("processes_ended"
 pub(crate) const MEMORY_KILLS: Definition = Definition::new("memory_kills", Suspect)
     .when("`subject.memory.kills` grew under load")
     .because("the kernel killed processes for lack of memory")
-    .way_out("allow it more memory, or say that this is its limit");
+    .way_out("allow it more memory, or report that this is its limit");
 
 /// Processes of the subject's left its cgroup: their CPU time is known in the steps of `/proc` only.
 pub(crate) const LEFT_CGROUP: Definition = Definition::new("left_cgroup", Suspect)
@@ -46,10 +46,9 @@ pub(crate) const TWIN_BUSY: Definition = Definition::new("twin_busy", Suspect)
     .when("in slices: the server used more than {} of a CPU while the load was with another (its cgroup, or its \
         processes if they left it, read when each turn begins and ends)")
     .thresholds(&[Share(TWIN)])
-    .because("the other server lacks the CPU time that it takes then; let the trials follow one another: `dyno race \
-        --slices off`, or no \
-        `trials.slices` in an experiment")
-    .way_out("let the trials follow one another, without slices; and see what it does without requests");
+    .because("the other server loses that CPU time; run whole trials one after another: `dyno race --slices off`, or \
+        no `trials.slices` in an experiment")
+    .way_out("run whole trials one after another, without slices; and see what the server does without requests");
 
 /// Much of its slices went by waiting for the last answers, while ever fewer requests were in flight.
 pub(crate) const SHORT_SLICES: Definition = Definition::new("short_slices", Suspect)
@@ -57,9 +56,9 @@ pub(crate) const SHORT_SLICES: Definition = Definition::new("short_slices", Susp
         over")
     .thresholds(&[Share(WAITED)])
     .because("meanwhile a closed loop has ever fewer requests in flight, so that its rate is lower than without \
-        slices, most for a server whose response times vary; slices are made longer by themselves, up to 1 s; `dyno \
-        race --slices off` does without")
-    .way_out("let the trials follow one another, without slices, or make the slices longer");
+        slices, most for a server whose response times vary; dyno lengthens slices up to 1 s; `dyno race --slices off` \
+        does without them")
+    .way_out("run whole trials one after another, without slices, or make the slices longer");
 
 /// All of it, whatever was loaded or held.
 pub(super) fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {

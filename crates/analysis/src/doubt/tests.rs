@@ -143,7 +143,8 @@ fn a_wait_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
     told(
         &found,
         &expect![
-            "accept_queue_full (suspect): 100 connections found an accept queue of this machine full (others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 100 connections found an accept queue of this machine full (others' count, \
+             too): the kernel retries only after 1 s, 3 s, 7 s …"
         ],
     );
 }
@@ -181,7 +182,7 @@ fn our_own_failures_are_doubts_and_the_server_s_are_not() {
     let doubts = |failure| of_trial(|trial| fail(trial, failure, 5));
     told(
         &doubts(Failure::NoPorts),
-        &expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons of dyno's own"],
+        &expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons on dyno's side"],
     );
     assert_eq!(doubts(Failure::RecvReset), []);
 }
@@ -199,15 +200,15 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
     told(
         &doubts(7.0, "of its own"),
         &expect![
-            "accept_queue_full (suspect): 7 connections found the server's accept queue full (it holds 1): the \
-             kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found the server's accept queue full (it holds 1): the kernel \
+             retries only after 1 s, 3 s, 7 s …"
         ],
     );
     told(
         &doubts(7.0, "shared with the machine: no"),
         &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the server's \
-             holds 1; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the server's holds \
+             1; others' count, too): the kernel retries only after 1 s, 3 s, 7 s …"
         ],
     );
 }

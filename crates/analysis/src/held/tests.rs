@@ -333,7 +333,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     told(
         &doubts_after(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
         &expect![
-            "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons of dyno's own"
+            "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons on dyno's side"
         ],
     );
     told(
@@ -429,7 +429,8 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     told(
         &of("kernel.tcp.listen_overflows", "count", 7.0),
         &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, \
+             too): the kernel retries only after 1 s, 3 s, 7 s …"
         ],
     );
     told(

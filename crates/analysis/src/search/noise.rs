@@ -40,7 +40,7 @@ impl Noise {
             Noise::StoodStill { longest_ms } => {
                 format!("dyno was not running for up to {longest_ms:.0} ms")
             }
-            Noise::OwnFailures => "requests failed for reasons of dyno's own".into(),
+            Noise::OwnFailures => "requests failed for reasons on dyno's side".into(),
             Noise::Counts => "the counts of the load do not agree".into(),
             Noise::AgentsLost => "agents of the load were lost".into(),
             Noise::OtherPrograms { cpus } => format!("other programs used {}", of_a_cpu(*cpus)),
@@ -147,7 +147,7 @@ fn is_long(aim: Option<&Aim>, longest_ms: f64) -> bool {
     aim.is_none_or(|aim| aim.limits.iter().any(is_beyond))
 }
 
-/// The share of the requests that failed for a reason of dyno's own. A request that no connection was free for is not
+/// The share of the requests that failed for a reason on dyno's side. A request that no connection was free for is not
 /// among them: a slow server keeps all of them busy.
 fn own(recording: &Recording) -> f64 {
     let is_own = |failure: &Failure| failure.is_own() && *failure != Failure::Blocked;

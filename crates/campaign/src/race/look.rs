@@ -190,7 +190,8 @@ fn difference(a: &Look, b: &Look) -> Option<Difference> {
         );
         return Some(Difference { says, is_of_fields: false });
     }
-    let says = format!("{b_says} and {a_says} answer the same content with other header fields.");
+    let says =
+        format!("{b_says} and {a_says} answer with the same content and different header fields.");
     Some(Difference { says, is_of_fields: true })
 }
 
@@ -252,7 +253,7 @@ mod tests {
             says(&format!("{ok}h\u{1b}"), 2),
             "B answers `h\\x1b` (2 bytes), A answers `hi` (2 bytes)."
         );
-        assert!(says(&format!("{ok}hi"), 2).contains("other header fields"));
+        assert!(says(&format!("{ok}hi"), 2).contains("different header fields"));
         let long = format!("{ok}{}", "x".repeat(999));
         assert!(says(&long, 2).contains("xxx…` (999 bytes)") && says(&long, 2).len() < 300);
         assert!(says(&long, 2).contains("; the bodies differ after 0 equal bytes: `xxx"));

@@ -218,7 +218,9 @@ impl<'a> RemoteRun<'a> {
             FromServers::Meet => self.meet_loads(),
             message => match record {
                 Some(record) => self.happens(message, record, watch),
-                None => Err(self.session.refused("it does not keep to the order of a run").into()),
+                None => {
+                    Err(self.session.refused("it does not follow the protocol of a run").into())
+                }
             },
         }
     }
@@ -336,7 +338,10 @@ impl<'a> RemoteRun<'a> {
             }
             FromServers::Abandoned => watch(&Event::Abandoned),
             _ => {
-                return Err(self.session.refused("it does not keep to the order of a run").into());
+                return Err(self
+                    .session
+                    .refused("it does not follow the protocol of a run")
+                    .into());
             }
         }
         Ok(())

@@ -101,8 +101,9 @@ fn root(
             None => {}
         }
     };
-    let files = ProjectFiles::decode(&bytes)
-        .map_err(|says| Refusal::new(format!("the files that came are none: {says}")))?;
+    let files = ProjectFiles::decode(&bytes).map_err(|says| {
+        Refusal::new(format!("the files that were received cannot be read: {says}"))
+    })?;
     if files.digest() != *digest {
         return Err(Refusal::new("the files that came are not those that were named"));
     }

@@ -37,7 +37,7 @@ impl TransferFolder {
                 let id = run.id;
                 Ok((store, id))
             }
-            _ => Err(Refusal::new("what came is not a store of one run")),
+            _ => Err(Refusal::new("what was received is not a store of one run")),
         }
     }
 

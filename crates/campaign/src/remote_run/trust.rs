@@ -34,7 +34,7 @@ impl Trusted {
             about => about.map_err(|error| refused(&path, &error))?,
         };
         if about.permissions().mode() & 0o022 != 0 {
-            return Err(refused(&path, &"others may write to it, so it says nothing; chmod 600"));
+            return Err(refused(&path, &"others may write to it, so it is not trusted; chmod 600"));
         }
         let text = fs::read_to_string(&path).map_err(|error| refused(&path, &error))?;
         let pairs = text.lines().filter_map(|line| line.split_once("  "));

@@ -50,7 +50,10 @@ impl Sighting {
             End::Flooded | End::Open | End::Closed | End::Reset => judge(case, seen),
         };
         if verdict == CaseVerdict::NotApplicable {
-            why = format!("it needs {}, and there was none: {why}", joined(case.applies, ", or "));
+            why = format!(
+                "it needs {}, which the server did not send: {why}",
+                joined(case.applies, ", or ")
+            );
         }
         let frames = seen.frames();
         let is_undecided = seen.is_switched() && seen.end == End::Open && !seen.goes_on();

@@ -81,7 +81,9 @@ impl Interview<'_> {
         let spoken = Target { tls: address.tls(&self.trust, false)?, ..target.clone() };
         if let (Err(error), Err(_)) = (target.connect(PATIENCE), spoken.connect(PATIENCE)) {
             let address = target.address;
-            return Err(Refusal::new(format!("no TLS with the server at {address}: {error}")));
+            return Err(Refusal::new(format!(
+                "no TLS connection to the server at {address}: {error}"
+            )));
         }
         if let Some(why) = target.other_protocol() {
             return Err(Refusal::new(format!("{}: {why}", target.address)));

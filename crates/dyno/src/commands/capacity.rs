@@ -33,11 +33,11 @@ use crate::stores::UserStoreFlag;
 use aim::AimFlags;
 use preparation::{Prepared, prepared};
 
-/// Find the greatest rate at which a server keeps a limit, such as p99 <= 20 ms
+/// Find the highest rate at which a server meets a limit, such as p99 <= 20 ms
 ///
-/// With a little more it does not keep it. Short trials narrow the range; full trials at the two ends decide, each with a
-/// fresh process, until the ends are as near to each other as --width says. Every trial is kept, so that an interrupted
-/// search goes on with --resume.
+/// The answer is two rates: the server meets the limit at the lower one, and not at the higher one. Short trials narrow
+/// the range; full trials at both rates decide, each with a fresh process, until the rates are within --width of each
+/// other. Every trial is kept, so that --resume can continue an interrupted search.
 // A search keeps them, and goes on with them; where its results go is said anew.
 #[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]
@@ -48,17 +48,17 @@ pub(crate) struct CapacityFlags {
     /// How far the two rates of the answer may lie apart
     #[arg(long, value_name = "PERCENT", value_parser = search_goal::width, default_value = search_goal::WIDTH)]
     width: f64,
-    /// No trial begins that would end later than this; if it comes first, the answer is wider
+    /// Begin no trial that would end later than this; the two rates may then be further apart than --width
     #[arg(long, value_name = "TIME", value_parser = search_goal::limit, default_value = search_goal::LIMIT)]
     max_time: Duration,
     /// The lowest rate that is tried, requests per second
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = search_goal::LEAST)]
     min_rate: Rate,
-    /// The highest [what dyno's own server achieves here, divided by 1.15]
+    /// The highest rate that is tried [what dyno's own server achieves here, divided by 1.15]
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_rate: Option<Rate>,
-    /// How the requests are spaced in time; evenly spaced ones let a server hold more
-    #[arg(long, value_name = "LAW", default_value = "poisson")]
+    /// How the requests are spaced in time; with even spacing a server can hold a higher rate
+    #[arg(long, value_name = "SPACING", default_value = "poisson")]
     arrivals: Law,
     /// Connections that are opened before a load starts; --max-connections may allow more
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
@@ -90,9 +90,9 @@ const OF_A_NEW_SEARCH: [&str; 6] =
     ["target", "width", "max_time", "min_rate", "max_rate", "arrivals"];
 
 const AFTER_HELP: &str = "\
-At a rate a server is judged by what it loses: the share of the requests that were due and were answered later than a \
-limit, or failed, or were not answered. p99 is within 20 ms if at most 1 % of the requests is lost. The answer says how \
-many processes it is about; docs/capacity.md says how often such an answer is right.
+At each rate, dyno counts the requests that were lost: answered later than a limit, failed, or not answered. `--p99 \
+20ms` is met if at most 1 % of the requests that were due were lost. The answer says how many processes were tested; \
+docs/capacity.md says how often such an answer is right.
 
 Examples:
   # a command: each trial starts it anew
@@ -105,10 +105,10 @@ Examples:
   dyno capacity --resume
 
 Exit codes:
-  0    both rates are known, or the server holds the highest rate that was tried
-  1    it does not keep the limits even at the lowest rate
+  0    both rates are known, or the server meets the limits at the highest rate that was tried
+  1    it does not meet the limits even at the lowest rate
   2    could not tell, or the search was refused
-  130  interrupted; what is finished is kept, and --resume goes on";
+  130  interrupted; finished trials are kept, and --resume continues";
 
 pub(crate) fn run(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(flags.store.given().as_slice())?;
@@ -256,7 +256,7 @@ fn go_on(
         (Ended::Done, SearchOutcome::CannotTell) => Ok(ExitStatus::CouldNotTell),
         (Ended::Interrupted, _) => {
             terminal::notice(&format!(
-                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
+                "dyno: interrupted; {} kept; continue with: dyno capacity --resume {run}{option}",
                 units::counted(loaded.1.len() as u64, "trial is", "trials are"),
             ));
             Ok(ExitStatus::Interrupted)

@@ -8,17 +8,17 @@ use report::run::{Drawn, Findings};
 /// Which chart, and in which colours.
 #[derive(Args)]
 pub(super) struct ChartFlags {
-    /// Of charts: this workload's [default: the first; all, if --output is a folder]
+    /// For charts: only those of this workload [default: the first; all, if --output is a folder]
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
-    /// Of charts: their colours [default: auto]
+    /// For charts: their colours [default: auto]
     #[arg(long, value_enum)]
     theme: Option<Theme>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Theme {
-    /// As the reader's system is set
+    /// As the reader's system setting says
     Auto,
     /// Dark on white
     Light,

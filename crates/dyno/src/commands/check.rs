@@ -18,10 +18,10 @@ use campaign::project::unknown;
 use campaign::roster::Availability;
 use campaign::{Lock, sweep};
 
-/// Check how much of the RFCs a server keeps, clause by clause: HTTP/1.1, HTTP/2, WebSocket
+/// Check how far a server conforms to the RFCs, clause by clause: HTTP/1.1, HTTP/2, WebSocket
 ///
-/// A server of subjects/ is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
-/// of a speed.
+/// A server named in subjects/ is started for the check; one at http://… must be running, and of one at ws://… only the
+/// WebSocket is checked. The result is never part of a speed figure.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckFlags {
@@ -40,7 +40,7 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "CASE")]
     #[arg(conflicts_with_all = ["all", "named", "areas", "list", "full", "format", "json", "markdown", "output"])]
     issue: Option<String>,
-    /// What makes the exit code 1: must, should, security or never
+    /// Which broken clauses make the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
     fail_on: FailOn,
     /// For an address: the path that takes a POST and sends its body back [default: /echo and the URL's own path are tried]
@@ -68,7 +68,8 @@ pub(crate) struct CheckFlags {
 }
 
 const AFTER_HELP: &str = "\
-A refusal counts only if the server accepted its well-formed twin in the same round. After each case a plain request \
+That a server refuses a malformed request counts only if it accepted a well-formed one like it in the same round. \
+After each case a plain request \
 shows whether the server still answers. The worst of the rounds counts.
 
 Examples:
@@ -88,10 +89,10 @@ Examples:
   dyno check --list --full
 
 Exit codes:
-  0    kept
-  1    broken, as --fail-on has it
+  0    no clause is broken at the level of --fail-on
+  1    a clause is broken at that level
   2    could not tell: no server answers, it cannot be started, or it does not speak HTTP/2
-  130  interrupted, with what was found reported";
+  130  interrupted; what was found until then is reported";
 
 fn fail_on(word: &str) -> Result<FailOn, String> {
     FailOn::named(word).ok_or_else(|| "say must, should, security or never".into())

@@ -18,9 +18,9 @@ use crate::stores::StoreFlag;
 
 /// Compare two kept runs, two servers of them, or two files of `dyno load`
 ///
-/// Two runs of one experiment, row by row (`dyno compare 1 3`), two servers (`dyno compare 1:hyper 3:axum`, or
-/// `dyno compare --run 3 hyper axum`), or what `dyno load --json` wrote (`dyno compare a.json b.json`). Each figure is a
-/// ratio with the interval that decides; single loads have none. Nothing is measured.
+/// Two runs of one experiment, row by row (`dyno compare 1 3`), two servers (`dyno compare 1:hyper 3:axum`, or `dyno
+/// compare --run 3 hyper axum`), or what `dyno load --json` wrote (`dyno compare a.json b.json`). Each figure is shown
+/// as a ratio with its interval; single loads have no interval. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompareFlags {
@@ -37,7 +37,7 @@ pub(crate) struct CompareFlags {
     /// Judge every row by this figure, by its name in the JSON (`response_p99_ms`)
     #[arg(long, value_name = "KEY", value_parser = figure)]
     figure: Option<Figure>,
-    /// All of the text: every case of the conformance check that differs
+    /// Also print every case of the conformance check that differs
     #[arg(long)]
     full: bool,
     #[command(flatten)]

@@ -35,9 +35,9 @@ use output::{Stop, unless_interrupted};
 
 /// Say whether a change makes a server slower, with a known error rate: for CI
 ///
-/// Base and head are built. For each pair both are started anew, live at once, and take turns under load. A closed loop
-/// compares what they achieve, a fixed rate what 1,000 answers cost, a check which clauses of the RFCs the head newly breaks.
-/// Pairs go on until they suffice for an answer: worse, not worse, or cannot tell.
+/// Base and head are built. For each pair (a round) both are started anew, run at the same time, and take turns under
+/// load. Throughput is compared in a closed loop, CPU time for 1,000 answers at a fixed rate, and conformance to the
+/// RFCs by a check. Pairs are added until they decide: worse, not worse, or cannot tell.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(mut_arg("path", |path| path.help("Without an experiment: the path that is requested [/]")))]
@@ -45,10 +45,10 @@ pub(crate) struct GateFlags {
     /// The experiment whose workload and load are used: a name in experiments/, or a file
     #[arg(conflicts_with_all = ["base_cmd", "head_cmd"])]
     experiment: Option<String>,
-    /// What the head is compared with: git:REVISION, dir:FOLDER or server:NAME
+    /// The version that the head is compared with: git:REVISION, dir:FOLDER or server:NAME
     #[arg(long, value_name = "VERSION", requires = "experiment")]
     base: Option<String>,
-    /// What is judged, in the same form
+    /// The version that is judged, in the same form
     #[arg(long, value_name = "VERSION", requires = "experiment")]
     head: Option<String>,
     /// The server, by its name in subjects/, or `.` for a subject.toml at the top of each tree [the experiment's only one]
@@ -60,17 +60,17 @@ pub(crate) struct GateFlags {
     /// In place of an experiment: the command that starts the head
     #[arg(long, value_name = "COMMAND", requires = "base_cmd")]
     head_cmd: Option<String>,
-    /// The smallest slow-down that must be found, or ruled out; what is found to be worse may be worse by less, so this is no
-    /// tolerance
+    /// The smallest slow-down that must be found or ruled out. It is no tolerance: a smaller one that is found is
+    /// worse, too
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
     detect: f64,
-    /// How often equal code may be called worse, over all that is gated
+    /// How often equal code may be called worse, by any of the figures
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
     alpha: f64,
-    /// No new round begins after so long; nor is another dyno that runs in the project waited for any longer
+    /// Begin no new round after this time, and wait no longer for another dyno in the project
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "15min")]
     max_time: Duration,
-    /// What decides: throughput, cpu, conformance, p99, memory
+    /// The figures that decide: throughput, cpu, conformance, p99, memory
     #[arg(
         long,
         value_name = "LIST",
@@ -85,11 +85,11 @@ pub(crate) struct GateFlags {
     /// The noise between rounds of equal code here, as a standard deviation [measured with three rounds of the base]
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     noise: Option<f64>,
-    /// A second build of the base takes part: if equal code differs, there is no answer
+    /// Also measure a second build of the base; if the two builds differ, the gate cannot tell
     #[arg(long)]
     control: bool,
-    /// Build each version so many times, 5 to 20, each in a place of its own; the builds take turns, and each counts
-    /// once
+    /// Build each version this many times (5 to 20), each in a folder of its own; the builds take turns, and each
+    /// counts once
     #[arg(long, value_name = "K", value_parser = builds)]
     builds: Option<usize>,
     /// Instead of a gate: measure the base against itself, and say how often the rule is wrong on this machine's noise
@@ -98,7 +98,7 @@ pub(crate) struct GateFlags {
     /// With --aa: rounds, which are pairs of the base; 6 to 60
     #[arg(long, value_name = "N", value_parser = rounds_of_equal_code, requires = "aa", default_value_if("aa", "true", "20"))]
     rounds: Option<u64>,
-    /// Say which difference the gate can see here, and in which time, and end
+    /// Print which difference the gate can detect here, and how long that takes, and end
     #[arg(long, conflicts_with_all = ["format", "json", "markdown", "output"])]
     show: bool,
     /// Connections of the closed loop [the experiment's, or 50]
@@ -107,13 +107,13 @@ pub(crate) struct GateFlags {
     /// How long each server of a pair is loaded [the experiment's, or 3s]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     duration: Option<Duration>,
-    /// How long before that; this is not counted [the experiment's, or 1s]
+    /// How long each is loaded before that; this is not counted [the experiment's, or 1s]
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
     warmup: Option<Duration>,
     #[command(flatten)]
     store: StoreFlag,
-    /// Take the spread of pairs from earlier gates in this file, if they are enough, and append this gate to it: the file of
-    /// `dyno run --history`
+    /// Take the noise between pairs from earlier gates in this file, if there are enough of them, and append this gate
+    /// to it
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     #[command(flatten)]

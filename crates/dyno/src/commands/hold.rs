@@ -39,7 +39,7 @@ pub(crate) struct HoldFlags {
     /// What to hold: http[s]://HOST:PORT/PATH or ws[s]://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
     urls: Vec<Address>,
-    /// How many connections there are after the last step
+    /// Connections to hold after the last step
     #[arg(short, long, value_name = "N", value_parser = amounts::connections, default_value = "1000")]
     connections: usize,
     /// Connections that each step adds [default: all at once]
@@ -48,7 +48,7 @@ pub(crate) struct HoldFlags {
     /// Time from one step to the next
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "10s")]
     every: Duration,
-    /// Connections begun each second [default: a step within a third of its time, at least 100]
+    /// New connections each second [default: at least 100, and so many that a step opens within a third of its time]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rate: Option<u64>,
     /// Time between a step's last new connection and its measured part
@@ -84,7 +84,7 @@ pub(crate) struct HoldFlags {
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
-    /// Print what it takes, and hold nothing
+    /// Print the files, ports and memory that it takes, and open nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten, next_help_heading = "HTTP/2 and TLS")]
@@ -111,10 +111,10 @@ Examples:
   dyno hold ws://localhost:8080/feed -c 100000 --dry-run
 
 Exit codes:
-  0    all were held
+  0    all connections were held
   1    some failed, were lost or fell silent
   2    could not tell, or it is invalid: an agent that held some of them was lost
-  130  interrupted, with what was seen reported";
+  130  interrupted; what was seen until then is reported";
 /// The names of the sum's items take so many columns.
 const SUM_INDENT: usize = 9;
 

@@ -157,7 +157,8 @@ fn measured(
 pub(crate) fn notice_other_dynos() {
     if let Some(others) = campaign::other_dynos() {
         terminal::notice(&format!(
-            "dyno: another dyno is at work on this machine ({others}); two loads at once spoil each other's numbers"
+            "dyno: another dyno is at work on this machine ({others}); loads that run at the same time disturb each \
+             other"
         ));
     }
 }

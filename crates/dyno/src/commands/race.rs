@@ -33,8 +33,8 @@ use units::{counted, duration};
 /// Compare servers that are started and loaded in turns: commands, addresses or folders
 ///
 /// Commands and folders are started anew for each round, and the servers take turns; a server that runs already is only
-/// loaded. The end is a ratio with the interval that decides. No file and no project is needed, and nothing is left in
-/// the current folder.
+/// loaded. The result is their ratio, with its interval. No file and no project is needed, and nothing is left in the
+/// current folder.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RaceFlags {
@@ -42,7 +42,7 @@ pub(crate) struct RaceFlags {
     /// subjects/
     #[arg(value_name = "SERVER", required = true)]
     sides: Vec<String>,
-    /// The name of a server, for the first, the second and so on [made from its command, URL or folder]
+    /// A name for the first server, then for the second, and so on [made from the command, URL or folder]
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
     #[command(flatten)]
@@ -53,42 +53,43 @@ pub(crate) struct RaceFlags {
     /// End each trial after this many requests, or sessions with --sessions; the warm-up is not counted
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
     total: Option<u64>,
-    /// How long each trial loads before that; this is not counted [1s; with a ramp or steps none]
+    /// How long each trial loads before it is measured [1s; with a ramp or steps none]
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
     warmup: Option<Duration>,
     /// Rounds; in each of them every server has a trial [5, or with --until 6 at least]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rounds: Option<u64>,
-    /// Go on until the figures are known to so many percent to either side
+    /// Add rounds until each server's throughput (at a fixed rate its p99) is known to within this margin
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     until: Option<f64>,
-    /// Of two servers: go on until it is known whether the second is worse by so much, and say so with the exit code
+    /// With two servers: add rounds until it is known whether the second is worse by this much; the exit code says so
     #[arg(long, value_name = "PERCENT", value_parser = share, conflicts_with_all = ["until", "rounds", "total"])]
     detect: Option<f64>,
-    /// With --until or --detect: begin no new round after so long
+    /// With --until or --detect: begin no new round after this time
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     max_time: Option<Duration>,
     /// How long the load stays with a server before it moves on to the next, or `off`: whole trials follow one another
     /// [100ms; with --sessions, -n, a ramp or steps: off]
     #[arg(long, value_name = "TIME", value_parser = Slices::parse)]
     slices: Option<Slices>,
-    /// End with exit code 1 before the load if the servers do not answer alike
+    /// End with exit code 1 before the load if the servers give different answers
     #[arg(long)]
     same: bool,
-    /// Compare each body with that of the first answer: another one is a failure, not only a doubt
+    /// Compare each body with that of the first answer: a different one is a failure, not only a doubt
     #[arg(long, conflicts_with = "expect_body")]
     same_body: bool,
-    /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
+    /// With -r or --sessions: a request is on time if it is answered correctly within this time after it was due
+    /// [--timeout]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     on_time: Option<Duration>,
     /// A server that fails more than this share of its requests is not compared, and the exit code is 1
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     max_failures: f64,
-    /// Leave dyno's own server out, which gives the same answer and shows the highest rate that the load and the
-    /// machine reach
+    /// Do not measure dyno's own server, which gives the same answer and shows the highest rate that dyno and the
+    /// machine can reach
     #[arg(long)]
     no_ceiling: bool,
-    /// Check how much of the RFCs the servers keep, too; a server that runs already must be on this machine
+    /// Also check how far the servers conform to the RFCs; a server that runs already must be on this machine
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -103,8 +104,7 @@ pub(crate) struct RaceFlags {
 
 const AFTER_HELP: &str = "\
 A command runs as you, in the current folder, with your environment, and without a shell. `{port}` in it is replaced by \
-a free port, which is in the variable PORT, too; if it listens on another port of its own choice, that \
-one is taken.
+a free port, which is also in the variable PORT; if the server listens on another port, dyno uses that one.
 
 Examples:
   # two commands, each started anew for each of five rounds
@@ -124,9 +124,9 @@ Exit codes:
   0    all servers were measured, whatever the ratio
   1    a server could not be measured through its own fault, answered wrongly, or failed more than --max-failures of the
        requests; with --same, the servers do not answer alike; with --detect, the second is worse
-  2    could not tell: a server's figures are invalid, or the race was refused; with --detect also that its pairs do \
-  not say
-  130  interrupted; what is finished is kept";
+  2    could not tell: a server's figures are invalid, or the race was refused; with --detect also if the rounds do \
+      not decide
+  130  interrupted; finished trials are kept";
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(flags.history.named().as_slice())?;

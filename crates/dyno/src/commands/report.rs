@@ -24,7 +24,7 @@ use report::run::{Findings, Race};
 pub(crate) struct ReportFlags {
     /// The run's number [default: the newest]
     run: Option<String>,
-    /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
+    /// Print everything: every row, the charts, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
     #[command(flatten)]

@@ -40,13 +40,13 @@ pub(crate) struct RunFlags {
     /// A name in experiments/, or a file
     #[arg(required_unless_present = "resume")]
     experiment: Option<String>,
-    /// Shorter and fewer trials; the report says so
+    /// Make fewer and shorter trials; the report says so
     #[arg(long)]
     quick: bool,
     /// Print every command, limit and target, and run nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not check how much of the RFCs the servers keep; every table will say so
+    /// Do not check how far the servers conform to the RFCs; every table will say so
     #[arg(long)]
     no_check: bool,
     /// Where the servers run, while the load comes from here, or from --load-on: ssh:HOST
@@ -55,10 +55,10 @@ pub(crate) struct RunFlags {
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_RUN)]
     resume: Option<Option<RunId>>,
-    /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
+    /// Print everything: every row, the charts, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
-    #[command(flatten, next_help_heading = "Changes of the experiment")]
+    #[command(flatten, next_help_heading = "Changes to the experiment")]
     changes: ChangeFlags,
     #[command(flatten, next_help_heading = "CPUs and other machines")]
     cpus: CpuFlags,
@@ -104,8 +104,8 @@ Exit codes:
   0    every row that can be ranked is valid or suspect
   1    a server gave more wrong answers than the experiment's `require` allows, or failed more requests than
        `promise.failures` or --max-failures
-  2    one is invalid or was never measured, or the run was refused
-  130  interrupted; what is finished is kept";
+  2    a row is invalid or was never measured, or the run was refused
+  130  interrupted; finished trials are kept";
 
 pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(flags.history.named().as_slice())?;
@@ -269,8 +269,8 @@ fn announce(
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
     terminal::notice(&format!(
-        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}{}` \
-         goes on",
+        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}{}` continues \
+         it",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
         dry_run::trials(experiment, left),
@@ -345,7 +345,7 @@ fn finish(
     let reported = conclude(session, (run, ended), how, outcome)?;
     let Some(outcome) = reported else {
         let again = again(&session.store().run(run)?, (run, session.store().path()));
-        terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
+        terminal::notice(&format!("dyno: interrupted; `{again}` continues it"));
         return Ok(ExitStatus::Interrupted);
     };
     flags.history.end(session.store(), run, &Origin::Experiment)?;

@@ -36,14 +36,14 @@ pub(crate) struct ServeFlags {
     /// CPUs for the threads, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
     cpus: Option<amounts::Cpus>,
-    /// The law of its delays: constant:5ms, uniform:1ms,9ms, exponential:5ms, lognormal:2ms,0.5 or
+    /// The distribution of its delays: constant:5ms, uniform:1ms,9ms, exponential:5ms, lognormal:2ms,0.5 or
     /// bimodal:1ms,100ms,0.05
-    #[arg(long, value_name = "LAW")]
+    #[arg(long, value_name = "DISTRIBUTION")]
     delay: Option<Delay>,
     #[command(flatten)]
     queue: QueueFlags,
-    /// How late its messages are: a law, as for --delay
-    #[arg(long, value_name = "LAW")]
+    /// How late its messages are: a distribution, as for --delay
+    #[arg(long, value_name = "DISTRIBUTION")]
     late: Option<Delay>,
     /// Freeze for a while, again and again: 1s/5s is one second in every five
     #[arg(long, value_name = "TIME/TIME")]
@@ -109,7 +109,7 @@ Examples:
   dyno serve --rate-limit 1000,50
   # a server that never recovers once a request has waited for 100 ms: four times slower
   dyno serve --service exponential:500us --collapse 100ms,4
-  # processes that are up to 5 % faster or slower than the law, each for its whole life
+  # processes that are up to 5 % faster or slower than the distribution says, each for its whole life
   dyno serve --service exponential:500us --lottery 5%
   # a server that cuts off one body in twenty
   dyno serve --fault cut-body --fault-rate 0.05

@@ -11,7 +11,8 @@ use crate::shell::{ExitStatus, Refusal};
 
 /// List the servers that dyno can start, set them up, and add your own
 ///
-/// Within a project, a folder with `subjects/` and `workloads/`, they are the project's; elsewhere those that dyno carries.
+/// Within a project, a folder with `subjects/` and `workloads/`, they are the project's; elsewhere those bundled with
+/// dyno.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = AFTER_HELP)]
 pub(crate) struct ServersFlags {
@@ -35,7 +36,7 @@ Examples:
   dyno servers setup tornado express
   # write a server of yours into the project
   dyno servers new mine --cmd 'node server.js --port {port}'
-  # write out all that dyno carries, to be changed
+  # write out all that is bundled with dyno, to be changed
   dyno servers init my-servers
 
 Exit codes:

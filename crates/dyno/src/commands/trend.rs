@@ -14,12 +14,12 @@ use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
 
-/// Show since when figures of a history, or of the kept runs, have changed
+/// Show at which runs the figures of a history, or of the kept runs, changed
 ///
-/// Reads what `--history FILE` of `dyno run`, `dyno load` and `dyno race` appended: a series for each figure of each row,
-/// machine by machine. Of each change it shows the first commit of the new level, the ratio with its 95 % interval, how many
-/// runs such a change needs to be seen, and the command that proves it. Without a file it reads the kept runs of one
-/// experiment, race or load, of which the store does not know the commits. Nothing is measured.
+/// Reads what `--history FILE` of `dyno run`, `dyno load` and `dyno race` appended: a series for each figure of each
+/// row, machine by machine. For each change it shows the first commit of the new level, the ratio with its 95 %
+/// interval, how many runs such a change needs to be seen, and the command that verifies it. Without a file it reads
+/// the kept runs of one experiment, race or load, of which the store does not know the commits. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(mut_arg("store", |store| store.conflicts_with("files")))]

@@ -18,7 +18,7 @@ use crate::stores::StoreFlag;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ViewFlags {
-    /// The port; 0 is any that is free
+    /// The port; 0 for any that is free
     #[arg(long, default_value_t = 0)]
     port: u16,
     #[command(flatten)]

@@ -21,22 +21,22 @@ pub(crate) struct ChangeFlags {
     /// Only these of its servers: names, or patterns such as 'my-*'
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
-    /// Load for so long in each trial, instead of what the experiment says
+    /// How long each trial loads, instead of what the experiment says
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     duration: Option<Duration>,
-    /// So many connections, instead of what the experiment says: 50, or 1,10,100
+    /// Connections, instead of those of the experiment: 50, or 1,10,100
     #[arg(short, long, value_name = "N", value_delimiter = ',', value_parser = amounts::connections)]
     connections: Vec<usize>,
-    /// So many rounds, instead of what the experiment says
+    /// Rounds, instead of those of the experiment
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rounds: Option<u64>,
-    /// A server that fails more than this share of its requests is not ranked, instead of what the experiment says
+    /// A server that fails more than this share of its requests is not ranked; instead of the share in the experiment
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     max_failures: Option<f64>,
-    /// Over these protocols, instead of what the experiment says: http/1.1, http/1.1+tls, h2c, h2
+    /// Protocols, instead of those of the experiment: http/1.1, http/1.1+tls, h2c, h2
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = protocol)]
     protocol: Vec<Protocol>,
-    /// Over HTTP/2, so many requests at once on each connection, instead of what the experiment says: 1,10,100
+    /// Over HTTP/2: requests at once on each connection, instead of those of the experiment: 1,10,100
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = streams)]
     streams: Vec<NonZeroU16>,
 }

@@ -32,7 +32,7 @@ pub(crate) struct LoadFlags {
     pub(crate) url: Option<Url>,
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
-    /// With --arrivals FILE: how many times as fast [1]
+    /// With --arrivals FILE: play the times back this many times as fast [1]
     #[arg(long, value_name = "FACTOR", value_parser = schedule::speed)]
     pub(crate) speed: Option<f64>,
     /// How long to load: 500ms, 10s, 2m [10s, unless -n or --arrivals FILE is given]
@@ -44,8 +44,7 @@ pub(crate) struct LoadFlags {
     /// Threads that send the load [half of the CPUs, at least 1; with --load-on, one for each process of local:N, or each CPU of other hosts]
     #[arg(short, long, value_name = "N", value_parser = amounts::count)]
     pub(crate) threads: Option<u64>,
-    /// Compare each body with that of the first right answer, for which each request is sent once before the load; another
-    /// body is a failure
+    /// Send each request once before the load, and count every answer with a different body as a failure
     #[arg(long, conflicts_with = "expect_body")]
     pub(crate) same_body: bool,
     /// A header field whose value a command prints, 'Name: command argument'. The command is run once, before the
@@ -55,10 +54,11 @@ pub(crate) struct LoadFlags {
     /// Use HTTP/1.0
     #[arg(long = "http1.0")]
     pub(crate) http_1_0: bool,
-    /// Accept what old servers do: bare LF, folded fields, both lengths
+    /// Accept broken framing that old servers send: bare LF, folded fields, Content-Length beside Transfer-Encoding
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
+    /// With -r or --sessions: a request is on time if it is answered correctly within this time after it was due
+    /// [--timeout]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) on_time: Option<Duration>,
     /// How long to load before the measured time; this is not counted
@@ -70,7 +70,7 @@ pub(crate) struct LoadFlags {
     /// Connect there, whatever the URL says; the request's Host and target stay the URL's
     #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
     pub(crate) connect_to: Option<(String, u16)>,
-    /// Whether to poll before sleeping
+    /// Whether dyno polls (busy-waits) for answers before it sleeps
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,
     /// Exit with code 1 if more than this share of the requests, or sessions, failed
@@ -84,7 +84,7 @@ pub(crate) struct LoadFlags {
     /// With --like wrk: print the Latency Distribution, too
     #[arg(long)]
     pub(crate) latency: bool,
-    #[command(flatten, next_help_heading = "The request and the right answer")]
+    #[command(flatten, next_help_heading = "The request and the expected answer")]
     pub(crate) asking: AskingFlags,
     #[command(flatten)]
     pub(crate) from: RequestsFlags,
@@ -94,7 +94,7 @@ pub(crate) struct LoadFlags {
     pub(crate) tls: TlsFlags,
     #[command(flatten, next_help_heading = "Where the load comes from")]
     pub(crate) sent_from: FromFlags,
-    #[command(flatten, next_help_heading = "What is seen meanwhile, and kept")]
+    #[command(flatten, next_help_heading = "Output during the load, and what is kept")]
     pub(crate) feed: FeedFlags,
     #[command(flatten)]
     pub(crate) keeping: KeepingFlags,
@@ -107,18 +107,19 @@ pub(crate) struct LoadFlags {
 /// How requests arrive: the same for a load and for a race.
 #[derive(Args, Clone)]
 pub(crate) struct ArrivingFlags {
-    /// Connections; for an open load they are opened before it starts, unless --no-keepalive, and --max-connections may
-    /// allow more [50]
+    /// Connections. With -r they are opened before the load starts, unless --no-keepalive is given, and
+    /// --max-connections may allow more [50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     pub(crate) connections: Option<usize>,
     /// Requests per second: 1000, 20k, 0.5; a ramp, 100..5000; or steps, 1000:5s,2000:5s
     #[arg(short, short_aliases = ['q', 'R'], long, value_name = "RATE")]
     #[arg(value_parser = Schedule::parse, conflicts_with = "sessions")]
     pub(crate) rate: Option<Schedule>,
-    /// How the requests are spaced in time: constant, poisson or, for `dyno load`, a file that lists when each is due,
-    /// one time a line, in seconds or by RFC 3339, or an access log of nginx or Apache, and replaces -r (./poisson is a
-    /// file) [constant; poisson for one rate from several machines, where it is exact whatever their clocks are]
-    #[arg(long, value_name = "LAW|FILE", value_parser = schedule::spacing)]
+    /// How the requests are spaced in time: constant, poisson or, for `dyno load`, a file of times, which replaces -r:
+    /// one time a line, in seconds or as RFC 3339, or an access log of nginx or Apache (a file called poisson is
+    /// written ./poisson) [constant; poisson for one rate from several machines, because their clocks need not agree
+    /// for it]
+    #[arg(long, value_name = "SPACING|FILE", value_parser = schedule::spacing)]
     pub(crate) arrivals: Option<schedule::Spacing>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
     #[arg(long, value_name = "RATE", value_parser = rate, conflicts_with = "no_keepalive")]
@@ -151,17 +152,17 @@ pub(crate) struct AskingFlags {
     #[arg(long, alias = "disable-keepalive")]
     pub(crate) no_keepalive: bool,
 
-    /// The right status: 200, 2xx, or any for every status [2xx]
+    /// The expected status: 200, 2xx, or any for every status [2xx]
     #[arg(long, value_name = "STATUS", value_parser = answer::status)]
     pub(crate) expect_status: Option<StatusRule>,
-    /// The right body: TEXT (with placeholders), @FILE, length:N or sha256:HEX
+    /// The expected body: TEXT (with placeholders), @FILE, length:N or sha256:HEX
     #[arg(long, value_name = "BODY", allow_hyphen_values = true)]
     pub(crate) expect_body: Option<String>,
     /// A header field that the answer must have; may be given again
     #[arg(long, value_name = "FIELD", value_parser = answer::field)]
     pub(crate) expect_header: Vec<(String, String)>,
 
-    /// A request that is not answered this long after it was due has failed
+    /// A request that is not answered within this time after it was due has failed
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
     pub(crate) timeout: Duration,
     /// The seed of all random numbers
@@ -174,7 +175,7 @@ pub(crate) struct AskingFlags {
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct OwnerFlag {
-    /// The owner of the address that is loaded agrees; needed if it is neither on this machine nor in a private network
+    /// The owner of the target agrees to the load; required unless it is on this machine or in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
 }
@@ -182,15 +183,15 @@ pub(crate) struct OwnerFlag {
 /// Where connections come from, and what a person sees meanwhile: the same for a load and for held connections.
 #[derive(Args)]
 pub(crate) struct FromFlags {
-    /// Where the load comes from: local:N (processes of this machine), ssh:HOST,HOST (other machines, each a thread for each
-    /// CPU, or ssh:HOST:cpus=0-3), slurm (the other nodes of this job), or nats://HOST/LAB?agents=NAME,NAME [this process;
-    /// of `hold` as few local processes as the limit of open files allows]
+    /// Where the load comes from: local:N (processes of this machine), ssh:HOST,HOST (other machines, one thread for
+    /// each CPU, or ssh:HOST:cpus=0-3), slurm (the other nodes of this job), or nats://HOST/LAB?agents=NAME,NAME [this
+    /// process; for `hold` as few local processes as the limit of open files allows]
     #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
     pub(crate) load_on: Option<Place>,
-    /// CPUs for the threads or processes that load, in turn: 1,3 or 0-3
+    /// CPUs for the threads or processes that send the load, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
     pub(crate) load_cpus: Option<amounts::Cpus>,
-    /// Local addresses to connect from, in turn [of `hold` on loopback: as many as are needed]
+    /// Local addresses to connect from, in turn [for `hold` on loopback: as many as are needed]
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub(crate) source: Vec<IpAddr>,
     /// Do not show the live view
@@ -201,8 +202,8 @@ pub(crate) struct FromFlags {
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args)]
 pub(crate) struct CalibrateFlags {
-    /// Instead of a server of yours, load one of dyno's own, and say how fast and how punctual dyno is on this machine. With
-    /// --json as JSON; kept in -o FILE.json [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
+    /// Load dyno's own server, and report how fast and how punctual dyno is on this machine. Kept in -o FILE.json
+    /// [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
     #[arg(long, conflicts_with_all = OF_A_LOAD)]
     pub(crate) calibrate: bool,
     /// With --calibrate: take 8 seconds only; less certain
@@ -278,11 +279,11 @@ impl AskingFlags {
 }
 
 const AFTER_HELP: &str = "\
-Placeholders: {seq} is the request's number, {random:8} is 8 random characters out of 0-9a-z, the same ones wherever \
-it stands in a request. They are filled in the URL, in -H, in -b, in --expect-body and in --expect-header, and in what stands at their places \
-in --requests and --curl; never in files that these name.
+Placeholders: {seq} is the request's number, {random:8} is 8 random characters out of 0-9a-z, the same ones everywhere \
+in one request. They work in the URL, in -H, -b, --expect-body and --expect-header, and in the corresponding parts of \
+--requests and --curl; never in files that these name.
 
-Several requests (--requests, --workload): what a line does not say comes from the URL and the flags. Requests are \
+Several requests (--requests, --workload): what a line leaves out comes from the URL and the flags. Requests are \
 numbered as they begin, whichever connection or session sends them, and threads take numbers in turn. In order, request 0 \
 is the first line, and after the last line the first one follows. So -n N with N lines sends each line once; with -t 1 \
 the lines begin in their order, and with -t 1 -c 1 each is answered before the next is sent.
@@ -329,8 +330,8 @@ Examples:
 Exit codes:
   0    at most --max-failures of the requests, or sessions, failed, and every --require was met
   1    more of them failed, an answer was wrong, or a --require was not met
-  2    could not tell: no server was reached, the load was refused, it is invalid, or a --require is not decided
-  130  interrupted, with what was measured reported";
+  2    could not tell: no server was reached, the load was refused or is invalid, or a --require could not be decided
+  130  interrupted; what was measured until then is reported";
 
 /// How arrivals are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -345,9 +346,9 @@ pub(crate) enum Law {
 /// When to poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SpinWhen {
-    /// Poll as long as polling has paid off lately
+    /// Poll while answers come soon
     Adaptive,
-    /// Poll only just before a request is due, as run, race, gate and capacity do: loads to be compared
+    /// Poll only just before a request is due, as run, race, gate and capacity do; for loads that will be compared
     Due,
     /// Always sleep
     Never,

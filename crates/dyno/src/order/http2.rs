@@ -12,7 +12,7 @@ use wire::h2::{H2Order, Windows};
 /// HTTP/2, and its parameters.
 #[derive(Args)]
 pub(crate) struct Http2Flags {
-    /// Speak HTTP/2: with https:// it is all that is offered, and with http:// the server must expect it
+    /// Speak HTTP/2: with https:// ALPN offers nothing else, and with http:// the server must know it beforehand
     #[arg(long, conflicts_with = "http_1_0")]
     pub(crate) http2: bool,
     /// With --http2: requests at once on each connection, if the server allows as many [1]
@@ -48,17 +48,17 @@ impl WithoutHttp2 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SpreadHow {
-    /// The one whose turn was longest ago, of those that have a stream free
+    /// The least recently used one with a free stream
     Even,
-    /// The one that was used last, until it has no stream free
+    /// The most recently used one, until it has no free stream
     Fill,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum HpackHow {
-    /// A field that comes again is sent as a number, as browsers do
+    /// A repeated field is sent as an index into the dynamic table, as browsers do
     Indexed,
-    /// Only fields that every client and server know are sent as a number
+    /// Only the static table is used
     Static,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct KeepingFlags {
     pub(crate) keep: bool,
     #[command(flatten)]
     pub(crate) store: StoreFlag,
-    /// Rounds: the load is repeated, one after another, and each figure gets a 95 % interval over them [1]
+    /// How often the load is repeated; each figure then gets a 95 % interval over the rounds [1]
     #[arg(long, value_name = "N", value_parser = rounds)]
     pub(crate) rounds: Option<u32>,
     #[command(flatten)]

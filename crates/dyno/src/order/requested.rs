@@ -10,24 +10,25 @@ use super::flags::LoadFlags;
 /// Where the requests come from, if the URL and the flags do not say all.
 #[derive(Args)]
 pub(crate) struct RequestsFlags {
-    /// Send the requests of a file that has one JSON object a line: method, path, headers, body, weight, expect; - reads
+    /// Send the requests of a file with one JSON object a line: method, path, headers, body, weight, expect; - reads
     /// them from standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "har"])]
     requests: Option<PathBuf>,
-    /// Send the requests of a workload: a TOML file as `dyno run` has them
+    /// Send the requests of a workload: a TOML file, as for `dyno run`
     #[arg(long, value_name = "FILE", conflicts_with_all = SAID_BY_WORKLOAD)]
     workload: Option<PathBuf>,
     /// Send what a browser or a proxy recorded: a HAR file, as the network panel of a browser saves it; - reads it from
-    /// standard input. Without a URL, the requests go where they went when they were recorded
+    /// standard input. Without a URL, they go to the servers that they were recorded from
     #[arg(long, value_name = "FILE", conflicts_with = "workload")]
     pub(crate) har: Option<PathBuf>,
-    /// With --har: take the requests to this origin, https://shop.example:8443 [that of the first request]
+    /// With --har: send the requests to this origin, https://shop.example:8443 [that of the first request]
     #[arg(long, value_name = "ORIGIN", value_parser = har::origin, requires = "har")]
     pub(crate) origin: Option<String>,
     /// With --har: write the requests to this file, - for standard output, as --requests reads them, and load nothing
     #[arg(long, value_name = "FILE", requires = "har")]
     pub(crate) write_requests: Option<PathBuf>,
-    /// Which of the requests of a file comes when [in-order, or weighted if a line has a weight or a workload is sent]
+    /// In which order the requests of a file are sent [in-order, or weighted if a line has a weight or a workload is
+    /// sent]
     #[arg(long, value_name = "ORDER")]
     order: Option<Choice>,
     /// Send the request of a curl command, 'curl http://localhost:8080/ -H …', in place of a URL
@@ -61,11 +62,11 @@ const SAID_BY_WORKLOAD: [&str; 9] = [
 /// Which of several requests comes when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// One after the other as the file has them, over and over
+    /// In the order of the file, over and over
     InOrder,
-    /// One after the other, over and over, in an order that --seed determines
+    /// In a random order, which --seed determines, over and over
     Shuffled,
-    /// Each drawn by the weights of the lines; a line without a weight has 1
+    /// Drawn at random by the weights of the lines; a line without a weight has 1
     Weighted,
 }
 

@@ -8,7 +8,7 @@ use crate::shell::Refusal;
 
 #[derive(Args)]
 pub(crate) struct RequireFlags {
-    /// What the load must show, as 'p99<50ms', 'first-byte p95<=20ms', 'on-time>=99%', 'failed<=0.1%' or
+    /// A requirement that the load must meet: 'p99<50ms', 'first-byte p95<=20ms', 'on-time>=99%', 'failed<=0.1%' or
     /// 'throughput>1000'; may be given again
     #[arg(long, value_name = "REQUIREMENT", value_parser = str::parse::<Requirement>)]
     pub(crate) require: Vec<Requirement>,

@@ -14,7 +14,7 @@ use crate::shell::Refusal;
 /// More requests of a file than this are not sent beforehand.
 const MOST: usize = 1_000;
 
-/// The requests, each with the body of its first right answer as the right one.
+/// The requests, each with the body of its first correct answer as the right one.
 pub(super) fn of_first_answers(
     asks: Asks,
     target: &Target,

@@ -28,10 +28,10 @@ pub(crate) struct TrustFlags {
 pub(crate) struct TlsFlags {
     #[command(flatten)]
     pub(crate) trust: TrustFlags,
-    /// With https://, speak only this version of TLS: 1.2 or 1.3 [the newer one that the server takes]
+    /// With https://, speak only this version of TLS: 1.2 or 1.3 [the newest that the server supports]
     #[arg(long, value_name = "VERSION", value_parser = Version::parse)]
     pub(crate) tls: Option<Version>,
-    /// With https://, how many of a hundred connections resume an earlier session: never, always or 80%
+    /// With https://, the share of the connections that resume an earlier session: never, always or 80%
     #[arg(long, value_name = "SHARE", value_parser = Resume::parse, default_value = "never")]
     pub(crate) tls_resume: Resume,
     /// With https://, offer only these suites, the best first, by their IANA names

@@ -114,7 +114,7 @@ fn a_load_that_lost_an_agent_has_exit_code_2() {
     let pid = Pid::from_raw(family_of(dyno)[0].cast_signed()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
     let ran = going.end().status(2).stdout_has("verdict: invalid");
-    assert!(ran.has_sentence("50 % of the load left with it"), "{ran}");
+    assert!(ran.has_sentence("50 % of the load was lost with it"), "{ran}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn an_agent_that_stands_still_is_lost_and_ended() {
     let rig = Rig::new();
     let (mut going, pids) = four_agents(&rig);
     kill_process(pids[2], Signal::STOP).unwrap();
-    going.says("nothing was heard of it for 5 s");
+    going.says("it sent nothing for 5 s");
     until("it was ended", || is_gone(pids[2]));
     going.signal(Signal::INT);
     going.end().status(130);

@@ -74,7 +74,7 @@ fn ran(rig: &Rig, word: &str, nth: u32, does: &str) -> Ran {
 }
 
 const DOES: [(&str, &str); 2] =
-    [("kill", "it ended: exit status 255"), ("stop", "nothing was heard of it for ")];
+    [("kill", "it ended: exit status 255"), ("stop", "it sent nothing for ")];
 
 #[test]
 fn an_agent_that_is_lost_when_it_is_met_keeps_the_load_from_beginning() {

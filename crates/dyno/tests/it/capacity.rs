@@ -126,7 +126,7 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
     let mut going = Going::start(command(&lab, &[&[SLOW][..], &SHORT].concat()));
     going.says("1 first");
     going.signal(Signal::INT);
-    let ran = going.end().status(130).stderr_has("go on with: dyno capacity --resume 1");
+    let ran = going.end().status(130).stderr_has("continue with: dyno capacity --resume 1");
     assert!(ran.has_sentence("The search is not finished"), "{ran}");
     let mut of_run = lab.command(&["run", "--resume", "1", "--store", "state/dyno/runs.sqlite"]);
     of_run.current_dir(&lab.root);
@@ -143,7 +143,7 @@ fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
         (&[SLOW, "--p99", "20ms", "--p90", "30ms"], "leave p90 out"),
         (&[SLOW, "--p99", "6s"], "--timeout 5s"),
         (&[SLOW, "--p99", "20ms", "--width", "0%"], "from 0.5 % to 100 %"),
-        (&[SLOW, "--p99", "20ms", "--max-time", "0s"], "longer than nothing"),
+        (&[SLOW, "--p99", "20ms", "--max-time", "0s"], "longer than 0"),
         (&["no-such-program-here", "--p99", "20ms"], "name a server by a URL"),
         (&["unix:/a.sock:/", "--p99", "20ms"], "needs a port"),
         (&["http://127.0.0.1:1/", "--p99", "20ms", "--isolate"], "--isolate"),

@@ -29,7 +29,7 @@ fn json(lab: &Lab, run: &str) -> Value {
 fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
     let ran = lab.dyno(&["run", "race"]).measured();
-    ran.stderr_has("how much of the RFCs 1 server keep").stdout_has(" · MUST 0 · sec 0");
+    ran.stderr_has("conformance check of 1 server").stdout_has(" · MUST 0 · sec 0");
     let [found] = lab.checks("1").try_into().unwrap();
     assert_eq!((found.subject.as_str(), found.from_run), ("a", None));
     let report = found.found.clone().unwrap();
@@ -48,7 +48,7 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     let again = again.stderr_has("(checked in run 1)");
     let full = lab.dyno(&["report", "2", "--full"]).status(0);
     full.stdout_has("As checked for run 1, with the same build");
-    assert!(!again.stderr.contains("how much of the RFCs 1 server"), "{again}");
+    assert!(!again.stderr.contains("conformance check of 1 server"), "{again}");
     assert_eq!(lab.checks("2"), [found.taken_over(1)]);
     let value = json(&lab, "2");
     assert_eq!(value["conformance"][0]["from_run"], 1);
@@ -160,7 +160,7 @@ fn what_is_kept_idle_and_not_under_load_is_a_doubt() {
         .file("subjects/f/server.py", FORGETFUL)
         .experiment("race", &["f"], SHORT, CHECKED);
     let ran = lab.dyno(&["run", "race"]).measured();
-    ran.stdout_has("H1-H01 was kept before the load and not after it");
+    ran.stdout_has("H1-H01 passed before the load and failed after it");
     let trial = &lab.trials("1")[0];
     let verdict = |phase| {
         trial.spots.iter().find(|spot| spot.phase == phase && spot.id == "H1-H01").unwrap().verdict
@@ -195,7 +195,7 @@ fn a_run_that_is_interrupted_between_two_checks_goes_on_with_the_second() {
     let mut going = lab.start(&["run", "race"]);
     going.says("MUST broken");
     going.signal(Signal::INT);
-    going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
+    going.end().status(130).stderr_has("`dyno run --resume 1` continues it");
     let first = lab.checks("1");
     assert_eq!((first.len(), lab.trials("1").len()), (1, 0), "{first:?}");
     lab.open_gate();

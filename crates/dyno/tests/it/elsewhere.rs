@@ -104,7 +104,7 @@ fn an_agent_that_is_killed_in_a_load_costs_a_trial_that_is_run_once_more() {
     let trial = lab.trial();
     let says = first_try(&trial).expect("it is told that there was a first try");
     assert!(says.contains("s after the load began: it ended: signal 9 (KILL)"), "{says}");
-    assert!(says.contains("50 % of the load left with it"), "{says}");
+    assert!(says.contains("50 % of the load was lost with it"), "{says}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_stream_on_standard_output_adds_up_to_the_load_and_has_nothing_else_in_it() 
     let path = file("stream.json");
     let flags = ["-r", "200", "--warmup", "300ms", "-d", "2200ms", "--no-live", "--stream", "-o"];
     let all = [&["load"], &flags[..], &[path.to_str().unwrap(), "{url}/hello"]].concat();
-    let ran = Rig::new().dyno(&all).status(0).stderr_has("It answered ");
+    let ran = Rig::new().dyno(&all).status(0).stderr_has("The server answered ");
     let lines = lines(&ran.stdout);
     let whole: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     fs::remove_file(path).unwrap();

@@ -199,10 +199,10 @@ fn a_store_of_before_the_first_release_is_refused_by_the_name_of_its_file() {
 fn a_run_without_room_says_by_which_command_it_goes_on() {
     let lab = small_experiment().oracle("b", "").before("ulimit -f 8192");
     for (command, says) in [
-        (&["run", "x"][..], "`dyno run --resume 1 --store run.sqlite` goes on"),
+        (&["run", "x"][..], "`dyno run --resume 1 --store run.sqlite` continues it"),
         (
             &["capacity", "a", "--p99", "20ms"],
-            "run 1 is a search for a capacity: `dyno capacity --resume 1 --store capacity.sqlite` goes on with it",
+            "run 1 is a search for a capacity: `dyno capacity --resume 1 --store capacity.sqlite` continues it",
         ),
         (
             &["race", "a", "b"],

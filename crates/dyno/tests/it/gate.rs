@@ -188,7 +188,7 @@ fn tls_http2_and_agents_are_as_in_a_load() {
 fn other_header_fields_with_the_same_content_are_said_and_compared() {
     let (json, ran) = gated(&lab(), ["", "--tell-delay"], &[]);
     assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
-    ran.stderr_has("answer the same content with other header fields");
+    ran.stderr_has("answer with the same content and different header fields");
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn gates_of_one_project_that_begin_together_run_one_after_the_other() {
     let lab = with_projects();
     let ended: Vec<Ran> = three(&lab, IN_ONE).into_iter().map(Going::end).collect();
     let has_waited =
-        |ran: &&Ran| ran.stderr.contains(") runs an experiment here, and is waited for");
+        |ran: &&Ran| ran.stderr.contains(") runs an experiment here; waiting for it to end");
     assert_eq!(ended.iter().filter(has_waited).count(), 2);
     ended.into_iter().for_each(|ran| has_run(&lab, ran));
 }
@@ -145,7 +145,7 @@ fn a_gate_waits_for_another_dyno_no_longer_than_its_limit_and_ends_when_it_is_to
     let mut run = lab.start(&["run", "slow"]);
     run.says("order ");
     let mut waiting = Going::start(shown(&lab));
-    waiting.says("is waited for");
+    waiting.says("waiting for it to end");
     waiting.signal(Signal::INT);
     let _ = waiting.end().status(130);
     let mut limited = shown(&lab);

@@ -191,10 +191,10 @@ fn what_cannot_be_a_history_is_refused_before_the_load() {
     place.lab.write("text.txt", "a text\n");
     fs::create_dir(place.lab.root.join("folder")).unwrap();
     for (file, says) in [
-        ("-", "a history is a file that grows, and not standard output"),
+        ("-", "a history is a file to which lines are appended; it cannot be standard output"),
         ("folder", "this is a directory"),
         ("/dev/null", "this is not a regular file"),
-        ("text.txt", "it has something else than a history"),
+        ("text.txt", "it does not contain a history"),
         ("no/h.jsonl", "there is no such directory"),
     ] {
         let load = ["load", "{url}/hello", "-n", "10", "--history", file];

@@ -77,7 +77,7 @@ fn the_report_says_what_was_held_and_what_broke() {
         rig.dyno(&["hold", "{url}/poll/0.1", "-c", "5", "--every", "1s", "--settle", "100ms"])
             .status(0)
             .stdout_has("connections")
-            .stdout_has("against the instants that the messages themselves say")
+            .stdout_has("measured against the due times that the messages contain")
             .stderr_has("5 in 1 process");
         let ran = rig.dyno(&[
             "hold",
@@ -170,7 +170,7 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
         .status(0)
         .stdout_has("files    10,000 in 1 process")
         .stdout_has("ports    10,000 to 1 target")
-        .stdout_has("backlog  4,096 in a server's accept queue");
+        .stdout_has("backlog  a server's accept queue holds 4,096");
 }
 
 /// Sixty connections of three processes, once all are open; and the processes' ids.
@@ -227,7 +227,7 @@ fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"][0];
     assert_eq!(lost["process"].as_u64(), Some(3));
-    assert!(lost["says"].as_str().unwrap().contains("nothing was heard of it for 5 s"), "{lost}");
+    assert!(lost["says"].as_str().unwrap().contains("it sent nothing for 5 s"), "{lost}");
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
     until("it was killed", || rustix::process::test_kill_process(pids[2]).is_err());
 }

@@ -96,7 +96,7 @@ fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
     };
     compare("1", "2", &[])
         .status(2)
-        .stdout_has("The two loads are not alike: see \"What must be known\"")
+        .stdout_has("The two loads are not alike: see \"What to know\"")
         .stdout_has("the loads differ in duration: A had 500ms, B 700ms")
         .stdout_has("the loads differ in timeout: A had 5s, B 100ms")
         .stdout_has("the loads differ in method: A had GET, B HEAD")
@@ -360,11 +360,15 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     assert!(html.contains("Content-Security-Policy"));
     let rig = Rig::new();
     let ran = rig.dyno(&["load", "{url}/hello", "-d", "600ms", "-c", "2", "-o", &page]).status(0);
-    ran.stdout_has("It answered ");
+    ran.stdout_has("The server answered ");
     let html = fs::read_to_string(&page).unwrap();
-    for part in
-        ["Along its time", "Percentiles", "It answered ", "<svg", "requests/s on 2 connections"]
-    {
+    for part in [
+        "Along its time",
+        "Percentiles",
+        "The server answered ",
+        "<svg",
+        "requests/s on 2 connections",
+    ] {
         assert!(html.contains(part), "{part}");
     }
     // A ramp is no run, and has a page all the same.

@@ -96,13 +96,13 @@ fn commands_that_are_suggested_find_a_store_of_another_place() {
     let store = ["--store", "my runs.sqlite"];
     let option = "--store 'my runs.sqlite'`";
     let ran = lab.dyno(&[&["run", "x"], &store[..]].concat()).measured();
-    let _ = ran.stderr_has(&format!("`dyno run --resume {option} goes on"));
+    let _ = ran.stderr_has(&format!("`dyno run --resume {option} continues it"));
     let ran = lab.dyno(&[&["report"], &store[..]].concat()).status(0);
     assert!(
         ran.has_sentence(&format!("more: `dyno report 1 --full {option} has all of it")),
         "{ran}"
     );
-    assert!(ran.has_sentence(&format!("once more: `dyno run x {option}")), "{ran}");
+    assert!(ran.has_sentence(&format!("to repeat: `dyno run x {option}")), "{ran}");
     lab.dyno(&["report"]).status(0).stdout_lacks("--store");
     let ran = lab.dyno(&[&["runs", "rm", "9"], &store[..]].concat()).status(2);
     let _ = ran.stderr_has(&format!("has no run 9; `dyno runs list {option} shows those it has"));

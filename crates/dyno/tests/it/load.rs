@@ -25,9 +25,9 @@ fn a_closed_loop_ends_with_a_report_that_stands_alone() {
         .status(0)
         .stdout_has("GET http://127.0.0.1:")
         .stdout_has("closed: 2 connections")
-        .stdout_has("It answered ")
+        .stdout_has("The server answered ")
         .stdout_has("requests/s on 2 connections")
-        .stdout_has("books     attempted ")
+        .stdout_has("requests  attempted ")
         .stdout_has("+ failed 0 + in flight 0")
         .stdout_has("verdict: ")
         .stdout_lacks("\x1b[");
@@ -133,7 +133,7 @@ fn sessions_that_the_server_ends_have_failed() {
         json["sentence"].as_str().unwrap().to_string()
     };
     let says = run(&ends, &["{url}/hello", "--http2"]);
-    let first = "It failed 100 % of the sessions (20 of 20): in 20 the server closed the connection after 1 call;";
+    let first = "The server failed 100 % of the sessions (20 of 20): in 20 the server closed the connection after 1 call;";
     assert!(says.starts_with(first), "{says}");
     let says = run(&Rig::new(), &["{url}/hello?fault=close-lies-open"]);
     assert!(says.contains("closed the connection after 1 call; it completed 0 of 20"), "{says}");
@@ -284,7 +284,7 @@ fn the_results_are_kept_in_a_file_whole() {
     Rig::new()
         .dyno(&[&["load", "{url}/hello"], &flags[..]].concat())
         .status(0)
-        .stdout_has("It answered");
+        .stdout_has("The server answered");
     let kept: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     fs::remove_file(&path).unwrap();
@@ -319,7 +319,7 @@ fn a_load_says_that_another_dyno_is_at_work() {
 fn an_interrupted_run_reports_what_it_measured() {
     let ran = Rig::new().dyno_interrupted(&["load", "{url}/hello", "-c", "2", "-d", "50s"]);
     assert!(ran.took < Duration::from_secs(40), "{ran}");
-    ran.status(130).stdout_has("It answered").stdout_has("It was stopped after");
+    ran.status(130).stdout_has("The server answered").stdout_has("It was stopped after");
 }
 
 /// As `timeout` sends them; two kinds, because two of one kind may be delivered as one.
@@ -330,7 +330,7 @@ fn two_signals_at_once_are_one_request_to_stop() {
     until("requests arrive", || 10 <= rig.requests());
     going.signal(Signal::INT);
     going.signal(Signal::TERM);
-    going.end().status(130).stdout_has("It answered").stdout_has("It was stopped after");
+    going.end().status(130).stdout_has("The server answered").stdout_has("It was stopped after");
 }
 
 #[test]

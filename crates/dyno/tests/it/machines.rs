@@ -191,7 +191,7 @@ fn a_host_whose_network_is_cut_is_lost_and_both_sides_end_within_the_lease() {
     assert_eq!(output.status.code(), Some(2), "{json}");
     let lost = &json["lost_agents"][0];
     assert_eq!((&lost["name"], &lost["phase"]), (&"g2".into(), &"load".into()), "{json}");
-    assert!(lost["says"].as_str().unwrap().contains("nothing was heard of it for 2 s"), "{json}");
+    assert!(lost["says"].as_str().unwrap().contains("it sent nothing for 2 s"), "{json}");
     until("no agent is left on g1", || agents_on(&hosts, "g1").is_empty());
 }
 

@@ -107,7 +107,7 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
     place.dyno(&["runs", "list"]).status(0).stdout_has("race");
     let report = place.dyno(&["report"]).status(0).stdout_has("--warmup");
     assert!(report.has_sentence("as many requests as quick"), "{report}");
-    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's interval over");
+    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's t interval over");
     let page = fs::read_to_string(place.state().join("reports/1-race.html")).unwrap();
     assert!(page.contains("as many requests as quick"));
 }
@@ -268,7 +268,7 @@ fn a_side_that_fails_is_named_before_the_load() {
         .status(1)
         .stderr_has("it has answered `GET /no-such-page HTTP/1.1` with status 404 for 3 s; --path");
     let neither = place.dyno(&["race", "sleep 60", "sleep 60", "--ready", "300ms"]);
-    neither.status(1).stderr_has("sleep: no right answer within 0.3 s");
+    neither.status(1).stderr_has("sleep: no correct answer within 0.3 s");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let insists = format!("DYNO serve --listen {}", taken.local_addr().unwrap());
     fails_with(

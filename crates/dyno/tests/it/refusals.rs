@@ -46,8 +46,8 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-c", "0"], &["--connections", "at least 1"]);
     refused_load(&["-c", "1000001"], &["--connections", "1,000,000"]);
     refused_load(&["-c", "-5"], &["-5"]);
-    refused_load(&["-d", "0"], &["--duration", "longer than nothing"]);
-    refused_load(&["-d", "25h"], &["--duration", "24h is the most"]);
+    refused_load(&["-d", "0"], &["--duration", "longer than 0"]);
+    refused_load(&["-d", "25h"], &["--duration", "at most 24h"]);
     refused_load(&["-d", "soon"], &["--duration", "500ms, 10s"]);
     refused_load(&["-n", "0"], &["--total", "at least 1"]);
     refused_load(&["-r", "0"], &["--rate", "is not a rate"]);
@@ -57,7 +57,7 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["--sessions", "0"], &["--sessions", "is not a rate"]);
     refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
     refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "at most"]);
-    refused_load(&["--timeout", "0"], &["--timeout", "longer than nothing"]);
+    refused_load(&["--timeout", "0"], &["--timeout", "longer than 0"]);
     refused_load(&["--warmup", "x"], &["--warmup"]);
     refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
     refused_load(&["-t", "0"], &["--threads", "at least 1"]);
@@ -150,7 +150,7 @@ fn a_near_miss_is_named() {
 fn servers_that_cannot_be() {
     refused(&["serve", "--listen", "nowhere"], &["--listen", "127.0.0.1:8080"]);
     refused(&["serve", "--listen", "192.0.2.1:80"], &["--listen", "192.0.2.1:80"]);
-    refused(&["serve", "--delay", "5ms"], &["--delay", "unknown law"]);
+    refused(&["serve", "--delay", "5ms"], &["--delay", "unknown distribution"]);
     refused(&["serve", "--stall", "5s/1s"], &["--stall", "length/period"]);
     refused(&["serve", "--fault-rate", "2"], &["--fault-rate", "from 0 to 1"]);
     refused(&["serve", "--threads", "0"], &["--threads", "at least 1"]);

@@ -40,7 +40,7 @@ pub(crate) struct Ran {
 /// dyno or the server from their CPUs for so long that the figures are invalid.
 pub(crate) fn is_done(code: Option<i32>, text: &str) -> bool {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let was_kept = ["was not running for", "the server gave no right answer for"];
+    let was_kept = ["was not running for", "the server gave no correct answer for"];
     code == Some(0) || code == Some(2) && was_kept.iter().any(|says| text.contains(says))
 }
 

@@ -155,14 +155,14 @@ fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
     let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, rest);
     let mut going = lab.start(&["run", "x"]);
     going.says("the page after the first round: .dyno/reports/1-x.html");
-    assert!(!going.heard.contains("how much of the RFCs"), "{}", going.heard);
+    assert!(!going.heard.contains("conformance check of"), "{}", going.heard);
     going.signal(Signal::KILL);
     going.end();
     let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
     assert!(page.contains("1 of 2 trials"), "the page says how far the run is");
 
     lab.open_gate();
-    lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 server");
+    lab.dyno(&["run", "--resume"]).measured().stderr_has("conformance check of 1 server");
     let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
     assert!(!page.contains("1 of 2 trials"), "it was written again");
 }

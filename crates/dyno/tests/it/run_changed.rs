@@ -94,7 +94,7 @@ fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
             "-c with experiments/sessions.toml: this load is a schedule of rates",
         ),
         (&["x", "--rounds", "0"], "it must be at least 1"),
-        (&["x", "-d", "0"], "it must be longer than nothing"),
+        (&["x", "-d", "0"], "it must be longer than 0"),
     ] {
         let _ = lab.dyno(&[&["run"], arguments].concat()).status(2).stderr_has(says);
     }

@@ -58,7 +58,7 @@ fn a_server_that_does_not_answer_in_time_is_not_ready() {
         let lab = Lab::new().subject("hangs", &hangs).subject("mute", &mute).subject("none", none);
         let lab = lab.oracle("good", "");
         let lab = lab.experiment("x", &["hangs", "mute", "none", "good"], SHORT, "");
-        let within = format!("no right answer within {} s; ", ready.trim_end_matches('s'));
+        let within = format!("no correct answer within {} s; ", ready.trim_end_matches('s'));
         let _ = lab.dyno(&["run", "x"]).measured().stderr_has(&format!("not-ready: {within}"));
         let trials = lab.trials("1");
         let have_begun = !tail(of(&trials, "hangs")).is_empty()

@@ -68,19 +68,19 @@ fn unknown_names_are_named_with_the_near_miss() {
 #[test]
 fn wrong_types_and_amounts_are_named_with_their_line() {
     for (old, new, words) in [
-        ("'Which?'", "7", "x.toml:1: `7` stands where a text belongs"),
-        ("= 200", "= 'many'", "x.toml:4: \"many\" stands where a whole number"),
+        ("'Which?'", "7", "x.toml:1: `7` is given where a text is expected"),
+        ("= 200", "= 'many'", "x.toml:4: \"many\" is given where a whole number"),
         ("= 200", "= 0", "x.toml:4: it must be at least 1"),
-        ("= 200", "= -1", "x.toml:4: `-1` stands where a whole number"),
+        ("= 200", "= -1", "x.toml:4: `-1` is given where a whole number"),
         ("total = 200, ", "", "x.toml:4: a load that never ends"),
         ("= 2 }", "= 2.5 }", "x.toml:4: 2.5 connections; a whole number"),
         ("= 2 }", "= [] }", "x.toml:4: write 1 to 200 loads"),
         ("= 2 }", "= nan }", "x.toml:4: "),
         ("closed", "clsoed", "x.toml:4: unknown key `clsoed`; did you mean `closed`?"),
         ("'0s', ", "'0s', ", ""),
-        ("repeat = 1", "repeat = 1e9", "stands where a whole number"),
-        ("repeat = 1", "repeat = 1001", "x.toml:5: 1000 is the most"),
-        ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` stands here twice"),
+        ("repeat = 1", "repeat = 1e9", "is given where a whole number"),
+        ("repeat = 1", "repeat = 1001", "x.toml:5: at most 1000"),
+        ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` is given twice"),
         ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is not a name"),
     ] {
         if old != new {
@@ -88,7 +88,7 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
         }
     }
     check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is not a status"]);
-    check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is nothing here"]);
+    check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is not a placeholder here"]);
     check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is not a time"]);
 }
 

@@ -88,7 +88,7 @@ fn the_next_start_sweeps_what_a_killed_dyno_left() {
     let folders = || fs::read_dir(lab.root.join(".dyno/work")).unwrap().count();
     assert_eq!(folders(), 1, "no process was left to remove it");
     let mut next = lab.start(&["run", "--resume"]);
-    next.says("an earlier run did not end well; ");
+    next.says("an earlier run ended abnormally; ");
     next.says("removed 1 folder");
     next.says("run 1:");
     assert_eq!(lab.left_of(pid), Vec::<String>::new());
@@ -104,7 +104,7 @@ fn one_signal_keeps_what_is_finished_and_names_the_way_on() {
         let pid = going.pid();
         going.says("1/3 ");
         going.signal(signal);
-        going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
+        going.end().status(130).stderr_has("`dyno run --resume 1` continues it");
         assert_eq!(lab.left_of(pid), Vec::<String>::new());
         let finished = bits(&lab, "1");
         assert_eq!(finished.len(), 1, "{signal:?}");

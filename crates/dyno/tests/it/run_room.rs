@@ -64,7 +64,7 @@ fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
     lab.open_gate();
     let ran = going.end().status(2);
     let ran = ran.stderr_has("small/runs.sqlite: the disk is full");
-    ran.stderr_has("make room; `dyno run --resume 1 --store small/runs.sqlite` goes on");
+    ran.stderr_has("make room; `dyno run --resume 1 --store small/runs.sqlite` continues it");
     let store = small.0.join("runs.sqlite");
     let kept = || {
         let store = store::Store::open(&store).unwrap();

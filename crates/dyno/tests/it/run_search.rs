@@ -59,7 +59,7 @@ fn searches_that_are_interrupted_and_killed_go_on_where_they_were() {
     let mut going = lab.start(&["run", "x"]);
     going.says("slow: first");
     going.signal(Signal::INT);
-    let ran = going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
+    let ran = going.end().status(130).stderr_has("`dyno run --resume 1` continues it");
     assert!(
         ran.stderr.contains("searches are not over") || ran.stdout.contains("not over"),
         "{ran}"

@@ -63,7 +63,7 @@ fn sessions_are_resumed_where_one_can_be() {
     assert_eq!(again["tls"]["meant_to_resume"], 200);
     // The connections of a pool are opened before any of them has a session to resume.
     let ran = load(&rig, &front.url("/hello"), &always).status(0);
-    let _ = ran.stdout_has("0 of 5 handshakes resumed a session, and 5 were to");
+    let _ = ran.stdout_has("0 of 5 handshakes resumed a session, and 5 should have");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn the_truth_is_printed_at_the_end() {
     let text = served(&["--listen", "127.0.0.1:0", "--delay", "constant:2ms"], |url| {
         load(&format!("{url}/hello"), &["-n", "50", "-c", "1"]);
     });
-    assert!(text.contains("served, how many answers took how long"), "{text}");
+    assert!(text.contains("served: number of answers in each range"), "{text}");
     assert!(text.contains("2.00 ms"), "{text}");
 }
 

@@ -50,7 +50,7 @@ fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
     let lab = two(SHORT).subject("ref", &format!("tier = 'reference'\nrun = '{ORACLE}'"));
     let ran = lab.dyno(&["run", "x", "--server-on", "local"]).measured();
     let ran = ran.stderr_has("run 1: x").stderr_has("3 trials of 2: a, ref").stderr_has("3/3 ");
-    assert!(ran.has_sentence("once more: `dyno run x --server-on local`"), "{ran}");
+    assert!(ran.has_sentence("to repeat: `dyno run x --server-on local`"), "{ran}");
     let trials = lab.trials("1");
     assert!(trials.iter().all(|trial| trial.outcome.kind == OutcomeKind::Measured), "{ran}");
     for trial in &trials {
@@ -132,7 +132,7 @@ fn a_trial_is_kept_whole_wherever_its_parts_are() {
         let doubts = doubts.unwrap_or_else(|| panic!("{report:#}"));
         assert!(doubts.iter().all(|doubt| doubt["id"] != "books"), "{place:?}: {doubts:#?}");
         let again = [&["`dyno", "run", "x"], place].concat().join(" ");
-        assert!(ran.has_sentence(&format!("once more: {again} --rounds 1`")), "{ran}");
+        assert!(ran.has_sentence(&format!("to repeat: {again} --rounds 1`")), "{ran}");
     }
 }
 
@@ -151,7 +151,7 @@ fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
     going.says("1/2 ");
     let host = host_of(&going);
     going.signal(Signal::INT);
-    let again = "`dyno run --resume 1 --server-on local` goes on";
+    let again = "`dyno run --resume 1 --server-on local` continues it";
     going.end().status(130).stderr_has(again);
     has_gone(host);
     assert_eq!(lab.trials("1").len(), 1);
@@ -199,7 +199,7 @@ fn a_host_that_is_lost_is_named_and_what_was_finished_is_kept() {
     let host = host_of(&going);
     kill_process(host, Signal::KILL).unwrap();
     let says = "local: it ended: signal 9 (KILL); what was finished before is kept, and `dyno run --resume 1 \
-                --server-on local` goes on";
+                --server-on local` continues it";
     going.end().status(2).stderr_has(says);
     has_gone(host);
     assert_eq!(lab.trials("1").len(), 1);
@@ -215,7 +215,7 @@ fn a_host_that_says_nothing_is_given_up() {
     going.says("order (seed");
     let host = host_of(&going);
     kill_process(host, Signal::STOP).unwrap();
-    going.end().status(2).stderr_has("local: nothing was heard of it for 10 s");
+    going.end().status(2).stderr_has("local: it sent nothing for 10 s");
     has_gone(host);
 }
 

@@ -145,7 +145,7 @@ fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
         let ran = behind(&lab, &gate, &[]).status(2).stderr_has(says);
         assert!(!ran.stderr.contains('\x1b'), "{ran}");
     };
-    let order = "server1: it does not keep to the order of a run";
+    let order = "server1: it does not follow the protocol of a run";
     refused(r#"{"begun":{"trial":0}}"#, order);
     refused(r#"{"load":{"load":1,"order":"00"}}"#, order);
     refused(r#"{"kept":{"store":"00"}}"#, order);
@@ -262,7 +262,7 @@ fn a_host_obeys_only_orders_of_a_run() {
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
         (
             &b"\"halt\"\n{\"met\":{\"lanes\":1,\"hosts\":[],\"processes\":[]}}\n"[..],
-            "an order before it was greeted",
+            "an order before the greeting",
         ),
     ] {
         talk(&lab, &[], garbage).status(2).stderr_has(says);

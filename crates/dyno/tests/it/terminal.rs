@@ -83,7 +83,7 @@ fn the_live_view_gives_the_screen_back_before_the_report() {
     assert!(shown.contains(ENTER) && shown.contains(COLOUR), "{shown}");
     let (live, report) = shown.split_once(LEAVE).unwrap();
     assert!(live.contains("offered") && live.contains("p99"), "{live}");
-    assert!(report.contains("It answered") && !report.contains(ENTER), "{report}");
+    assert!(report.contains("The server answered") && !report.contains(ENTER), "{report}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn held_connections_are_shown_while_they_are_held() {
     for text in ["20 connections to", "in one step of 3 s", "messages", "lateness in", " left"] {
         assert!(live.contains(text), "{text} in {live}");
     }
-    assert!(report.contains("It held 20 of 20") && !report.contains(ENTER), "{report}");
+    assert!(report.contains("The server held 20 of 20") && !report.contains(ENTER), "{report}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn no_live_shows_no_view() {
         ["hold", "{url}/poll/0.1", "-c", "2", "--every", "1s", "--settle", "0", "--no-live"];
     let (code, shown) = watched((80, 24), "", &command, None);
     assert!(is_done(code, &shown), "{shown}");
-    assert!(!shown.contains(ENTER) && shown.contains("It held 2 of 2"), "{shown}");
+    assert!(!shown.contains(ENTER) && shown.contains("The server held 2 of 2"), "{shown}");
 }
 
 #[test]

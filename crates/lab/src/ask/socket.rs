@@ -102,7 +102,8 @@ impl Call<'_> {
             };
             let room = KEPT.saturating_sub(received_bytes.len());
             received_bytes.extend_from_slice(&buffer[..count.min(room)]);
-            result.map_err(|fault| failure(format!("no WebSocket as it should be: {fault}")))?;
+            result
+                .map_err(|fault| failure(format!("the WebSocket handshake is wrong: {fault}")))?;
             if received.judge()? {
                 held.leave(&mut unsent);
                 // The server has sent everything that was requested: how it takes the Close is not the question.
@@ -224,8 +225,8 @@ impl Received<'_> {
 
     fn too_early(&self) -> String {
         let rest = match self.topic {
-            Topic::Beats(_) => "it should go on for ever",
-            Topic::Echo(_) => "it should give back what is said first",
+            Topic::Beats(_) => "it should never end",
+            Topic::Echo(_) => "it should echo what is sent first",
         };
         format!("the server closed the WebSocket; {rest}")
     }

@@ -98,7 +98,7 @@ fn a_stream_is_heard_until_it_has_beaten_often_enough() {
     is_said("s apart", 20_000, None, &poll("/poll/0.1", 200));
     is_said("s apart", 20_000, None, &poll("/poll/0.01", 200));
     assert!(check(None, &poll("/poll/0.05", 201)).unwrap().starts_with("status 200;"));
-    assert!(check(None, &poll("/hello", 200)).unwrap().contains("go on for ever"));
+    assert!(check(None, &poll("/hello", 200)).unwrap().contains("should never end"));
     is_said("1 of 3 chunks", 500, None, &poll("/poll/9", 200));
 }
 
@@ -164,7 +164,7 @@ fn a_websocket_is_heard_until_it_has_said_enough() {
     let ends = check(None, &poll("/wspoll/0.05?beats=2")).unwrap();
     assert!(ends.contains("closed the WebSocket"), "{ends}");
     let no = check(None, &poll("/hello")).unwrap();
-    assert_eq!(no, "no WebSocket as it should be: ws.not_switched");
+    assert_eq!(no, "the WebSocket handshake is wrong: ws.not_switched");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_is_said_on_a_websocket_must_come_back() {
     let ends = check(None, &echo("/wspoll/1?beats=0")).unwrap();
     assert!(ends.contains("closed the WebSocket"), "{ends}");
     let no = check(None, &echo("/hello")).unwrap();
-    assert_eq!(no, "no WebSocket as it should be: ws.not_switched");
+    assert_eq!(no, "the WebSocket handshake is wrong: ws.not_switched");
 }
 
 #[test]

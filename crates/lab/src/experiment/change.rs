@@ -182,7 +182,7 @@ fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 
 fn refuse_twice<T: PartialEq + std::fmt::Display>(key: Key, list: &[T]) -> Result<(), Flaw> {
     match (1..list.len()).find(|&place| list[..place].contains(&list[place])) {
-        Some(place) => key.flaw(format!("`{}` stands here twice", list[place])),
+        Some(place) => key.flaw(format!("`{}` is given twice", list[place])),
         None => Ok(()),
     }
 }

@@ -142,7 +142,7 @@ impl Experiment {
         let others = [Some(self.warmup), Some(self.pause), Some(self.promise.p99), warmup];
         let all = least.into_iter().chain(held).chain(limits).chain(others).flatten();
         if least.contains(&Some(Duration::ZERO)) {
-            return Key::Load.flaw("it has a time of nothing, where something must pass");
+            return Key::Load.flaw("it has a time of 0, where a longer one is needed");
         }
         match all.into_iter().any(|time| TIME_MAX < time) {
             true => Key::Load.flaw("it has a time that is longer than any that can be written"),
@@ -200,7 +200,7 @@ impl Experiment {
         };
         if CONNECTIONS_MAX < most {
             return Key::Load
-                .flaw(format!("{most} connections or calls; {CONNECTIONS_MAX} is the most"));
+                .flaw(format!("{most} connections or calls; at most {CONNECTIONS_MAX}"));
         }
         if self.points.is_empty() || POINTS_MAX < self.points.len() {
             return Key::Points.flaw(format!("write 1 to {POINTS_MAX} loads"));
@@ -218,7 +218,7 @@ impl Experiment {
         match &self.course {
             None => return Ok(()),
             Some(Schedule::Steps(steps)) if steps.iter().any(|(_, time)| TIME_MAX < *time) => {
-                return Key::Points.flaw("a step is longer than a day; 24h is the most");
+                return Key::Points.flaw("a step is longer than a day; at most 24h");
             }
             Some(Schedule::Level(_)) => {
                 return Key::Points.flaw("write one rate as a number, without quotes");
@@ -277,7 +277,7 @@ impl Experiment {
         let bounds = |key: Key, rounds: u32| match rounds {
             0 => key.flaw("it must be at least 1"),
             1..=REPEATS_MAX => Ok(()),
-            _ => key.flaw(format!("{REPEATS_MAX} is the most")),
+            _ => key.flaw(format!("at most {REPEATS_MAX}")),
         };
         bounds(Key::Repeat, self.repeat)?;
         let Some(until) = self.until else { return Ok(()) };
@@ -293,8 +293,9 @@ impl Experiment {
         }
         bounds(Key::RepeatMax, until.repeat_max)?;
         match until.repeat_max < self.repeat {
-            true => Key::RepeatMax
-                .flaw(format!("fewer than the least, which are {} (`repeat`)", self.repeat)),
+            true => {
+                Key::RepeatMax.flaw(format!("fewer than the minimum of {} (`repeat`)", self.repeat))
+            }
             false => Ok(()),
         }
     }
@@ -374,7 +375,7 @@ fn names(key: Key, names: &[String]) -> Result<(), Flaw> {
         return key.flaw("an empty list; name at least one");
     }
     match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-        Some(at) => key.flaw(format!("`{}` stands here twice", names[at])),
+        Some(at) => key.flaw(format!("`{}` is given twice", names[at])),
         None => Ok(()),
     }
 }
@@ -394,7 +395,7 @@ fn check_pairs(pairs: &Pairs, subjects: &Subjects) -> Result<(), Flaw> {
         return Key::Pairs.flaw("its values have no ratio; name a rate, a time or a memory");
     }
     if [Some(pairs.most), pairs.builds].into_iter().flatten().any(|number| MOST < number) {
-        return Key::Pairs.flaw(format!("{MOST} is the most"));
+        return Key::Pairs.flaw(format!("at most {MOST}"));
     }
     if [Some(pairs.most), pairs.builds].into_iter().flatten().any(|number| number == 0) {
         return Key::Pairs.flaw("it must be at least 1");

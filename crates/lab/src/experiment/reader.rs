@@ -297,7 +297,7 @@ impl Reader<'_> {
     fn upto(&self, number: &Spanned<u64>, most: u64) -> Result<u64, ConfigError> {
         match self.positive(number)? {
             number if number <= most => Ok(number),
-            _ => Err(self.wrong(number, format!("{most} is the most"))),
+            _ => Err(self.wrong(number, format!("at most {most}"))),
         }
     }
 

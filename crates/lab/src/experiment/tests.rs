@@ -68,7 +68,7 @@ fn there_is_a_ceiling_unless_the_file_says_no() {
     assert!(
         check("seed = 2011", "seed = 2011, ceiling = 'no'")
             .unwrap_err()
-            .contains(":7: \"no\" stands where true or false belongs")
+            .contains(":7: \"no\" is given where true or false is expected")
     );
 }
 
@@ -101,7 +101,7 @@ fn rounds_may_go_on_until_they_tell_enough() {
         ("until = '±0%'", ":7: `±0%` is not an interval"),
         ("until = '±NaN%'", ":7: `±NaN%` is not an interval"),
         ("until = '±3%', repeat = 2", ":7: with `until` it is the least"),
-        ("until = '±3%', repeat = 9, repeat_max = 8", ":7: fewer than the least, which are 9"),
+        ("until = '±3%', repeat = 9, repeat_max = 8", ":7: fewer than the minimum of 9"),
         ("repeat_max = 8", ":7: it bounds `until`"),
         ("limit = '1h'", ":7: it bounds `until`"),
         ("until = '±3%', limit = 'long'", ":7: `long` is not a time"),
@@ -154,7 +154,7 @@ fn a_promise_may_be_said() {
         promise,
         Promised { p99: Duration::from_millis(20), failed_percent: 0.1, is_stated: true }
     );
-    assert!(with_promise("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
+    assert!(with_promise("p99 = '0ms'").unwrap_err().contains("longer than 0"));
     assert!(with_promise("failures = '101%'").unwrap_err().contains("not a percentage"));
     assert!(with_promise("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));
 }
@@ -168,7 +168,7 @@ fn what_is_wrong_is_said_with_its_line() {
             ":4: unknown figure `respons_p50_ms`; did you mean `response_p50_ms`?",
         ),
         ("subjects = [\"a\", \"b\"]", "subjects = []", ":3: an empty list"),
-        ("\"b\"", "\"a\"", ":3: `a` stands here twice"),
+        ("\"b\"", "\"a\"", ":3: `a` is given twice"),
         ("\"b\"", "\"../b\"", ":3: `../b` is not a name"),
         ("workload", "worklod", ":4: unknown key `worklod`; did you mean `workload`?"),
         ("step = 100", "step = 0", ":5: `from` must not be above"),
@@ -389,10 +389,10 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     );
     for (keys, says) in [
         ("{}", ":1: nothing is required; write it like { must_broken = 0"),
-        ("{ must_broken = -1 }", ":1: `-1` stands where a whole number"),
-        ("{ must_broken = 'none' }", ":1: \"none\" stands where a whole number"),
+        ("{ must_broken = -1 }", ":1: `-1` is given where a whole number"),
+        ("{ must_broken = 'none' }", ":1: \"none\" is given where a whole number"),
         ("{ must_brocken = 0 }", ":1: unknown key `must_brocken`; did you mean `must_broken`?"),
-        ("0", ":1: `0` stands where a table belongs"),
+        ("0", ":1: `0` is given where a table is expected"),
     ] {
         let refused = requiring(keys).unwrap_err();
         assert!(refused.contains(says), "{keys}: {refused}");
@@ -527,7 +527,7 @@ fn a_change_that_makes_no_sense_is_refused_with_the_reason() {
     let open = "open = { rate = 10 }, duration = '1s'";
     let says = of(open, Change::Connections(vec![2])).unwrap_err();
     assert!(says.contains("a schedule of rates, which"), "{says}");
-    assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("1000 is the most"));
+    assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("at most 1000"));
 }
 
 #[test]

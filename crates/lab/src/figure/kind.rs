@@ -74,7 +74,7 @@ impl Kind {
                  mean of the others, from which they may not have deviated at all. All given up: `≥` 0, as all may \
                  have taken the same time."
             }
-            Kind::Silence => "no such time, or fewer than ten right answers: 0.",
+            Kind::Silence => "no such time, or fewer than ten correct answers: 0.",
             Kind::Reading => {
                 "no reading: not there; so is CPU time whose readings cover less than half of the time, and what would be divided by 0."
             }

@@ -27,14 +27,15 @@ const FROM_SENT: &str = "from when the request was sent to the last byte of its 
 const CONNECTIONS: &str =
     "connections begun under load; of a pool, those opened before the measured time, too";
 const HANDSHAKES: &str = "TLS handshakes done under load, full and resumed; of a pool, those before the measured time, too";
-const TO_CONNECTED: &str = "from the start of a connection to TCP's agreement";
-const FROM_CONNECTED: &str = "from TCP's agreement to the end of the handshake of TLS";
-const SILENCES: &str = "times from one right answer (or the beginning of the measured time) to the next (or its end), over all connections, \
-     threads and agents, that are longer than 100 ms, than 10 × the mean time between right answers, and than the p99 of \
-     service outside them: of the answers in windows (of 100 ms; wider in a long load) that none of them touches. In a \
-     schedule such a time begins when a request is due and not answered; one that failed is not answered. Times of 10 ms or \
-     more in which a thread of dyno was not running are subtracted; other servers' turns are not on the clock. In a load of \
-     more than 27 minutes, times shorter than a 16,384th of it do not count";
+const TO_CONNECTED: &str = "from the start of a connection until TCP has established it";
+const FROM_CONNECTED: &str = "from the established connection to the end of the TLS handshake";
+const SILENCES: &str = "times from one correct answer (or the beginning of the measured time) to the next (or its \
+     end), over all connections, threads and agents, that are longer than 100 ms, than 10 × the mean time between \
+     correct answers, and than the p99 of service outside them: of the answers in windows (of 100 ms; wider in a long \
+     load) that none of them touches. In a schedule such a time begins when a request is due and not answered; one \
+     that failed is not answered. Times of 10 ms or more in which a thread of dyno was not running are subtracted; \
+     other servers' turns are not on the clock. In a load of more than 27 minutes, times shorter than a 16,384th of it \
+     do not count";
 const SUBJECT: &str = "all processes of the server";
 const FROM_START: &str =
     "from the start of the trial to the end of the measured time, ten readings a second";
@@ -43,7 +44,8 @@ const MESSAGES: &str = "messages that came in the step's measured part";
 const STEP: &str = "the step's measured part";
 const WHOLE_STEP: &str = "from the step's begin to its end";
 const AT_END: &str = "at the step's end";
-const TO_AGREED: &str = "from TCP's agreement to the head of the answer or the handshake";
+const TO_AGREED: &str =
+    "from the established connection to the head of the answer or the end of the handshake";
 const FROM_BEAT: &str = "from when the message was due to when it came";
 const FROM_MESSAGE: &str = "from one message to the next on the same connection";
 
@@ -68,7 +70,8 @@ pub const DISTRIBUTIONS: [(&str, &str, &str); 8] = [
     (
         "ready",
         CONNECTIONS,
-        "from the end of the handshake, or without TLS from TCP's agreement, to the SETTINGS of an HTTP/2 server",
+        "from the end of the handshake, or without TLS from the established connection, to the SETTINGS of an HTTP/2 \
+         server",
     ),
 ];
 
@@ -185,7 +188,7 @@ trials {
     LongestSilence {
         key: "longest_silence_ms", heading: "longest silence", unit: Milliseconds, better: Lower,
         kind: Silence, column: More(4),
-        meaning: "the longest time without a right answer that is a silence; 0 without one",
+        meaning: "the longest time without a correct answer that is a silence; 0 without one",
         population: "silences, as in `silent_percent`",
         time: MEASURED,
         fold: Some(Fold::Greatest),
@@ -297,14 +300,14 @@ trials {
     }
     RssPeak {
         key: "rss_peak_bytes", heading: "memory", unit: Bytes, better: Lower, kind: Reading, column: Main(7),
-        meaning: "the most that the server held (RSS)",
+        meaning: "the server's peak memory (RSS)",
         population: SUBJECT, time: FROM_START,
         trial: |trial| exact(readings::peak(trial.watched()?, "subject.memory.rss")?),
         at_step: Some(Figure::RssMax),
     }
     PssPeak {
         key: "pss_peak_bytes", heading: "PSS", unit: Bytes, better: Lower, kind: Reading, column: More(5),
-        meaning: "the most that the server held, shared pages divided among processes",
+        meaning: "the server's peak memory, shared pages divided among processes",
         population: SUBJECT, time: FROM_START,
         trial: |trial| exact(readings::peak(trial.watched()?, "subject.memory.pss")?),
         at_step: Some(Figure::PssMax),
@@ -319,8 +322,8 @@ trials {
     }
     StartUp {
         key: "start_up_ms", heading: "start-up", unit: Milliseconds, better: Lower, kind: Start, column: More(6),
-        meaning: "from its start to the first right answer",
-        population: SUBJECT, time: "from the start of its command to its first right answer",
+        meaning: "from its start to the first correct answer",
+        population: SUBJECT, time: "from the start of its command to its first correct answer",
         trial: |trial| milliseconds(trial.launch()?.ready_after? as f64),
     }
     Backlog {
@@ -338,7 +341,7 @@ trials {
     GeneratorBusy {
         key: "generator_busy_percent", heading: "dyno busy", unit: Percent, better: Neither,
         kind: Share, column: Nowhere,
-        meaning: "of the time, dyno's threads had something to do",
+        meaning: "the share of the time in which dyno's threads had something to do",
         population: "dyno's own threads",
         time: "from the load's begin to its end",
         trial: |trial| exact(generator_busy(&trial.recording?.lanes)? * 100.0),
@@ -377,8 +380,8 @@ steps {
         step: |step| count(step.plateau.opening),
     }
     BegunAgain {
-        key: "begun_again", heading: "again", unit: Unit::Count, better: Lower, kind: Count, column: More(0),
-        meaning: "connections that were begun again",
+        key: "begun_again", heading: "reopened", unit: Unit::Count, better: Lower, kind: Count, column: More(0),
+        meaning: "lost connections that were opened again",
         population: HELD, time: WHOLE_STEP,
         step: |step| count(step.plateau.begun_again),
     }
@@ -512,14 +515,14 @@ steps {
     }
     IoRead {
         key: "io_read_kib_per_s", heading: "read", unit: KibPerSecond, better: Neither, kind: Reading, column: Nowhere,
-        meaning: "what the server's `read` and its kin returned; `recv` is not counted by the kernel",
+        meaning: "bytes that the server's `read` and similar calls returned; the kernel does not count `recv`",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.growth_per_s("subject.io.read")? / 1_024.0),
     }
     IoWritten {
         key: "io_written_kib_per_s", heading: "written", unit: KibPerSecond, better: Neither,
         kind: Reading, column: Nowhere,
-        meaning: "what the server's `write` and its kin took; `send` is not counted by the kernel",
+        meaning: "bytes that the server's `write` and similar calls took; the kernel does not count `send`",
         population: SUBJECT, time: STEP,
         step: |step| exact(step.growth_per_s("subject.io.written")? / 1_024.0),
     }

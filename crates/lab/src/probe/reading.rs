@@ -277,7 +277,9 @@ impl Reader<'_> {
         let is_short = (1..=most).contains(&words.chars().count());
         match is_short && !words.chars().any(char::is_control) {
             true => Ok(words),
-            false => Err(self.wrong(text, format!("a line of 1 to {most} letters belongs here"))),
+            false => {
+                Err(self.wrong(text, format!("a line of 1 to {most} letters is expected here")))
+            }
         }
     }
 

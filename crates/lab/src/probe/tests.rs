@@ -113,8 +113,11 @@ fn what_cannot_be_declared_is_refused_with_its_line_and_the_way_out() {
             reading("rss.all_bytes", mean, ""),
             "4: dyno has figures of its own that begin with `rss`; ",
         ),
-        (reading(bytes, mean, "heading = \"\""), "7: a line of 1 to 20 letters belongs here"),
-        (reading(bytes, mean, "heading = \"a\\nb\""), "7: a line of 1 to 20 letters belongs here"),
+        (reading(bytes, mean, "heading = \"\""), "7: a line of 1 to 20 letters is expected here"),
+        (
+            reading(bytes, mean, "heading = \"a\\nb\""),
+            "7: a line of 1 to 20 letters is expected here",
+        ),
         (
             reading(bytes, "\"max\"", "per = { name = \"jvm.threads\", one = \"thread\" }"),
             "6: `per` divides a mean; ",

@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for Scalar {
             toml::Value::Integer(number) => Ok(Scalar(number.to_string())),
             toml::Value::Boolean(truth) => Ok(Scalar(if truth { "yes" } else { "no" }.into())),
             other => Err(D::Error::custom(format!(
-                "a {} where a text or a whole number belongs",
+                "a {} where a text or a whole number is expected",
                 other.type_str()
             ))),
         }

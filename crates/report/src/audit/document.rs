@@ -42,7 +42,7 @@ pub(super) fn sentence(audit: &Audit) -> String {
     let beside = match of_files {
         0 => String::new(),
         number => format!(
-            " What is the same in all rows speaks against {} as a whole.",
+            " Findings that all rows share are about {} as a whole.",
             counted(number as u64, "file", "files")
         ),
     };

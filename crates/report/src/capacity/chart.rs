@@ -142,7 +142,7 @@ fn spot(place: &Place, criterion: &Criterion) -> Option<Spot> {
         some => format!("; {some} ended early"),
     };
     let says = format!(
-        "{} {}; {} of {} {kind} kept the limits{early}",
+        "{} {}; {} of {} {kind} met the limits{early}",
         sentence::lost(pooled),
         sentence::column(criterion),
         judged.kept,

@@ -122,7 +122,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
         Conclusion::AtLeast => ExplainedDoubt::new(
             "capacity_at_least",
             Gravity::Note,
-            "The highest rate that was tried is held: the capacity may be more.",
+            "The server meets the limits at the highest rate that was tried: the capacity may be higher.",
             format!("load it from more machines (--load-on), or raise {}", key("most")),
         ),
         Conclusion::OutOfTime { .. } => ExplainedDoubt::new(

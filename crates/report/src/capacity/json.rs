@@ -19,7 +19,7 @@ pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
 }
 
 json_type! {
-    /// A search for the highest rate at which a server keeps the limits.
+    /// A search for the highest rate at which a server meets the limits.
     pub(crate) struct CapacityDocument as "capacity_report" of found: FinishedSearch<'_> {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
@@ -88,10 +88,10 @@ json_type! {
             }
             _ => None,
         },
-        /// right answers each second at the lower end
+        /// correct answers each second at the lower end
         answered_at_lower_per_s: Option<f64> =
             found.answer.lower.as_ref().map(|end| end.answered_per_s),
-        /// right answers each second at the upper end
+        /// correct answers each second at the upper end
         answered_at_upper_per_s: Option<f64> =
             found.answer.upper.as_ref().map(|end| end.answered_per_s),
         /// an end is known by short trials only
@@ -122,13 +122,13 @@ json_type! {
         word: Option<&'static str> = place.judged.as_ref().map(|judged| judged.word.name()),
         /// full trials
         trials: usize = place.judged.as_ref().map_or(0, |judged| judged.of),
-        /// of these, those that kept the limits by themselves
+        /// of these, those that met the limits by themselves
         kept: usize = place.judged.as_ref().map_or(0, |judged| judged.kept),
         /// short trials
         short_trials: usize = place.short.as_ref().map_or(0, |judged| judged.of),
-        /// of these, those that kept the limits by themselves
+        /// of these, those that met the limits by themselves
         short_kept: usize = place.short.as_ref().map_or(0, |judged| judged.kept),
-        /// full trials that ended early, because they could not keep the limits any more
+        /// full trials that ended early, because they could not meet the limits any more
         ended_early: usize = place.judged.as_ref().map_or(0, |judged| judged.ended_early),
         /// short trials that ended early
         short_ended_early: usize = place.short.as_ref().map_or(0, |judged| judged.ended_early),

@@ -118,7 +118,7 @@ pub(crate) fn tried_rates(found: &FinishedSearch<'_>, key: String) -> Option<Tab
     let mut columns = vec![
         Column::new("rate", "requests/s", 0),
         Column::new("word", "", 0).left(),
-        Column::new("kept", "kept", 0).meaning("trials that kept the limits by themselves, of all"),
+        Column::new("kept", "kept", 0).meaning("trials that met the limits by themselves, of all"),
     ];
     let criteria = found.search.aim.criteria();
     columns.extend(criteria.iter().enumerate().map(|(place, of)| {

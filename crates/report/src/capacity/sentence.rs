@@ -106,8 +106,8 @@ pub(crate) fn evidence(found: &FinishedSearch<'_>) -> Vec<String> {
     all
 }
 
-/// How many of the full trials at the ends kept the aim: `5 of 5 fresh processes kept the limits at 1,520/s, 1 of 5
-/// at 1,580/s.`
+/// How many of the full trials at the ends kept the aim: `5 of 5 fresh processes met the limits at 1,520/s, 1 of 5 at
+/// 1,580/s.`
 fn kept(found: &FinishedSearch<'_>) -> Option<String> {
     let full = [&found.answer.lower, &found.answer.upper].into_iter().flatten();
     let mut full = full.filter(|end| !end.is_short);
@@ -122,7 +122,7 @@ fn kept(found: &FinishedSearch<'_>) -> Option<String> {
     let kept = |end: &End| format!("{} of {}", end.judged.kept, end.judged.of);
     let other =
         full.next().map_or(String::new(), |end| format!(", and {} {}", kept(end), at_rate(end)));
-    Some(format!("{} {trials} kept the limits {}{other}.", kept(first), at_rate(first)))
+    Some(format!("{} {trials} met the limits {}{other}.", kept(first), at_rate(first)))
 }
 
 /// Why no more is known.
@@ -150,8 +150,8 @@ fn open(found: &FinishedSearch<'_>) -> Option<String> {
             whole(found.search.width)
         ),
         Conclusion::Collapsed { kept } => format!(
-            "It kept {}/s at first, and later neither that nor any lower rate: it did not recover from the overload \
-             in between.",
+            "It held {}/s at first, and later neither that nor any lower rate: it did not recover from the overload in \
+             between.",
             rate(*kept)
         ),
         Conclusion::CannotTell { says, in_a_row } => {

@@ -373,7 +373,7 @@ fn asked(result: &CheckResult) -> String {
 fn notes(tally: &VerdictCounts, is_part: bool) -> String {
     let mut notes = vec![tally.score()];
     if tally.not_applicable > 0 {
-        notes.push(format!("{} not applicable, apart from these", tally.not_applicable));
+        notes.push(format!("{} more are not applicable", tally.not_applicable));
     }
     if tally.unstable > 0 {
         notes.push(format!("{} unstable", tally.unstable));

@@ -161,7 +161,7 @@ fn connecting() -> Picture<'static> {
         has_references: true,
         panels: vec![
             time(
-                "until TCP agreed",
+                "until TCP is connected",
                 NOTE,
                 of(Figure::StepConnectP99),
                 Some(of(Figure::StepConnectP50)),

@@ -114,7 +114,7 @@ fn withdrawn(trend: &Trend) -> impl Iterator<Item = Entry> {
     trend.series.iter().flat_map(|series| {
         let lines = series.course.withdrawn.iter().filter_map(|place| series.lines.get(*place));
         lines.map(move |line| {
-            let head = format!("{}: a change is announced no more", name(series));
+            let head = format!("{}: a change is no longer announced", name(series));
             let says = format!("before the last run it was announced at {}", run(line));
             Entry::new(Tone::Doubtful, head).with(Tone::Plain, says)
         })

@@ -141,8 +141,8 @@ json_type! {
         before_the_last_run: &'static str = before(shift.before),
         /// where it was announced before the last run came, if it moved
         was_first: Option<usize> = was(shift.before),
-        /// the command that proves it, in which BASE and HEAD stand for what only a reader knows, and `…` for what is not in
-        /// a history; null: one of the two runs is of no commit, or both are of one
+        /// the command that proves it, in which BASE and HEAD stand for what only a reader knows, and `…` for what is
+        /// not in a history; null: one of the two runs has no commit, or both are of one
         command: Option<String> =
             last.zip(first).and_then(|(last, first)| Some(proof(last, first).ok()?.command)),
     }

@@ -22,10 +22,12 @@ pub(super) fn clean_commit(line: &Line) -> Option<String> {
 /// The command that measures both sides anew, or why there is none.
 pub(super) fn proof(last: &Line, first: &Line) -> Result<Proof, String> {
     let (Some(old), Some(new)) = (clean_commit(last), clean_commit(first)) else {
-        return Err("no `dyno gate` can prove it: one of the two runs is of no commit".into());
+        return Err(
+            "it cannot be verified by `dyno gate`: one of the two runs has no commit".into()
+        );
     };
     if old == new {
-        return Err("both runs are of one commit: what changed is not in the repository".into());
+        return Err("both runs have the same commit: what changed is not in the repository".into());
     }
     let commits = [old.as_str(), &new];
     Ok(match (first.made_by, &first.side) {
@@ -46,13 +48,13 @@ fn of_run(line: &Line, [old, new]: [&str; 2]) -> Proof {
     let (base, head) = (format!("git:{old}"), format!("git:{new}"));
     let words = ["dyno", "gate", &line.experiment, "--server", &line.subject];
     let words = [&words[..], &["--base", &base, "--head", &head]].concat();
-    Proof { says: "what proves it:".into(), command: shown(words, &[]) }
+    Proof { says: "to verify it:".into(), command: shown(words, &[]) }
 }
 
 /// A server that runs already is started by a command that no history knows.
 fn of_server(line: &Line, commits: [&str; 2]) -> Proof {
     let says = format!(
-        "what proves it, where BASE and HEAD are the commands that start the server at commit {} and at {}:",
+        "to verify it, where BASE and HEAD are the commands that start the server at commit {} and at {}:",
         short(commits[0]),
         short(commits[1])
     );
@@ -78,8 +80,8 @@ fn of_folder(line: &Line, commits: [&str; 2], place: &str) -> Proof {
 
 fn worktrees([old, new]: [&str; 2]) -> String {
     format!(
-        "what proves it, once both commits are built in worktrees (`git worktree add --detach base {}`, `git worktree add \
-         --detach head {}`):",
+        "to verify it, once both commits are built in worktrees (`git worktree add --detach base {}`, `git worktree \
+         add --detach head {}`):",
         short(old),
         short(new)
     )

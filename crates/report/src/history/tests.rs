@@ -212,17 +212,14 @@ fn no_command_proves_what_is_of_no_commit_or_of_one() {
     lines[10].run.is_dirty = Some(true);
     let says = shown(&trend(&written(&lines)));
     let since = format!("Since {} with changes: ", &lines[10].run.commit.as_deref().unwrap()[..8]);
-    assert!(
-        says.contains(&since) && says.contains("one of the two runs is of no commit"),
-        "{says}"
-    );
+    assert!(says.contains(&since) && says.contains("one of the two runs has no commit"), "{says}");
     let hash = commit(0).hash;
     lines
         .iter_mut()
         .for_each(|line| (line.run.commit, line.run.is_dirty) = (Some(hash.clone()), Some(false)));
     lines[10..].iter_mut().for_each(|line| line.dyno_version = "9.9".into());
     let says = shown(&trend(&written(&lines)));
-    assert!(says.contains("both runs are of one commit"), "{says}");
+    assert!(says.contains("both runs have the same commit"), "{says}");
     assert!(says.contains("dyno changed there, too: 0.1.0, then 9.9"), "{says}");
 }
 

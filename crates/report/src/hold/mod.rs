@@ -88,7 +88,7 @@ pub fn document(held: &FinishedHold) -> Document {
 
 fn sentence(findings: &Findings<'_>) -> String {
     let mut ramps = findings.board.ramps.iter().flat_map(|ramps| &ramps.subjects);
-    ramps.next().map_or(String::new(), |ramp| held::sentence("It", ramp))
+    ramps.next().map_or(String::new(), |ramp| held::sentence("The server", ramp))
 }
 
 /// A ramp is a run of one server with one round.

@@ -118,10 +118,7 @@ impl<'t> Details<'t> {
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
-                format!(
-                    "; {} more answers to requests of the measured time came after it",
-                    count(after)
-                )
+                format!("; {} more arrived after the measured time", count(after))
             }
         };
         format!("{answers} correct answers in {seconds}{carried}{after}")
@@ -215,7 +212,7 @@ impl<'t> Details<'t> {
         if bars.is_empty() {
             return Vec::new();
         }
-        let title = Line::ink(Ink::Dim, "response time, how many answers took how long");
+        let title = Line::ink(Ink::Dim, "response time: number of answers in each range");
         let lines = std::iter::once(title).chain(bars).collect();
         vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
     }
@@ -224,7 +221,7 @@ impl<'t> Details<'t> {
         let total = &self.recording.total;
         let failed = total.failed_in_all();
         let mut facts = vec![Fact::new(
-            "books",
+            "requests",
             format!(
                 "attempted {} = correct {} + failed {} + in flight {}",
                 count(total.attempted),
@@ -315,7 +312,7 @@ impl<'t> Details<'t> {
     fn queue(&self) -> Option<Fact> {
         let queue = self.queue?;
         let holds = queue.backlog.map_or("the server's".into(), |backlog| {
-            format!("the server's holds {} connections", count(u64::from(backlog)))
+            format!("the server's accept queue holds {} connections", count(u64::from(backlog)))
         });
         let overflows = match queue.overflows {
             0 => "no accept queue of this machine was full".to_string(),
@@ -342,7 +339,7 @@ impl<'t> Details<'t> {
         let fact = Fact::new(
             "dyno",
             format!(
-                "{threads} busy {}, polling {} of the time, p99 sent {late} late",
+                "{threads} busy {}, polling {} of the time, sent late p99 {late}",
                 busy.join(", "),
                 share(generator_polled(&recording.lanes)),
             ),
@@ -353,7 +350,7 @@ impl<'t> Details<'t> {
         ));
         match self.costs.peak_memory_bytes.map(bytes) {
             None => fact,
-            Some(memory) => fact.and(format!("{memory} of memory at the most{live_view}")),
+            Some(memory) => fact.and(format!("{memory} of memory at most{live_view}")),
         }
     }
 }
@@ -370,7 +367,7 @@ fn table(key: &str, caption: &str, heads: &[(&'static str, u8)], rows: Vec<Row>)
 
 /// Which of the rows is the number of other tools.
 const TIMES_COUNT_FROM: &str =
-    "service: from sending, as wrk, hey and ab count; response: from when due";
+    "response: from when due; service: from when sent (as wrk, hey and ab count)";
 
 /// Each with its share, and how soon its column is left out.
 const PERCENTILES: [(&str, f64, u8); 7] = [

@@ -38,7 +38,7 @@ pub(crate) fn sentence(findings: &Findings<'_>) -> String {
         Some((place, conduct)) if all.is_tolerated() => {
             conduct::says(&format!("Load {}", place + 1), conduct)
         }
-        Some(_) => conduct::says("It", all),
+        Some(_) => conduct::says("The server", all),
         None => {
             let tolerated =
                 conduct::says("it", all).map_or(String::new(), |says| format!("; {says}"));
@@ -66,7 +66,7 @@ fn figures(findings: &Findings<'_>) -> String {
         1 => "one load, whose spread is not known".to_string(),
         count => format!("the means of {count} loads, with 95 % intervals"),
     };
-    format!("It answered {rate} requests/s{times}{on_time}: {spread}")
+    format!("The server answered {rate} requests/s{times}{on_time}: {spread}")
 }
 
 fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {

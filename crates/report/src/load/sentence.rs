@@ -101,12 +101,12 @@ fn sentence(told: &Told<'_>) -> String {
     }
     let conduct = told.conduct;
     let figures = [answered(told), latency(&total.response)].concat();
-    let answer = match (conduct.is_tolerated(), conduct::says("It", conduct)) {
-        (_, None) => format!("It {figures}"),
+    let answer = match (conduct.is_tolerated(), conduct::says("The server", conduct)) {
+        (_, None) => format!("The server {figures}"),
         (false, Some(first)) => format!("{first}; it {figures}"),
         (true, Some(_)) => {
             let failed = conduct::says("it", conduct).unwrap_or_default();
-            format!("It {figures}; {failed}")
+            format!("The server {figures}; {failed}")
         }
     };
     answer + &doubtful(told) + "."
@@ -276,7 +276,7 @@ fn doubtful(told: &Told<'_>) -> String {
         }
         "silence" => {
             let share = percent(silent_share(told.recording).unwrap_or(0.0));
-            format!("for {share} of the time no right answer came at all")
+            format!("for {share} of the time no correct answer came at all")
         }
         "instrument_busy" if is_late => {
             format!("{} of the time, and may be what did not keep up", busiest(told))

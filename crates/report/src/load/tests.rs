@@ -33,29 +33,28 @@ fn a_healthy_closed_loop() {
 
             throughput/s  2,000: 20,000 correct answers in 10.0 s
 
-            service: from sending, as wrk, hey and ab count; response: from when due
+            response: from when due; service: from when sent (as wrk, hey and ab count)
                         samples    mean   sd     p50     p90     p99   p99.9     max
             response     20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
             service      20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
             first byte   20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
             sent late    20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
 
-            response time, how many answers took how long
+            response time: number of answers in each range
               1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
 
-            books  attempted 20,000 = correct 20,000 + failed 0 + in flight 0
+            requests  attempted 20,000 = correct 20,000 + failed 0 + in flight 0
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            dyno         1 thread busy 50 %, polling 0 % of the time, p99 sent 10.0 µs late
+            dyno         1 thread busy 50 %, polling 0 % of the time, sent late p99 10.0 µs
                          5.00 s of CPU time, polling included; 250 µs a request
-                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
-                         view
+                         5.00 MB of memory at most, 2.00 ms of CPU time for the live view
 
             in short
             verdict: valid
-            It answered 2,000 requests/s on 10 connections, half of them within 1.00 ms and
-            99 % within 1.00 ms.
+            The server answered 2,000 requests/s on 10 connections, half of them within 1.00
+            ms and 99 % within 1.00 ms.
         "#]],
     );
 }
@@ -88,7 +87,7 @@ fn an_open_load_with_failures_and_doubts() {
             on time       97%: 19,397 of 20,000 requests that were due were answered
                           correctly within 5.00 s
 
-            service: from sending, as wrk, hey and ab count; response: from when due
+            response: from when due; service: from when sent (as wrk, hey and ab count)
                                      samples    mean      sd     p50     p90     p99
             response                  19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s
             service                   19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s
@@ -104,7 +103,7 @@ fn an_open_load_with_failures_and_doubts() {
             ≥ requests were given up at the time-out: the true value is no lower · * fewer
             than 10 samples lie beyond this percentile
 
-            response time, how many answers took how long
+            response time: number of answers in each range
               1.00 ms – 2.00 ms  19,397  ████████████████████████████████████████
               2.00 ms – 5.00 ms       0
               5.00 ms – 10.0 ms       0
@@ -118,17 +117,16 @@ fn an_open_load_with_failures_and_doubts() {
                2.00 s –  5.00 s       0
                5.00 s –  10.0 s     600  █▎
 
-            books  attempted 20,000 = correct 19,397 + failed 603 + in flight 0
+            requests  attempted 20,000 = correct 19,397 + failed 603 + in flight 0
             3 (< 0.1 %) connect.refused: no server listens there
             600 (3.0 %) recv.deadline: the answer began and did not end within the time-out
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
             notes        2 sent once more because a reused connection was closed
-            dyno         1 thread busy 95 %, polling 0 % of the time, p99 sent 10.0 µs late
+            dyno         1 thread busy 95 %, polling 0 % of the time, sent late p99 10.0 µs
                          9.00 s of CPU time, polling included; 450 µs a request
-                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
-                         view
+                         5.00 MB of memory at most, 2.00 ms of CPU time for the live view
 
             What to doubt
             suspect, failures: 603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline
@@ -146,10 +144,10 @@ fn an_open_load_with_failures_and_doubts() {
 
             in short
             verdict: suspect
-            It failed 3.0 % of the requests (603 of 20,000), mostly recv.deadline; it
-            answered 97 % of 2,000 requests/s correctly and on time (limit 5.00 s), half of
-            them within 1.00 ms, but 3.0 % took 5.00 s or longer; dyno was busy 95 % of the
-            time, and may be what did not keep up.
+            The server failed 3.0 % of the requests (603 of 20,000), mostly recv.deadline;
+            it answered 97 % of 2,000 requests/s correctly and on time (limit 5.00 s), half
+            of them within 1.00 ms, but 3.0 % took 5.00 s or longer; dyno was busy 95 % of
+            the time, and may be what did not keep up.
         "#]],
     );
 }
@@ -179,20 +177,19 @@ fn nothing_but_refusals() {
 
             throughput/s  0: 0 correct answers in 10.0 s
 
-            books  attempted 20,000 = correct 0 + failed 20,000 + in flight 0
+            requests  attempted 20,000 = correct 0 + failed 20,000 + in flight 0
             20,000 (100 %) connect.refused: no server listens there
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            dyno         1 thread busy 50 %, polling 0 % of the time, p99 sent – late
+            dyno         1 thread busy 50 %, polling 0 % of the time, sent late p99 –
                          5.00 s of CPU time, polling included; 250 µs a request
-                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
-                         view
+                         5.00 MB of memory at most, 2.00 ms of CPU time for the live view
 
             What to doubt
             invalid, gave up: Dyno gave up, because every request failed, mostly with
             connect.refused (no server listens there).
-              what to do: see whether the server runs, and at this address
+              what to do: check that the server runs, and that it listens on this address
             invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
             mostly connect.refused (no server listens there).
               what to do: ask once by hand (curl -v) and compare with what is expected
@@ -219,9 +216,10 @@ fn offered_sessions_are_said_as_the_requests_that_they_offer() {
         sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s
         offered/s     2,000: requests that were due by the schedule
         on time       100%: 20,000 of 20,000 requests that were due were answered
+        requests  attempted 20,000 = correct 20,000 + failed 0 + in flight 0
         sessions  attempted 2,000 = complete 2,000 + failed 0 + in flight 0
-        It completed 2,000 of 2,000 sessions of 10 calls, and answered 2,000 of 2,000
-        requests/s, half of them within 1.00 ms and 99 % within 1.00 ms."#]]
+        The server completed 2,000 of 2,000 sessions of 10 calls, and answered 2,000 of
+        2,000 requests/s, half of them within 1.00 ms and 99 % within 1.00 ms."#]]
     .assert_eq(&lines.join("\n"));
 }
 
@@ -232,8 +230,8 @@ fn correct_answers_outside_the_measured_time_are_told_apart_from_those_within() 
         (total.correct, total.correct_inside, total.carried_in) = (20_000, 19_993, 3);
     });
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = "throughput/s 1,999: 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; 10 more \
-                answers to requests of the measured time came after it";
+    let says = "throughput/s 1,999: 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; \
+        10 more arrived after the measured time";
     assert!(words.contains(says), "{text}");
 }
 

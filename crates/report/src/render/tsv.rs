@@ -7,7 +7,7 @@ use crate::paint::Line;
 
 pub(super) static TSV: Format = Format {
     name: "tsv",
-    about: "Every table, with tabs between its cells",
+    about: "Every table, tab-separated",
     ending: "tsv",
     media_type: "text/tab-separated-values; charset=utf-8",
     make: |shown, _| Ok(render(&shown.document())),

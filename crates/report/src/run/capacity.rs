@@ -25,7 +25,7 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
         column(
             "good",
             "keeps it up to",
-            "the highest rate that keeps the limits, as do all below it",
+            "the highest rate that meets the limits, as do all below it",
         ),
         column(
             "bad",

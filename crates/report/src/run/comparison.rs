@@ -277,14 +277,14 @@ impl<'t> Compared<'t> {
         };
         if is_adaptive(a) && is_adaptive(b) {
             notes.push(
-                "both loads polled only while answers came soon, so dyno may have slept for one server alone, which costs \
-                 that one CPU time: `--spin due` treats both alike"
+                "both loads polled adaptively (--spin adaptive): dyno may have slept more with one server than with \
+                 the other, which costs that server CPU time; `--spin due` treats both alike"
                     .into(),
             );
         }
         notes.push(
-            "what differs from one run to the next without a reason is not in the intervals: two servers of \
-             one run are compared more safely"
+            "the intervals do not include what differs from one run to the next: a comparison of two servers of one \
+             run is safer"
                 .into(),
         );
         notes

@@ -29,8 +29,8 @@ fn method(findings: &Findings<'_>) -> Section {
         },
         "throughput: correct answers inside the measured time. Response time counts from when a request was due, not from \
          when it was sent; a request that was given up counts at the time-out.",
-        "95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next \
-         is not in it. With one round there is none.",
+        "95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day \
+         or machine to the next. With one round there is no interval.",
     ];
     if !findings.board.ramps.is_empty() {
         texts.push(
@@ -39,9 +39,8 @@ fn method(findings: &Findings<'_>) -> Section {
              while it releases memory.",
         );
         texts.push(
-            "A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), \
-             and never in its \
-             place.",
+            "A message's lateness counts from when it was due, and includes dyno's own share, which is shown beside it \
+             (own p99).",
         );
     }
     if findings.is_search() {
@@ -85,7 +84,7 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
             false => {
                 let Findings { id, store_option, .. } = findings;
                 let places = findings.run.place_flags();
-                format!("; `dyno run --resume {id}{places}{store_option}` goes on")
+                format!("; `dyno run --resume {id}{places}{store_option}` continues it")
             }
         };
         warnings.push(format!(
@@ -118,7 +117,7 @@ pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
         condition("cpus.subject").map(|cpus| format!("server on CPU {cpus}")),
         condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
         condition("cpus.shared").filter(|_| is_here).map(String::from),
-        condition(lab::trial::SPIN).map(|spin| format!("dyno's polling: {spin}")),
+        condition(lab::trial::SPIN).map(|spin| format!("polling: {spin}")),
         load_from.map(|from| format!("load from {from}")),
         condition("memory").map(|memory| format!("memory: {memory}")),
         Some(format!("dyno {}", run.dyno)),

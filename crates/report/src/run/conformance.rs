@@ -48,8 +48,8 @@ pub(super) fn cases<'t>(findings: &'t Findings<'_>, subject: &str) -> &'t [Findi
 
 /// A matrix of all servers, and for each of them what it breaks; empty if no server takes part in the run.
 pub(super) fn section(findings: &Findings<'_>) -> Section {
-    let section = Section::new("conformance", "How much of the RFCs they keep", Depth::Full)
-        .noting("beside the speed, and never part of it");
+    let section = Section::new("conformance", "Conformance to the RFCs", Depth::Full)
+        .noting("not part of any speed figure");
     let all = &findings.board.conformities;
     if all.is_empty() || findings.is_load() {
         return section;

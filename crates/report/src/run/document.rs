@@ -164,10 +164,10 @@ fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
         None => findings.run.again() + store_option,
     };
     let mut texts = vec![match findings.is_kept() {
-        false => format!("once more: `{again}`"),
+        false => format!("to repeat: `{again}`"),
         true => format!(
             "more: `dyno report {id} --full{store_option}` has all of it, `--format csv` every trial, `--format json` \
-             everything · once more: `{again}`"
+             everything · to repeat: `{again}`"
         ),
     }];
     let label = &findings.history.label;

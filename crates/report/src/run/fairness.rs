@@ -30,7 +30,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let head = ["setting", "the library's way", "changed by its settings", "servers"];
+    let head = ["setting", "library's default", "changed by its settings", "servers"];
     vec![Block::Table(text_table("differences", &head, rows.into_iter().map(Vec::from)))]
 }
 
@@ -117,7 +117,7 @@ fn answers(findings: &Findings<'_>) -> Vec<[String; 4]> {
             false => {
                 let (apart, alike) =
                     (titles(findings, &answers.apart), titles(findings, &answers.alike));
-                format!("{apart} answered otherwise than {alike}")
+                format!("{apart} answered differently from {alike}")
             }
         };
         ["answers".to_string(), question(findings, answers), "–".into(), alike]

@@ -190,8 +190,8 @@ pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
 
 /// What the brackets of its ratios are, where it is a race and there are any.
 pub(super) fn note(findings: &Findings<'_>) -> Option<String> {
-    let note = "ratios have the interval that decides: it excludes 1 where a difference is shown, and in 95 % of races of \
-                equal servers none does";
+    let note = "the interval of a ratio excludes 1 where a difference is shown; in 95 % of races of equal servers, \
+        none does";
     let pairs = if findings.is_race() { against_first(findings) } else { Vec::new() };
     let mut figures = pairs.iter().flat_map(|pair| &pair.figures);
     figures.any(|(_, made)| made.is_ok()).then(|| note.into())

@@ -145,7 +145,7 @@ fn notes(table: &Table) -> Vec<String> {
     let rounds = table.rows.iter().map(Row::measured).max().unwrap_or(0);
     match rounds {
         0 => Vec::new(),
-        1 => vec!["one round: how far rounds lie apart is not known".into()],
+        1 => vec!["one round: how much rounds differ is not known".into()],
         _ => vec![
             "means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t \
              over the rounds of this run"

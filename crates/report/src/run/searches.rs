@@ -239,12 +239,17 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
             0,
             "the lowest rate that is not held: the capacity lies between the two",
         ),
-        explained("answered", "answers/s", 4, "right answers each second at the rate that is held"),
+        explained(
+            "answered",
+            "answers/s",
+            4,
+            "correct answers each second at the rate that is held",
+        ),
         explained(
             "kept",
             "kept",
             1,
-            "trials that kept the limits by themselves, at the rate that is held",
+            "trials that met the limits by themselves, at the rate that is held",
         ),
         explained("broken", "kept above", 3, "the same at the rate that is not held"),
         Column::new("ended", "the search", 5).left().folding(),
@@ -333,15 +338,14 @@ fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section
 
 /// What a search for each server means.
 pub(super) const METHOD: [&str; 3] = [
-    "Each server's capacity is searched for: the highest rate at which it keeps the limits. Short trials narrow the \
-     range; full \
-     trials at two rates decide, each with a fresh process unless the server ran already. The trials of all searches alternate, so that what the machine \
-     does meanwhile, it does to all servers.",
+    "Each server's capacity is searched for: the highest rate at which it meets the limits. Short trials narrow the \
+     range; full trials at two rates decide, each with a fresh process unless the server ran already. The trials of \
+     all searches alternate, so that a disturbance of the machine affects all servers.",
     "A trial's loss is the share of the requests due that were answered too late, counted from when each was due, or \
-     failed, or were not answered. A rate is held if half of its trials or more kept the limits by themselves and \
-     what all of \
-     them lost is below what may be lost, with its interval. docs/capacity.md says how often such an answer is right.",
-    "What differs from one run, day or machine to the next is in no bracket.",
+     failed, or were not answered. A rate is held if half of its trials or more met the limits by themselves and what \
+     all of them lost is below what may be lost, with its interval. docs/capacity.md says how often such an answer is \
+     right.",
+    "The brackets do not include what differs from one run, day or machine to the next.",
 ];
 
 /// What a reader of an unfinished run should know.
@@ -359,5 +363,5 @@ pub(super) fn unfinished(findings: &Findings<'_>) -> Option<String> {
         Some(_) => format!("dyno capacity --resume {id}"),
         None => format!("dyno run --resume {id}{}", findings.run.place_flags()),
     };
-    Some(format!("{searches} not over; `{command}{store_option}` goes on"))
+    Some(format!("{searches} not over; `{command}{store_option}` continues it"))
 }

@@ -124,11 +124,11 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Quick              2,000                   –  2,002      –
             Quick   best (now 2,000)                 900  2,002  2.22×
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
-            Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons of dyno's own
+            Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons on dyno's side
               what to do: see their classes; offer less, or give dyno more of what it lacked
 
             Requests that failed  all measured rounds together
@@ -144,11 +144,11 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by its settings  servers
+            setting           library's default  changed by its settings  servers
             backlog           128                –                        Quick
             backlog           5                  128: too few             Evil ␛[31m
             bytes, head+rest  echo-xml           –                        Quick 101+46, Evil ␛[31m 102+46
-            answers           echo-xml           –                        Quick answered otherwise than Evil ␛[31m
+            answers           echo-xml           –                        Quick answered differently from Evil ␛[31m
 
             Which servers took part
             server      version                start-up   answer
@@ -163,8 +163,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
-            in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
+            to the next. With one round there is no interval.
 
             The machine
             fact       as it was read
@@ -178,7 +178,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
             been run are in no average. Some figures are in doubt; they are marked.
 
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
+            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
             run two`
             2011: Two servers, May 2011
         "#]],
@@ -230,7 +230,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
         run.is_quick = is_quick;
         let text = full(&Findings::of(&7, &run, &trials, Vec::new()), 300, false);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.split_once("once more: `").unwrap().1.split('`').next().unwrap().to_string()
+        text.split_once("to repeat: `").unwrap().1.split('`').next().unwrap().to_string()
     };
     assert_eq!(again("experiments/two.toml", true), "dyno run two --quick");
     assert_eq!(again("two.toml", false), "dyno run two.toml");

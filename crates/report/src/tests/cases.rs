@@ -20,7 +20,7 @@ const MS: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) kind: &'static str,
-    /// So many of 10,000 requests failed for reasons of dyno's own: none are valid, 50 suspect, 300 invalid.
+    /// So many of 10,000 requests failed for reasons on dyno's side: none are valid, 50 suspect, 300 invalid.
     own_failures: u64,
     pub(super) is_open: bool,
     given_up: u64,

@@ -75,7 +75,7 @@ fn is_said_behind(told: &Told) -> bool {
         let is_it = |after: &str| {
             after.split(')').next().is_some_and(|it| it.ends_with("% of the requests on time"))
         };
-        (name == "It" && told.sentence.contains("did not keep up"))
+        (name == "The server" && told.sentence.contains("did not keep up"))
             || told.sentence.split(&format!("{name} (")).skip(1).any(is_it)
     })
 }

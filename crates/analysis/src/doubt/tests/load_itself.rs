@@ -73,7 +73,8 @@ fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
     told(
         &some,
         &expect![
-            "silence (suspect): the server gave no right answer for 700 ms from 2.00 s on: 7.0 % of the measured time, in which requests waited for it"
+            "silence (suspect): the server gave no correct answer for 700 ms, from 2.00 s on: 7.0 % of the measured \
+             time, in which requests waited"
         ],
     );
     assert_eq!(
@@ -163,7 +164,8 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     told(
         &doubled,
         &expect![
-            "surplus_answers (suspect): more came than was requested: 3 answers without a request, 0 answers followed by further bytes (of 20,000 correct answers); such connections were closed"
+            "surplus_answers (suspect): more was received than was requested: 3 answers without a request, 0 answers \
+             followed by further bytes (of 20,000 correct answers); such connections were closed"
         ],
     );
     assert_eq!(doubled[0].gravity(), Gravity::Suspect);
@@ -171,7 +173,7 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     told(
         &announced,
         &expect![
-            "connections_not_reused (note): connections that were to be kept were closed by the server: 20,000 as their last answer had announced, at 20,000 answers"
+            "connections_not_reused (note): the server closed connections that should have stayed open: 20,000 after it had announced this, of 20,000 answers in all"
         ],
     );
     assert_eq!(announced[0].gravity(), Gravity::Note);

@@ -31,13 +31,13 @@ fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
     told(
         &doubts(&[("H1-A", CaseVerdict::Pass), ("H1-C", CaseVerdict::Warn)]),
         &expect![
-            "conformance_under_load (suspect): H1-C was kept before the load and not after it: before: 200; after, in both attempts: no answer"
+            "conformance_under_load (suspect): H1-C passed before the load and failed after it: before: 200; after, in both attempts: no answer"
         ],
     );
     told(
         &doubts(&[("H1-A", CaseVerdict::NotTestable), ("H1-C", CaseVerdict::Fail)]),
         &expect![
-            "conformance_under_load (suspect): H1-A was kept before the load and not after it (nor were 1 more): before: 200; after, in both attempts: no answer"
+            "conformance_under_load (suspect): H1-A passed before the load and failed after it (so did 1 more): before: 200; after, in both attempts: no answer"
         ],
     );
 }

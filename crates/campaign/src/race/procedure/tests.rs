@@ -87,7 +87,7 @@ fn what_cannot_be_is_refused_with_its_flag() {
         change(&mut course);
         says(&closed, &course)
     };
-    assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: 1000 is the most");
+    assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: at most 1000");
     assert!(
         of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is not an interval")
     );

@@ -22,7 +22,7 @@ use crate::order::flags::OwnerFlag;
 use crate::own_server::{OwnServer, hello};
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Say of every host from which load is to come whether it can, and how fast
+/// Check for each host whether it can generate load, and how fast
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(mut_arg("i_may_load_this_target", |flag| flag.requires("target")))]
@@ -44,8 +44,9 @@ pub(crate) struct CheckFlags {
 }
 
 const AFTER_HELP: &str = "\
-Every host is met for itself: one that does not answer, is of another version, or is busy, keeps no other from being \
-looked at. Then each that can load does so for a second, one after the other: that is its ceiling, of its CPUs and of the \
+Each host is checked separately: one that does not answer, is of another version, or is busy does not stop the check \
+of the others. Then each host that can load does so for a second, one after the other: that is its ceiling, of its \
+CPUs and of the \
 network. An agent that waits at a NATS broker ends with the check, as with any other run: start it again.
 
 Examples:
@@ -111,7 +112,7 @@ pub(super) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         }
     }
     if halt.is_asked() {
-        terminal::notice("dyno: interrupted; not all hosts were looked at");
+        terminal::notice("dyno: interrupted; not all hosts were checked");
         return Ok(ExitStatus::Interrupted);
     }
     let found = Hosts::new(sight.map(|sight| sight.shown), rows);

@@ -9,7 +9,7 @@ use clap::Args;
 use super::bounds::{BOUNDS, BoundFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Print the line for ~/.ssh/authorized_keys that lets a key have an agent, within these bounds, and do nothing else
+/// Print the line for ~/.ssh/authorized_keys that allows a key to start an agent within these bounds, and nothing else
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct KeyFlags {

@@ -17,7 +17,7 @@ use crate::kernel;
 use crate::load_agents::own_program;
 use crate::shell::{ExitStatus, Refusal};
 
-/// Load, or run servers, for a dyno on another machine, as far as this machine's owner allows
+/// Generate load or run servers for a dyno on another machine, as far as this machine's owner allows
 ///
 /// That other dyno is the coordinator: its `--load-on ssh:HOST` or `--server-on ssh:HOST` starts an agent by itself. An
 /// agent ends when its coordinator does, and leaves no load and no server running.

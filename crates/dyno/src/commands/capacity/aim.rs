@@ -114,7 +114,7 @@ mod tests {
             (&[][..], "a limit is needed: --p99 20ms"),
             (&["--p99", "30ms", "--p99.9", "20ms"], "leave p99 out"),
             (&["--p99", "5s"], "--timeout 5s"),
-            (&["--p99", "0s"], "longer than nothing"),
+            (&["--p99", "0s"], "longer than 0"),
             (&["--percentile", "100=1s"], "from 1 to 99.999"),
             (&["--max-failures", "-1", "--p99", "1s"], "-1"),
             (&["--max-failures", "100%", "--p99", "1s"], "holds no rate"),

@@ -10,15 +10,15 @@ use super::gate_run::{BASE, HEAD};
 /// One thing that can be gated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Wanted {
-    /// What a closed loop achieves
+    /// Correct answers per second in a closed loop
     Throughput,
     /// CPU time for 1,000 answers at a fixed rate
     Cpu,
     /// Clauses of the RFCs that the head newly breaks
     Conformance,
-    /// The response time of 99 % of the requests at that rate
+    /// The p99 of the response time at that rate
     P99,
-    /// The most memory that is held under the closed loop
+    /// The peak memory in the closed loop
     Memory,
 }
 

@@ -152,7 +152,7 @@ pub(super) fn follow(
         Ok(ended) => finish(&session, flags, run, Ok(ended)),
         Err(refusal) => {
             terminal::notice(&format!(
-                "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
+                "dyno: {refusal}; what was finished before is kept, and `{}` continues it",
                 again(&record, (run, session.store().path()))
             ));
             finish(&session, flags, run, Ok(Ended::Done))?;

@@ -44,8 +44,8 @@ pub(super) struct ProtocolFlags {
     /// Fill the chain of certificates up to this size
     #[arg(long, value_name = "SIZE", requires = "tls", value_parser = chain)]
     tls_chain: Option<usize>,
-    /// The law of the time before it answers a client's first message of TLS: as for --delay
-    #[arg(long, value_name = "LAW", requires = "tls")]
+    /// The distribution of the time before it answers a ClientHello: as for --delay
+    #[arg(long, value_name = "DISTRIBUTION", requires = "tls")]
     tls_delay: Option<Delay>,
 }
 

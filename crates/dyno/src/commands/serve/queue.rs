@@ -13,8 +13,8 @@ pub(super) struct QueueFlags {
     /// Servers that share one queue [1]
     #[arg(long, value_name = "N", requires = "service", conflicts_with = "delay", value_parser = servers)]
     servers: Option<u32>,
-    /// Let requests wait for a server: the law of the service times, as for --delay
-    #[arg(long, value_name = "LAW", conflicts_with = "delay")]
+    /// Let requests wait in a queue for a server: the distribution of the service times, as for --delay
+    #[arg(long, value_name = "DISTRIBUTION", conflicts_with = "delay")]
     service: Option<Delay>,
     /// Answer 503 at once to what is beyond a rate: 1000,50 lets 1,000 through each second, and at most 50 at once
     #[arg(long, value_name = "RATE,BURST")]

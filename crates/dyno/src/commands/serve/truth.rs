@@ -22,7 +22,7 @@ pub(super) fn text(truth: &Truth) -> String {
     let mut text = truth.to_string();
     let bins = bars::lines(&truth.served_ns);
     if !bins.is_empty() {
-        text.push_str("\n\nserved, how many answers took how long\n");
+        text.push_str("\n\nserved: number of answers in each range\n");
     }
     for line in bins {
         text.push_str(line.shown(is_coloured).trim_end());

@@ -49,7 +49,7 @@ pub(crate) struct NewFlags {
     /// The right status, or any [2xx]
     #[arg(long, value_name = "STATUS", value_parser = answer::status)]
     expect_status: Option<StatusRule>,
-    /// The right body: TEXT (with placeholders), @FILE, length:N or sha256:HEX
+    /// The expected body: TEXT (with placeholders), @FILE, length:N or sha256:HEX
     #[arg(long, value_name = "BODY", allow_hyphen_values = true)]
     expect_body: Option<String>,
 }

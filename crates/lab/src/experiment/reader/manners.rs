@@ -49,7 +49,7 @@ impl Reader<'_> {
             let protocol =
                 Protocol::named(name).ok_or_else(|| self.wrong(names, unknown_protocol(name)))?;
             if protocols.contains(&protocol) {
-                return Err(self.wrong(names, format!("`{name}` stands here twice")));
+                return Err(self.wrong(names, format!("`{name}` is given twice")));
             }
             protocols.push(protocol);
         }
@@ -101,12 +101,10 @@ impl Reader<'_> {
             return Err(self.wrong(at, "an empty list; write at least one number"));
         }
         if COUNTS_MAX < numbers.len() {
-            return Err(
-                self.wrong(at, format!("{} numbers; {COUNTS_MAX} are the most", numbers.len()))
-            );
+            return Err(self.wrong(at, format!("{} numbers; at most {COUNTS_MAX}", numbers.len())));
         }
         match (1..numbers.len()).find(|&place| numbers[..place].contains(&numbers[place])) {
-            Some(place) => Err(self.wrong(at, format!("{} stands here twice", numbers[place]))),
+            Some(place) => Err(self.wrong(at, format!("{} is given twice", numbers[place]))),
             None => Ok(numbers),
         }
     }
@@ -165,16 +163,16 @@ mod tests {
                 "`h3` is not a protocol; there are http/1.1, http/1.1+tls, h2c, h2; did you",
             ),
             (CLOSED, "protocol = []", "an empty list"),
-            (CLOSED, "protocol = ['h2', 'h2']", "`h2` stands here twice"),
+            (CLOSED, "protocol = ['h2', 'h2']", "`h2` is given twice"),
             (CLOSED, "streams = 10", "only HTTP/2 has streams; name h2c or h2"),
             (CLOSED, "protocol = 'h2c', streams = 0", "0 streams; a whole number from 1 to 10000"),
             (CLOSED, "protocol = 'h2c', streams = [1, 70000]", "70000 streams"),
-            (CLOSED, "protocol = 'h2c', streams = [2, 2]", "2 stands here twice"),
+            (CLOSED, "protocol = 'h2c', streams = [2, 2]", "2 is given twice"),
             (CLOSED, "protocol = 'h2c', streams = []", "an empty list"),
             (
                 CLOSED,
                 &format!("protocol = 'h2c', streams = {:?}", (1..=21).collect::<Vec<_>>()),
-                "21 numbers; 20 are the most",
+                "21 numbers; at most 20",
             ),
             (CLOSED, "protocol = 'h2c', streams = 'many'", "expected a whole number or a list"),
             (

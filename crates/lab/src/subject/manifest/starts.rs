@@ -54,7 +54,7 @@ impl Reader<'_> {
             let protocol = Protocol::named(name.get_ref())
                 .ok_or_else(|| self.wrong(name, unknown_protocol(name.get_ref())))?;
             if protocols.contains(&protocol) {
-                return Err(self.wrong(name, format!("`{protocol}` stands here twice")));
+                return Err(self.wrong(name, format!("`{protocol}` is given twice")));
             }
             if !possible(manifest).contains(&protocol) {
                 return Err(self.wrong(name, impossible(protocol, possible(manifest))));

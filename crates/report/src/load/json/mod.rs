@@ -72,7 +72,7 @@ json_type! {
         rate: Rate = run.into(),
         /// each figure of the load
         figures: ByFigure<Number> = figure_values(&Figures::of_load(&run.recording)),
-        /// times in which no right answer came
+        /// times in which no correct answer came
         silence: findings::SilenceJson = (&run.recording).into(),
         /// each tenth of a ramp or of listed times, or each step
         sections: Vec<Section<DistributionJson>> = run

@@ -151,7 +151,7 @@ fn the_verdict_and_every_doubt_stand_beside_it() {
     let mut recording = healthy();
     fail(&mut recording, Failure::Deadline, 400);
     let lines = beside(&finished(open(), recording));
-    assert!(lines[0].starts_with("It failed 2.0 %"), "{lines:?}");
+    assert!(lines[0].starts_with("The server failed 2.0 %"), "{lines:?}");
     assert_eq!(lines[1], "verdict: suspect");
     assert!(lines[2].starts_with("suspect: 400 of 20,000 attempts (2.0 %) failed"), "{lines:?}");
 }

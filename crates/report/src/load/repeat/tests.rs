@@ -30,7 +30,7 @@ fn a_load_is_shown_from_the_store_as_it_was_when_it_ended() {
     let kept = render::text(&findings.document(), screen);
     let ended = fixture::told(&load, |findings| render::text(&findings.document(), screen));
     // What dyno itself took in memory is not kept.
-    let is_kept = |line: &&str| !line.contains("of memory at the most");
+    let is_kept = |line: &&str| !line.contains("of memory at most");
     let lines = ended.lines().skip_while(|line| !line.starts_with("throughput/s"));
     let lines = lines.take_while(|line| *line != "The machine").filter(is_kept);
     let lines: Vec<&str> = lines.map(str::trim).collect();
@@ -57,14 +57,13 @@ fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
         assert!(words.join(" ").contains(&sentence), "{sentence}: {text}");
         sentence
     };
-    assert!(of("recv.reset", [0; 3]).starts_with("It answered 2,000"));
+    assert!(of("recv.reset", [0; 3]).starts_with("The server answered 2,000"));
     let says = of("content.status", [4_000, 0, 0]);
-    let first =
-        "It failed 6.7 % of the requests (4,000 of 60,000), mostly content.status; it answered ";
+    let first = "The server failed 6.7 % of the requests (4,000 of 60,000), mostly content.status; it answered ";
     assert!(says.starts_with(first), "{says}");
     let says = of("content.mismatch", [0, 0, 1]);
     assert!(
-        says.starts_with("It answered wrongly: < 0.1 % of the requests (1 of 60,000); it"),
+        says.starts_with("The server answered wrongly: < 0.1 % of the requests (1 of 60,000); it"),
         "{says}"
     );
     // All together are within the limit, and one is not: the exit code is 1.
@@ -74,10 +73,10 @@ fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
         "{says}"
     );
     let says = of("content.status", [200; 3]);
-    assert!(says.starts_with("It answered "), "{says}");
+    assert!(says.starts_with("The server answered "), "{says}");
     assert!(
         says.ends_with("; it failed 600 of 60,000 requests (1.0 %), mostly content.status."),
         "{says}"
     );
-    assert!(of("own.blocked", [4_000; 3]).starts_with("It answered "), "dyno's own");
+    assert!(of("own.blocked", [4_000; 3]).starts_with("The server answered "), "dyno's own");
 }

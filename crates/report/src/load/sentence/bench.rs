@@ -196,10 +196,10 @@ fn contradictions(Made { run, took }: &Made, sentence: &str) -> Vec<&'static str
     let named = |is_so: bool, name: &str| is_so.then(|| name.to_string()).into_iter().collect();
     found.extend(said(&Told {
         sentence: sentence.into(),
-        failing: named(!conduct.is_tolerated(), "It"),
+        failing: named(!conduct.is_tolerated(), "The server"),
         tolerated: named(matches!(conduct, Conduct::Tolerated(_)), "it"),
         // Without a schedule nothing can fall behind.
-        on_time: vec![("It".into(), scheduled.unwrap_or(1.0))],
+        on_time: vec![("The server".into(), scheduled.unwrap_or(1.0))],
         ..Told::default()
     }));
     let (throughput, offered) =
@@ -291,7 +291,7 @@ fn no_sentence_contradicts_its_load_or_itself() {
         for part in [
             "did not keep up",
             "or longer",
-            "It failed",
+            "The server failed",
             "wrongly",
             "closed the connection",
             "on time",

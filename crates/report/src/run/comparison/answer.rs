@@ -28,7 +28,7 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     says.extend(whole);
     says.extend(tolerated);
     if compared.is_unlike() {
-        says.push("The two loads are not alike: see \"What must be known\".".into());
+        says.push("The two loads are not alike: see \"What to know\".".into());
     }
     let judged = if compared.is_unlike() { &[][..] } else { &gated[..] };
     let within = judged.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
@@ -146,7 +146,7 @@ fn unsure(why: Unsure) -> String {
             "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --rounds`)"
                 .into()
         }
-        Unsure::Doubt => "rounds are in doubt: see \"What must be known\"".into(),
+        Unsure::Doubt => "rounds are in doubt: see \"What to know\"".into(),
         Unsure::FewSamples => "a round has too few samples for it; run longer trials".into(),
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
         Section::new("cases", "Conformance, case by case", Depth::Full)
             .with(cases.into_iter().map(plain)),
     );
-    sections.push(Section::new("known", "What must be known", Depth::Brief).with(known.map(plain)));
+    sections.push(Section::new("known", "What to know", Depth::Brief).with(known.map(plain)));
     let meaning = notes(compared).into_iter().map(|text| Block::paragraph(Tone::Dim, text));
     sections.push(Section::new("meaning", "What the columns mean", Depth::Brief).with(meaning));
     let mut answer = answer::says(compared);
@@ -207,8 +207,8 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
         return Vec::new();
     }
     let interval = match compared.sides[0].subject.is_some() && compared.is_one_run() {
-        true => "Student's interval over the ratios of the rounds, on logarithms",
-        false => "Welch's interval on logarithms",
+        true => "Student's t interval over the logarithms of the rounds' ratios",
+        false => "Welch's t interval over the logarithms of the rounds",
     };
     let rounds = match compared.is_of_loads() {
         true => "loads of a server that was not restarted",
@@ -220,13 +220,13 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
             let wider = match compared.versus.made().count() {
                 0 | 1 => String::new(),
                 figures => format!(
-                    ": wider than of 95 % unless B is within the tolerance, because {} figures are compared (Holm's \
-                     correction)",
+                    ", and is wider than 95 % unless B is within the tolerance, because {} figures are compared \
+                     (Holm's correction)",
                     count(figures as u64)
                 ),
             };
             format!(
-                ", which decides what B is{wider}; worse: by more than {}; cannot tell: the interval allows both",
+                "; it decides what B is{wider}; worse: by more than {}; cannot tell: the interval allows both",
                 answer::tolerated(compared.gate)
             )
         }
@@ -266,11 +266,11 @@ fn findings(compared: &Compared<'_>) -> String {
             .into();
     }
     if all == 0 && compared.is_single() && compared.is_unlike() {
-        return "Each ratio stands without an interval, and is not judged.".into();
+        return "The ratios have no intervals, and are not judged.".into();
     }
     if all == 0 && compared.is_single() {
-        return "Single loads have no repetitions: each ratio stands without an interval, and shows no difference; \
-                `dyno load --rounds 5` for A and for B makes intervals."
+        return "Single loads have no repetitions, so the ratios have no intervals and show no difference; `dyno load \
+            --rounds 5` for A and for B gives intervals."
             .into();
     }
     if all == 0 {
@@ -318,7 +318,8 @@ fn more(compared: &Compared<'_>) -> Option<String> {
     let needs: Vec<String> = needs.collect();
     (!needs.is_empty()).then(|| {
         format!(
-            "so many more rounds of each would show a true difference of 5 % with a probability of 80 %: {}",
+            "rounds of each that are needed in addition, to show a true difference of 5 % with a probability of 80 %: \
+             {}",
             needs.join(" · ")
         )
     })

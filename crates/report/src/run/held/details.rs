@@ -40,12 +40,13 @@ fn lateness(last: &Plateau) -> Option<String> {
         return None;
     }
     Some(match last.stamped {
-        0 => "against the interval of each connection, so no less than this".into(),
+        0 => "a lower bound, measured against the interval of each connection".into(),
         stamped if stamped == all => {
-            "against the instants that the messages themselves say, on this machine's clock".into()
+            "measured against the due times that the messages contain, on this machine's clock"
+                .into()
         }
         stamped => format!(
-            "{} of {} messages say when they were due; the others are expected at the interval",
+            "{} of {} messages contain their due times; the others were expected at the interval",
             count(stamped),
             count(all)
         ),

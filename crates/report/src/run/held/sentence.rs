@@ -61,14 +61,14 @@ pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
 
 /// What a table of plateaus means.
 pub(super) fn plateau_legend(ramps: &Ramps) -> String {
-    let mut parts = vec![
-        "of connections, what happened since the step began; of all else, what was seen in its measured part".to_string(),
-    ];
+    let mut parts =
+        vec!["connections: since the step began; all else: in its measured part".to_string()];
     let plateaus = || ramps.subjects.iter().flat_map(|held| &held.plateaus);
     if plateaus().any(|plateau| 1 < plateau.rounds) {
         parts.push("failed, lost, silent, waiting, missed: sums over n rounds; all else: the mean of the rounds".into());
     }
-    parts.push("late: how long after they were due messages came; own: the most that dyno itself may have added".into());
+    parts.push("late: how long after it was due a message arrived; own: the most of it that dyno itself may have \
+        added".into());
     if plateaus().any(|plateau| plateau.estimate(Figure::Messages).is_none()) {
         parts.push("messages/s: – where a step measured for less than one interval".into());
     }

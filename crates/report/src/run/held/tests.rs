@@ -51,11 +51,10 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Bare (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB      –
             Bare (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB      –
             the same in all rows: rounds 2
-            of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
-            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: how long after they were due
-            messages came; own: the most that dyno itself may have added · (ref.): the late p99 of dyno's own server with as many
-            connections: what the load and the machine add · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on
-            average
+            connections: since the step began; all else: in its measured part · failed, lost, silent, waiting, missed: sums over n
+            rounds; all else: the mean of the rounds · late: how long after it was due a message arrived; own: the most of it that
+            dyno itself may have added · (ref.): the late p99 of dyno's own server with as many connections: what the load and the
+            machine add · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on average
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -83,22 +82,22 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Bare, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What went wrong
             =Mortal|x, wspoll at 3,000 held connections, round 1, and 1 more alike: died
@@ -118,13 +117,12 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
-            in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
+            to the next. With one round there is no interval.
             Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
             connections have been begun and have settled. At the end all are closed, and the server is watched while it releases
             memory.
-            A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), and never in its
-            place.
+            A message's lateness counts from when it was due, and includes dyno's own share, which is shown beside it (own p99).
 
             The machine
             fact    as it was read
@@ -137,7 +135,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
             been run are in no average.
 
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
+            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
             run held`
         "#]],
     );
@@ -186,10 +184,10 @@ fn one_round_in_80_columns() {
             Bare (reference)        2,000  2,000       0     0    1.00ms    1.00ms  22.2MB
             Bare (reference)        3,000  3,000       0     0    1.50ms    1.50ms  23.1MB
             the same in all rows: rounds 1
-            of connections, what happened since the step began; of all else, what was seen
-            in its measured part · late: how long after they were due messages came; own:
-            the most that dyno itself may have added · (ref.): the late p99 of dyno's own
-            server with as many connections: what the load and the machine add
+            connections: since the step began; all else: in its measured part · late: how
+            long after it was due a message arrived; own: the most of it that dyno itself
+            may have added · (ref.): the late p99 of dyno's own server with as many
+            connections: what the load and the machine add
             =Mortal|x with 3,000: not measured: died (1 of 1)
 
             What gave way first
@@ -221,23 +219,23 @@ fn one_round_in_80_columns() {
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
             missed  21 numbered messages never came
-            late    against the interval of each connection, so no less than this
+            late    a lower bound, measured against the interval of each connection
             dyno    14 % of a CPU in the last step, 210 kB received
 
             Bare, wspoll
-            late  against the interval of each connection, so no less than this
+            late  a lower bound, measured against the interval of each connection
             dyno  14 % of a CPU in the last step, 210 kB received
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Bare: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What went wrong
             =Mortal|x, wspoll at 3,000 held connections, round 1: died
@@ -258,13 +256,14 @@ fn one_round_in_80_columns() {
             throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one
-            run, day or machine to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include
+            what differs from one run, day or machine to the next. With one round there is
+            no interval.
             Held connections: a trial is a whole ramp. Connections are added in steps, and
             each step is measured once its connections have been begun and have settled. At
             the end all are closed, and the server is watched while it releases memory.
-            A message's lateness counts from when it was due. dyno's own share of it stands
-            beside it (own p99), and never in its place.
+            A message's lateness counts from when it was due, and includes dyno's own share,
+            which is shown beside it (own p99).
 
             The machine
             fact    as it was read
@@ -280,7 +279,7 @@ fn one_round_in_80_columns() {
             average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial,
-            `--format json` everything · once more: `dyno run held`
+            `--format json` everything · to repeat: `dyno run held`
         "#]],
     );
 }
@@ -326,7 +325,7 @@ fn markdown_has_the_price_list_first() {
 
         Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
 
-        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · once more: \`dyno run held\`
+        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · to repeat: \`dyno run held\`
     "#]].assert_eq(&markdown(&findings));
 }
 

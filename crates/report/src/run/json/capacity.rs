@@ -46,13 +46,13 @@ pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
 pub(super) struct CapacityJson<'t> {
     /// the server
     subject: &'t str,
-    /// the highest rate that keeps the limits, as do all below it; null: capacity is below the lowest rate
+    /// the highest rate that meets the limits, as do all below it; null: capacity is below the lowest rate
     good: Option<f64>,
     /// the first rate that does not; null: capacity is above the highest rate
     bad: Option<f64>,
     /// which limits were exceeded there
     broken: Vec<BreachJson>,
-    /// a higher rate kept the limits again
+    /// a higher rate met the limits again
     is_ragged: bool,
     /// where throughput is largest for the median response time
     knee: Option<f64>,

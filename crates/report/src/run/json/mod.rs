@@ -68,7 +68,7 @@ json_type! {
         searches: Vec<searches::SearchJson> = searches::all(findings),
         /// held connections, for each workload; empty in a run of another load
         held: Vec<held::RampsJson<'t>> = held::all(findings),
-        /// how much of the RFCs each participant keeps; never part of a speed
+        /// how far each participant conforms to the RFCs; never part of a speed figure
         conformance: Vec<conformance::ConformanceJson<'t>> = conformance::all(findings),
         /// what capacity keeps
         promise: capacity::PromiseJson = capacity::promise(findings),
@@ -161,7 +161,7 @@ json_type! {
 json_type! {
     /// What was seen of a server.
     struct ObservedJson<'t> as "observed" of observed: analysis::Observed {
-        /// from its start to the first right answer, over all its trials
+        /// from its start to the first correct answer, over all its trials
         start_up_ms: Option<Estimate> = observed.start_up,
         /// accept queues: all values seen
         backlogs: Vec<u32> = observed.backlogs.iter().copied().collect(),

@@ -169,7 +169,7 @@ fn a_run_in_several_manners_says_what_they_cost() {
         are in doubt; they are marked.
 
         more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-        once more: `dyno run two`
+        to repeat: `dyno run two`
     "#]].assert_eq(&text(&findings, screen));
 }
 

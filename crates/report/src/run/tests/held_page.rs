@@ -255,7 +255,7 @@ fn held_connections_have_a_price_list_and_pictures() {
     for said in [
         "</dfn> costs</h2>",
         "memory of a connection",
-        "until TCP agreed",
+        "until TCP is connected",
         "BEAM schedulers in use",
         "lost, recv.reset",
         "What the article states, and this run",

@@ -59,7 +59,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         **What to doubt**
 
-        - Evil ␛\[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons of dyno's own
+        - Evil ␛\[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons on dyno's side
           what to do: see their classes; offer less, or give dyno more of what it lacked
 
         **Requests that failed** (all measured rounds together)
@@ -81,7 +81,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
 
-        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · once more: \`dyno run two\`
+        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · to repeat: \`dyno run two\`
 
         2011: Two servers, May 2011
     "#]].assert_eq(&markdown(|_, _| {}));

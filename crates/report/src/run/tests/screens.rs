@@ -81,12 +81,12 @@ fn the_same_in_80_columns() {
             Quick              2,000                   –  2,002      –
             Quick   best (now 2,000)                 900  2,002  2.22×
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
             Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000
-            requests failed for reasons of dyno's own
+            requests failed for reasons on dyno's side
               what to do: see their classes; offer less, or give dyno more of what it lacked
 
             Requests that failed  all measured rounds together
@@ -103,7 +103,7 @@ fn the_same_in_80_columns() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by its settings
+            setting           library's default  changed by its settings
             backlog           128                –
             backlog           5                  128: too few
             bytes, head+rest  echo-xml           –
@@ -124,8 +124,9 @@ fn the_same_in_80_columns() {
             throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one
-            run, day or machine to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include
+            what differs from one run, day or machine to the next. With one round there is
+            no interval.
 
             The machine
             fact       as it was read
@@ -142,7 +143,7 @@ fn the_same_in_80_columns() {
             are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial,
-            `--format json` everything · once more: `dyno run two`
+            `--format json` everything · to repeat: `dyno run two`
             2011: Two servers, May 2011
         "#]],
     );
@@ -191,11 +192,11 @@ fn one_place_is_one_line_each() {
             Evil ␛[31m  █████████████████████████████████████████████████████████ 1,000?
             Quick       ████████████████████████████████████████████████████████░░┃ 1,002
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What went wrong
             Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
@@ -206,7 +207,7 @@ fn one_place_is_one_line_each() {
               │ <script>
 
             What differs between them
-            setting           the library's way  changed by its settings
+            setting           library's default  changed by its settings
             backlog           128                –
             backlog           5                  128: too few
             bytes, head+rest  echo-xml           –
@@ -224,8 +225,8 @@ fn one_place_is_one_line_each() {
             are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was
             due, not from when it was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine
-            to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one
+            run, day or machine to the next. With one round there is no interval.
 
             The machine
             fact       as it was read
@@ -240,7 +241,7 @@ fn one_place_is_one_line_each() {
             failed or have not been run are in no average. Some figures are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-            once more: `dyno run two --quick`
+            to repeat: `dyno run two --quick`
         "#]],
     );
 }
@@ -254,7 +255,7 @@ fn a_run_without_a_trial_says_so() {
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
             After: Two servers (Author, May 2011)
-            0 of 8 trials: the run is not finished; `dyno run --resume 7` goes on
+            0 of 8 trials: the run is not finished; `dyno run --resume 7` continues it
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no
             warm-up, time-out 5 s; 2 rounds
             A CPU · Linux 6.18 · dyno 0.1.0 · seed 7
@@ -287,14 +288,14 @@ fn a_run_without_a_trial_says_so() {
             Quick        2,000                   –    –  –
             Quick         best                 900    –  –
 
-            How much of the RFCs they keep  beside the speed, and never part of it
+            Conformance to the RFCs  not part of any speed figure
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
-            Nothing that dyno looks for was found.
+            None of the reasons for doubt that dyno knows was found.
 
             What differs between them
-            setting  the library's way  changed by its settings  servers
+            setting  library's default  changed by its settings  servers
             backlog  128                –                        Quick
             backlog  5                  128: too few             Evil ␛[31m
 
@@ -311,8 +312,8 @@ fn a_run_without_a_trial_says_so() {
             are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was
             due, not from when it was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine
-            to the next is not in it. With one round there is none.
+            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one
+            run, day or machine to the next. With one round there is no interval.
 
             The machine
             fact       as it was read
@@ -324,7 +325,7 @@ fn a_run_without_a_trial_says_so() {
             Trials that failed or have not been run are in no average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-            once more: `dyno run two`
+            to repeat: `dyno run two`
             2011: Two servers, May 2011
         "#]],
     );

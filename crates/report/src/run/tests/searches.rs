@@ -245,9 +245,9 @@ fn the_table_has_both_rates_with_what_decided_them() {
         the same in all rows: conformance not checked
         dyno's own server gives 10,350 answers/s here · rank: first to last place: a server is ahead of another only if what it
         holds is no less than what the other does not hold · holds/s: the highest rate that is held, below all that are not ·
-        not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: right answers each second at the
-        rate that is held · kept: trials that kept the limits by themselves, at the rate that is held · kept above: the same at
-        the rate that is not held · ? suspect: read why before you use the figure
+        not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: correct answers each second at
+        the rate that is held · kept: trials that met the limits by themselves, at the rate that is held · kept above: the same
+        at the rate that is not held · ? suspect: read why before you use the figure
         A: every rate that was tried
         requests/s            kept             > 10 ms         failed
         1,000       holds   5 of 5  0.42 % [0.35–0.50]  0 % [0–0.007]
@@ -355,7 +355,7 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
         assert!(text.contains(row), "{row}: {text}");
     }
     let page = with(missed(), page);
-    assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials kept the limits; 5 ended early"));
+    assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials met the limits; 5 ended early"));
     let json = with(missed(), |it| capacity::json(it).unwrap().unwrap());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let tried = &json["tried"][0];
@@ -373,10 +373,9 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     let found = of("a", late.clone(), (holds(1_642.0), Some(short)));
     assert_eq!(
         sentence(vec![found]),
-        "With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals), A holds 1,642/s and not 1,996/s (1,996/s was not tested \
-         in full, but in 1 short trial only). 5 of 5 fresh processes kept the limits at 1,642/s. The time limit \
-         ended the search: about \
-         69 s more would be needed for a bracket of 5 %."
+        "With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals), A holds 1,642/s and not 1,996/s (1,996/s was not \
+         tested in full, but in 1 short trial only). 5 of 5 fresh processes met the limits at 1,642/s. The time limit \
+         ended the search: about 69 s more would be needed for a bracket of 5 %."
     );
     let mut few = end(2_912.0, 0, false);
     few.judged = Judged::of(
@@ -388,7 +387,7 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     let answer = found.answer.clone();
     let says = sentence(vec![found]);
     for part in [
-        "A holds 2,912/s, and perhaps more, as far as 4 full trials show. 4 of 4 fresh processes kept the limits at \
+        "A holds 2,912/s, and perhaps more, as far as 4 full trials show. 4 of 4 fresh processes met the limits at \
          2,912/s.",
         "4 of 12 trials were repeated and not counted: other programs used 1.2 CPUs (3), dyno itself sent late \
          (1).",
