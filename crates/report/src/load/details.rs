@@ -162,8 +162,16 @@ impl<'t> Details<'t> {
             cells.push(Cell::text(count(section.failed)));
             Row { cells, ..Row::default() }
         });
-        let heads = ["from", "due/s", "on time", "throughput/s", "p50", "p90", "p99", "failed"];
-        let heads = heads.map(|head| (head, 0));
+        let heads = [
+            ("from", 0),
+            ("due/s", 2),
+            ("on time", 2),
+            ("throughput/s", 0),
+            ("p50", 0),
+            ("p90", 3),
+            ("p99", 0),
+            ("failed", 2),
+        ];
         vec![table(
             "steps",
             "each step, or each tenth of a ramp or of listed times",
@@ -207,7 +215,7 @@ impl<'t> Details<'t> {
         if rows.is_empty() {
             return None;
         }
-        let mut heads = vec![("", 0), ("samples", 0), ("mean", 0), ("sd", 0)];
+        let mut heads = vec![("", 0), ("samples", 2), ("mean", 3), ("sd", 4)];
         heads.extend(PERCENTILES.map(|(name, _, priority)| (name, priority)));
         heads.push(("max", 0));
         Some(table("latencies", TIMES_COUNT_FROM, &heads, rows))
@@ -379,7 +387,7 @@ const TIMES_COUNT_FROM: &str =
 const PERCENTILES: [(&str, f64, u8); 7] = [
     ("p50", 0.5, 0),
     ("p75", 0.75, MORE),
-    ("p90", 0.9, 0),
+    ("p90", 0.9, 2),
     ("p95", 0.95, MORE),
     ("p99", 0.99, 0),
     ("p99.9", 0.999, 0),
