@@ -2,8 +2,8 @@
 
 use agents::AgentFacts;
 use analysis::{
-    Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
-    measured_s, on_time,
+    Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_on_cpu,
+    generator_polled, measured_s, on_time,
 };
 use lab::figure::{self, Figure};
 use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord};
@@ -353,13 +353,15 @@ impl<'t> Details<'t> {
         let fact = Fact::new(
             "dyno",
             format!(
-                "{threads} busy {}, polling {} of the time, p99 sent {late} late",
+                "{threads} busy {}, polling {}, on a CPU {} of the time",
                 busy.join(", "),
                 share(generator_polled(&recording.lanes)),
+                share(generator_on_cpu(&recording.lanes)),
             ),
         )
+        .and("busy includes waiting for a CPU; on a CPU includes polling and going to sleep")
         .and(format!(
-            "{} of CPU time, polling included; {each} a request",
+            "{} of CPU time, {each} a request; p99 sent {late} late",
             nanos(generator_cpu(&recording.lanes))
         ));
         match self.costs.peak_memory_bytes.map(bytes) {

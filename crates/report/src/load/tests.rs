@@ -47,8 +47,10 @@ fn a_healthy_closed_loop() {
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            dyno         1 thread busy 50 %, polling 0 % of the time, p99 sent 10.0 µs late
-                         5.00 s of CPU time, polling included; 250 µs a request
+            dyno         1 thread busy 50 %, polling 0 %, on a CPU 50 % of the time
+                         busy includes waiting for a CPU; on a CPU includes polling and
+                         going to sleep
+                         5.00 s of CPU time, 250 µs a request; p99 sent 10.0 µs late
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
 
@@ -119,8 +121,10 @@ fn an_open_load_with_failures_and_doubts() {
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
             notes        2 sent once more because a reused connection was closed
-            dyno         1 thread busy 95 %, polling 0 % of the time, p99 sent 10.0 µs late
-                         9.00 s of CPU time, polling included; 450 µs a request
+            dyno         1 thread busy 95 %, polling 0 %, on a CPU 90 % of the time
+                         busy includes waiting for a CPU; on a CPU includes polling and
+                         going to sleep
+                         9.00 s of CPU time, 450 µs a request; p99 sent 10.0 µs late
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
 
@@ -178,8 +182,10 @@ fn nothing_but_refusals() {
 
             connections  0 begun, 0 established, 0 failed
             bytes        0 B sent, 0 B received
-            dyno         1 thread busy 50 %, polling 0 % of the time, p99 sent – late
-                         5.00 s of CPU time, polling included; 250 µs a request
+            dyno         1 thread busy 50 %, polling 0 %, on a CPU 50 % of the time
+                         busy includes waiting for a CPU; on a CPU includes polling and
+                         going to sleep
+                         5.00 s of CPU time, 250 µs a request; p99 sent – late
                          5.00 MB of memory at the most, 2.00 ms of CPU time for the live
                          view
 
