@@ -67,8 +67,8 @@ pub use held::{
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use lab::figure::generator::{
-    generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
-    smallest_difference,
+    generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_on_cpu,
+    generator_polled, smallest_difference,
 };
 pub use lab::figure::rates::{
     KEPT_UP, OnTime, measured_s, offered_per_s, on_time, silent_share, throughput_per_s,

@@ -54,7 +54,8 @@ pub(crate) struct CapacityFlags {
     /// The lowest rate that is tried, requests per second
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = search_goal::LEAST)]
     min_rate: Rate,
-    /// The highest rate that is tried [what dyno's own server achieves here, divided by 1.15]
+    /// The highest rate that is tried [what dyno's own server achieves here, divided by 1.15]; rates go by steps of about
+    /// a quarter of --width, so the last one may lie a step below it
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_rate: Option<Rate>,
     /// How the requests are spaced in time; with even spacing a server can hold a higher rate

@@ -10,7 +10,7 @@ use super::marks::{
 };
 use super::scale::Scale;
 use super::shared_axis::SharedAxis;
-use super::signs::{Ceiling, NEAR, legend};
+use super::signs::{BEYOND, Ceiling, NEAR, legend};
 use super::{About, Room, Stand, Trust, framed};
 use crate::markup::{Markup, markup};
 
@@ -281,18 +281,20 @@ impl Lines {
         if panel.has_even_line {
             drawn.push(&even_line(along, &scale));
         }
+        // At the top of the panel a name above its line would touch the heading.
+        let beside = |y: f64| if y - 14.0 < top { y + 11.0 } else { y - 4.0 };
         let ceiling = panel.ceiling.iter().flat_map(|ceiling| ceiling.below(scale.high()));
         let ceiling: Vec<(f64, f64)> = ceiling.map(place).collect();
         drawn.push(&line("ceiling", &ceiling));
-        if let Some((x, y)) = ceiling.last() {
-            drawn.push(&text("note ceiling-name", "end", (x - 2.0, y - 5.0), "ceiling"));
+        if let Some(&(x, y)) = ceiling.last() {
+            let is_left = x < f64::midpoint(paper.left, paper.right);
+            let (anchor, x) = if is_left { ("start", x + 4.0) } else { ("end", x - 2.0) };
+            drawn.push(&text("note ceiling-name", anchor, (x, beside(y)), "ceiling"));
         }
         if let Some((limit, name)) = panel.limit.as_ref().filter(|it| it.0 <= scale.high()) {
             let y = scale.at(*limit);
             drawn.push(&stroke("limit", (paper.left, y), (paper.right, y)));
-            // At the top of the panel it would touch the heading.
-            let base = if y - 14.0 < top { y + 11.0 } else { y - 4.0 };
-            drawn.push(&text("note", "start", (paper.left + 4.0, base), name));
+            drawn.push(&text("note", "start", (paper.left + 4.0, beside(y)), name));
         }
         for (slot, value) in &panel.past_peaks {
             let y = scale.at(*value);
@@ -404,9 +406,18 @@ impl Panel {
             .flat_map(|series| &series.points)
             .collect();
         let bands = spots.iter().any(|spot| spot.interval.is_some());
-        let bands = bands.then(|| "bands: 95 %".to_string());
-        let parts = [even, Some(self.note.clone()), ceiling, bands];
+        let bands = bands.then(|| "bands: 95 %, in the colour of their line".to_string());
+        let beyond = panels.iter().any(Panel::has_arrows).then(|| BEYOND.to_string());
+        let parts = [even, Some(self.note.clone()), ceiling, bands, beyond];
         legend(parts.into_iter().flatten(), spots.iter().map(|spot| spot.trust))
+    }
+
+    /// Whether an interval leaves the paper, as the panel is first drawn.
+    fn has_arrows(&self) -> bool {
+        let scale = self.scale(0.0, self.height, self.is_log);
+        let marked = self.series.iter().filter(|series| series.form == Form::Marked);
+        let mut intervals = marked.flat_map(|series| &series.points).filter_map(|it| it.interval);
+        intervals.any(|(low, high)| low < scale.low() || scale.high() < high)
     }
 
     /// An interval that goes far beyond all values leaves the paper.

@@ -8,7 +8,7 @@ use super::marks::{
     text,
 };
 use super::scale::{Scale, tick};
-use super::signs::{Ceiling, NEAR, legend};
+use super::signs::{BEYOND, Ceiling, NEAR, legend};
 use super::{About, Room, Stand, Trust, framed};
 use crate::markup::{Markup, markup};
 
@@ -219,12 +219,15 @@ impl Rows {
         let values = || self.columns.iter().flat_map(|column| &column.values);
         let is_bare = |value: &&Value| value.value.is_none() && value.interval.is_some();
         let bars = values().any(|value| value.interval.is_some()).then(|| self.bars.to_string());
+        let is_beyond = |column: &Column| column.has_arrows(&column.scale(place, is_other));
+        let beyond = self.columns.iter().any(is_beyond).then(|| BEYOND.to_string());
         let is_dashed = values().filter(is_bare).any(|value| value.trust != Trust::Full);
         let dashed = is_dashed.then(|| "dashed: in doubt".to_string());
         let given = std::iter::once(self.note.clone());
         let ceilings = self.columns.iter().filter_map(ceiling);
         let drawn = values().filter(|value| value.value.is_some());
-        legend(given.chain(ceilings).chain(bars).chain(dashed), drawn.map(|value| value.trust))
+        let parts = given.chain(ceilings).chain(bars).chain(beyond).chain(dashed);
+        legend(parts, drawn.map(|value| value.trust))
     }
 }
 
@@ -255,6 +258,12 @@ impl Column {
             Axis::FromZero(unit) | Axis::ByFactors(unit) => Some(unit),
             Axis::Ratio => None,
         }
+    }
+
+    /// Whether an interval leaves the axis.
+    fn has_arrows(&self, scale: &Scale) -> bool {
+        let mut intervals = self.values.iter().filter_map(|value| value.interval);
+        intervals.any(|(low, high)| low < scale.low() || scale.high() < high)
     }
 
     /// The room that the texts take right of the rows.

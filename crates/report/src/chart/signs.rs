@@ -81,3 +81,6 @@ impl Ceiling {
 
 /// Where its line would leave everything else flat, it is stated in words instead: beyond so many times the values.
 pub(super) const NEAR: f64 = 1.6;
+
+/// What the arrow at the end of an interval means.
+pub(super) const BEYOND: &str = "arrow: the interval goes beyond the axis";

@@ -2,8 +2,8 @@
 
 use agents::AgentFacts;
 use analysis::{
-    Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
-    measured_s, on_time,
+    Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_on_cpu,
+    generator_polled, measured_s, on_time,
 };
 use lab::figure::{self, Figure};
 use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord, fact};
@@ -156,8 +156,16 @@ impl<'t> Details<'t> {
             cells.push(Cell::text(count(section.failed)));
             Row { cells, ..Row::default() }
         });
-        let heads = ["from", "due/s", "on time", "throughput/s", "p50", "p90", "p99", "failed"];
-        let heads = heads.map(|head| (head, 0));
+        let heads = [
+            ("from", 0),
+            ("due/s", 2),
+            ("on time", 2),
+            ("throughput/s", 0),
+            ("p50", 0),
+            ("p90", 3),
+            ("p99", 0),
+            ("failed", 2),
+        ];
         vec![table(
             "steps",
             "each step, or each tenth of a ramp or of listed times",
@@ -201,7 +209,7 @@ impl<'t> Details<'t> {
         if rows.is_empty() {
             return None;
         }
-        let mut heads = vec![("", 0), ("samples", 0), ("mean", 0), ("sd", 0)];
+        let mut heads = vec![("", 0), ("samples", 2), ("mean", 3), ("sd", 4)];
         heads.extend(PERCENTILES.map(|(name, _, priority)| (name, priority)));
         heads.push(("max", 0));
         Some(table("latencies", TIMES_COUNT_FROM, &heads, rows))
@@ -339,13 +347,14 @@ impl<'t> Details<'t> {
         let fact = Fact::new(
             "dyno",
             format!(
-                "{threads} busy {}, polling {} of the time, sent late p99 {late}",
+                "{threads} busy {} of the time (waiting for a CPU included), polling {}, on a CPU {}",
                 busy.join(", "),
                 share(generator_polled(&recording.lanes)),
+                share(generator_on_cpu(&recording.lanes)),
             ),
         )
         .and(format!(
-            "{} of CPU time, polling included; {each} a request",
+            "{} of CPU time, {each} a request; sent late p99 {late}",
             nanos(generator_cpu(&recording.lanes))
         ));
         match self.costs.peak_memory_bytes.map(bytes) {
@@ -373,7 +382,7 @@ const TIMES_COUNT_FROM: &str =
 const PERCENTILES: [(&str, f64, u8); 7] = [
     ("p50", 0.5, 0),
     ("p75", 0.75, MORE),
-    ("p90", 0.9, 0),
+    ("p90", 0.9, 2),
     ("p95", 0.95, MORE),
     ("p99", 0.99, 0),
     ("p99.9", 0.999, 0),

@@ -240,7 +240,7 @@ fn rest(view: &View, columns: &[Placed<'_>]) -> Markup {
 fn rest_of_row(row: &Row, columns: &[Placed<'_>]) -> Option<Markup> {
     let text = |placed: &Placed<'_>| Some(row.cells.get(placed.place)?.marked_text());
     let names =
-        columns.iter().filter(|placed| matches!(placed.column.key.as_ref(), "subject" | "place"));
+        columns.iter().filter(|placed| matches!(placed.column.key.as_ref(), "subject" | LOAD));
     let names: Vec<String> = names.filter_map(text).collect();
     let late = columns.iter().filter(|placed| placed.is_late).filter_map(|placed| {
         let cell = row.cells.get(placed.place).filter(|cell| !cell.is_empty())?;
@@ -308,9 +308,12 @@ fn body(view: &View, columns: &[Placed<'_>]) -> Markup {
 }
 
 fn row(row: &Row, place: usize, columns: &[Placed<'_>]) -> Markup {
+    let load = columns.iter().find(|placed| placed.column.key == LOAD);
+    let load = load.and_then(|at| Some((row.cells.get(at.place)?, &at.column.heading)));
+    let load = load.map(|(cell, heading)| format!("{} {heading}", cell.text));
     let cells: Markup = columns
         .iter()
-        .filter_map(|placed| Some(cell(row, placed, row.cells.get(placed.place)?)))
+        .filter_map(|placed| Some(cell(row, placed, row.cells.get(placed.place)?, load.as_deref())))
         .collect();
     let class = match (row.is_reference, row.tie) {
         (true, _) => "reference",
@@ -344,6 +347,7 @@ fn class(placed: &Placed<'_>) -> String {
         Align::Right => "",
     };
     let room = match column.priority {
+        _ if column.key == LOAD => "load",
         0..PHONE => "",
         PHONE..DESK => "mid",
         DESK..MORE => "roomy",
@@ -356,11 +360,14 @@ fn class(placed: &Placed<'_>) -> String {
 /// The key of the column that shows which rows cannot be told apart.
 const RANK: &str = "rank";
 
+/// The key of the column with the load, which on a phone stands below the server's name.
+const LOAD: &str = "place";
+
 /// From the first priority on columns are not shown on a phone, and from the second on only on a wide screen.
 const PHONE: u8 = 2;
 const DESK: u8 = 5;
 
-fn cell(row: &Row, placed: &Placed<'_>, cell: &Cell) -> Markup {
+fn cell(row: &Row, placed: &Placed<'_>, cell: &Cell, load: Option<&str>) -> Markup {
     let sign = match cell.sign {
         Sign::None => Markup::default(),
         Sign::Slot => key_of(row.slot.filter(|_| !row.is_reference)),
@@ -383,7 +390,10 @@ fn cell(row: &Row, placed: &Placed<'_>, cell: &Cell) -> Markup {
     let interval = interval.map(|text| markup!(" <span class=\"interval\">{}</span>", text));
     let text = cell.marked_text();
     match cell.sign == Sign::Slot {
-        true => markup!("<th scope=\"row\">{}{}</th>", sign, text),
+        true => {
+            let load = load.map(|text| markup!(" data-load=\"{}\"", text));
+            markup!("<th scope=\"row\"{}>{}{}</th>", load, sign, text)
+        }
         false => markup!(
             "<td{}{}>{}{}{}</td>",
             classed(format!("{} {own}", class(placed)).trim()),

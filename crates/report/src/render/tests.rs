@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::{Screen, html, markdown, text};
 use crate::document::{
-    Block, Cell, Column, Depth, Document, Entry, MORE, Mark, Marks, Row, Section, Table, Tone,
+    Block, Cell, Column, Depth, Document, Entry, MORE, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
 
 fn row(name: &str, rate: f64, marks: Marks, failed: &str) -> Row {
@@ -215,4 +215,15 @@ fn paper_has_the_rank_and_seven_columns_and_the_rest_as_a_list() {
     let late: Vec<&str> = late.filter_map(|head| Some(&head[head.find('>')? + 1..][..2])).collect();
     assert_eq!(late, ["h8", "h9", "se"]);
     assert!(list.contains("<li><strong>&lt;one&gt;, 2,000</strong> h8 v8 · h9 v9</li>"), "{list}");
+}
+
+#[test]
+fn on_a_phone_the_load_stands_below_the_servers_name() {
+    let columns = [("subject", "server"), ("place", "connections"), ("p99", "p99")];
+    let columns = columns.map(|(key, heading)| Column::new(key, heading, 0)).to_vec();
+    let name = Cell { sign: Sign::Slot, ..Cell::text("one") };
+    let row = Row { cells: vec![name, Cell::text("32"), Cell::text("1ms")], ..Row::default() };
+    let shown = html::table(&Table::of("t", columns, [row]), &mut Vec::new()).into_string();
+    assert!(shown.contains("<th scope=\"row\" data-load=\"32 connections\">"), "{shown}");
+    assert!(shown.contains("<td class=\"load\">32</td><td>1ms</td>"), "{shown}");
 }

@@ -2,6 +2,7 @@
 
 use analysis::{JudgedTrial, Placed, Row, Table, Verdict, outcome_in_words};
 use lab::figure::{self, Figure};
+use lab::subject::Processes;
 use units::count;
 
 use super::{Findings, conformance, experiment_text, race};
@@ -72,31 +73,34 @@ pub(super) fn table(findings: &Findings<'_>, table: &Table, key: String) -> docu
     document::Table { key, caption, columns, views, notes }
 }
 
-/// What each round of a row has in a table; a silence only where there was one.
-const OF_ROUNDS: [Figure; 7] = [
-    Figure::Throughput,
-    Figure::OnTime,
-    Figure::ResponseP50,
-    Figure::ResponseP90,
-    Figure::ResponseP99,
-    Figure::FailedShare,
-    Figure::SilentShare,
+/// What each round of a row has in a table, and how soon its column is left out.
+const OF_ROUNDS: [(Figure, u8); 7] = [
+    (Figure::Throughput, 0),
+    (Figure::OnTime, 2),
+    (Figure::ResponseP50, 1),
+    (Figure::ResponseP90, 3),
+    (Figure::ResponseP99, 0),
+    (Figure::FailedShare, 2),
+    (Figure::SilentShare, 4),
 ];
+
+/// Whether a row has a figure. A silence, or an answer that came in parts, is one only where there was one, or where the
+/// experiment asks for it.
+fn has(row: &Row, figure: Figure, is_asked: bool) -> bool {
+    let is_event =
+        matches!(figure, Figure::SilentShare | Figure::LongestSilence | Figure::ReceiveMax);
+    row.estimate(figure).is_some_and(|it| is_asked || !is_event || 0.0 < it.max)
+}
 
 /// Each load of a row, and the means of all.
 pub(super) fn each_load(row: &Row) -> document::Table {
-    let is_there = |figure: &Figure| {
-        let is_told = |value: f64| *figure != Figure::SilentShare || 0.0 < value;
-        row.estimate(*figure).is_some_and(|estimate| is_told(estimate.value))
-    };
-    let shown: Vec<Figure> = OF_ROUNDS.into_iter().filter(is_there).collect();
+    let there = OF_ROUNDS.into_iter().filter(|(figure, _)| has(row, *figure, false));
+    let (shown, priorities): (Vec<Figure>, Vec<u8>) = there.unzip();
     let mut columns = vec![Column::new("load", "load", 0).left()];
-    columns.extend(
-        shown.iter().map(|figure| {
-            Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
-        }),
-    );
-    columns.push(Column::new("verdict", "verdict", 0).left());
+    columns.extend(shown.iter().zip(priorities).map(|(figure, priority)| {
+        Column::new(figure.name(), figure.heading(), priority).meaning(figure.meaning())
+    }));
+    columns.push(Column::new("verdict", "verdict", 1).left());
     let round_row = |trial: &JudgedTrial| {
         let name = Cell::text((trial.repeat + 1).to_string()).toned(Tone::Dim);
         let figures = shown.iter().map(|figure| of_round(trial, *figure)).collect();
@@ -185,15 +189,8 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let column = Column::new(rate.name(), rate.heading(), 0);
     all.add(column.meaning(rate.meaning()).explained(), |shown| throughput(table, shown));
     published(findings, table, &mut all);
-    let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
-    let mut wanted = wanted(own);
-    let tail = wanted.iter_mut().find(|(figure, _)| *figure == Figure::ResponseP999);
-    if let Some((_, priority)) = tail.filter(|_| findings.is_race()) {
-        *priority = TAIL_OF_A_RACE;
-    }
-    wanted.retain(|(figure, _)| table.rows.iter().any(|row| row.estimate(*figure).is_some()));
     let (main, more): (Vec<_>, Vec<_>) =
-        wanted.into_iter().partition(|(_, priority)| *priority < MORE);
+        wanted(findings, table).into_iter().partition(|(_, priority)| *priority < MORE);
     let is_failed = |(figure, _): &(Figure, u8)| *figure == Figure::FailedShare;
     let answers = main.iter().position(is_failed).map_or(main.len(), |failed| failed + 1);
     // What the answers were worth, then what they cost.
@@ -222,7 +219,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     ] {
         let column = Column::new(key, key, MORE + 8).left().folding();
         all.add(column, move |shown| {
-            Cell::text(findings.entry(&shown.placed.row.subject).map_or("", |entry| of(entry)))
+            let stated = findings.entry(&shown.placed.row.subject).map(of);
+            let stated = stated.filter(|text| *text != Processes::Unstated.name());
+            stated.map_or(Cell::none(), Cell::text)
         });
     }
     all
@@ -248,8 +247,21 @@ pub(super) fn priority(figure: Figure) -> Option<u8> {
     }
 }
 
+/// The figures that this table has, and how soon each column is left out.
+fn wanted(findings: &Findings<'_>, table: &Table) -> Vec<(Figure, u8)> {
+    let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
+    let mut wanted = own_first(own);
+    let tail = wanted.iter_mut().find(|(figure, _)| *figure == Figure::ResponseP999);
+    if let Some((_, priority)) = tail.filter(|_| findings.is_race()) {
+        *priority = TAIL_OF_A_RACE;
+    }
+    wanted
+        .retain(|(figure, _)| table.rows.iter().any(|row| has(row, *figure, own.contains(figure))));
+    wanted
+}
+
 /// The experiment's own columns first, then those that every run has.
-fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
+fn own_first(own: &[Figure]) -> Vec<(Figure, u8)> {
     let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Throughput);
     let mut wanted: Vec<(Figure, u8)> =
         own_first.map(|(place, &figure)| (figure, (1 + place as u8).min(MORE - 1))).collect();

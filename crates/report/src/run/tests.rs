@@ -75,7 +75,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
                              2,000  2,002 [1,977–2,028]     –      2,002           100%  1.05ms  1.05ms      0%  valid     250ms
             Evil ␛[31m       1,000                1,000?    –      1,000           100%  1.00ms  1.00ms      0%  suspect   500ms
                              2,000  1,170↓? [900–1,540]     –      1,200            98%   180ms  ≥949ms    2.1%  suspect   430ms
-            the same in all rows: memory 4.20MB · conformance not checked · silent 0% · longest silence 0ns · processes one
+            the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
             rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
             on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out:
@@ -210,6 +210,24 @@ fn what_a_subject_wrote_is_shown_and_not_obeyed() {
         }
         assert!(text.contains("␛]0;owned␛"), "{text}");
     }
+}
+
+#[test]
+fn a_silence_and_stated_processes_are_shown_only_where_there_are_some() {
+    let said = |silence: u64, processes: &str| {
+        let (mut run, mut trials) = (fixture::run(), fixture::trials());
+        for entry in &mut run.entries {
+            entry.processes = processes.into();
+        }
+        for loaded in trials.iter_mut().filter_map(|trial| trial.loaded.as_mut()) {
+            (loaded.recording.silence.longest, loaded.recording.silence.sum) = (silence, silence);
+        }
+        let text = markdown(&Findings::of(&7, &run, &trials, Vec::new()));
+        let alike = text.lines().find(|line| line.starts_with("the same in all rows")).unwrap();
+        ["silent", "longest silence", "processes"].map(|it| alike.contains(&format!(" · {it} ")))
+    };
+    assert_eq!(said(0, "unstated"), [false; 3]);
+    assert_eq!(said(500_000_000, "one"), [true; 3]);
 }
 
 #[test]

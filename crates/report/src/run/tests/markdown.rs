@@ -42,7 +42,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         </details>
 
-        the same in all rows: memory 4.20MB · conformance not checked · silent 0% · longest silence 0ns · processes one
+        the same in all rows: memory 4.20MB · conformance not checked · processes one
 
         means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published, on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read why before you use the figure
 

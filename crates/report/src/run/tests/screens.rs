@@ -28,8 +28,7 @@ fn the_same_in_80_columns() {
                              2,000  2,002 [1,977–2,028]     –           100%  1.05ms  1.05ms
             Evil ␛[31m       1,000                1,000?    –           100%  1.00ms  1.00ms
                              2,000  1,170↓? [900–1,540]     –            98%   180ms  ≥949ms
-            the same in all rows: memory 4.20MB · conformance not checked · silent 0% ·
-            longest silence 0ns · processes one
+            the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the
             95 % interval by Student's t over the rounds of this run · throughput/s: correct
             answers inside the measured time, divided by that time · 2011: as published, on
@@ -180,7 +179,7 @@ fn one_place_is_one_line_each() {
             Evil ␛[31m              1,000?     1,000  1.00ms  1.00ms  suspect   500ms  1 of 2, 1 × died  1.00ms
             Quick       1,002 [977–1,028]      1,002  1.05ms  1.05ms  valid     499ms                 2  1.05ms
             the same in all rows: on time (5 s) 100% · failed 0% · memory 4.20MB · conformance not checked · sd
-            0ns · silent 0% · longest silence 0ns · processes one
+            0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
             Student's t over the rounds of this run · throughput/s: correct answers inside the measured time,
             divided by that time · CPU/1k: the server's CPU time for 1,000 correct answers · ? suspect: read why
