@@ -1,7 +1,7 @@
 # make demo    build, and compare the servers that this machine can run (first page within four minutes)
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
-# make check   format check, lints and unit tests; nothing is installed
+# make check   format check, lints, and the unit tests of each room that has changed since they passed; nothing is installed
 # make install PREFIX=/usr/local   the program, its manual pages, and completions for bash, zsh and fish
 # make uninstall PREFIX=/usr/local
 # make nats    dyno-nats, with which agents meet at a NATS broker; make install-nats PREFIX=/usr/local
@@ -36,7 +36,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth readme-output test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth readme-output test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -102,11 +102,19 @@ readme-output: build
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth
 
-check:
+# A room is tested anew when a file of it has changed since it last passed.
+CHECKED = $(CARGO_TARGET_DIR)/checked
+check: check-lints $(patsubst crates/%,$(CHECKED)/%,$(wildcard crates/*))
+
+check-lints:
 	cargo fmt --all --check
 	cargo fmt $(CARRIER) --check
 	cargo clippy --workspace --all-targets --locked --quiet
-	cargo test --workspace --locked --quiet --lib --bins
+
+.SECONDEXPANSION:
+$(CHECKED)/%: $$(shell find crates/$$* -type f) Cargo.lock | check-lints
+	cargo test --manifest-path crates/$*/Cargo.toml --locked --quiet $(if $(wildcard crates/$*/src/lib.rs),--lib,--bins)
+	@mkdir -p $(@D) && touch $@
 
 PREFIX ?= /usr/local
 PROGRAM = $(DESTDIR)$(PREFIX)/bin/dyno
