@@ -320,7 +320,7 @@ backlog = "1024: why"
         );
         assert!(
             refusal("-o server server.c", "-o {port}")
-                .starts_with(&in_line(8, "`{port}` is nothing"))
+                .starts_with(&in_line(8, "`{port}` is not a placeholder"))
         );
         assert!(refusal("\"sh\"", "\"a/b\"").starts_with(&in_line(7, "`a/b` is neither")));
         assert!(

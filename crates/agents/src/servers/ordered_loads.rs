@@ -215,7 +215,7 @@ mod tests {
             let (carried, asked) = carried(elsewhere, 1, false);
             assert!(asked.is_empty(), "{elsewhere}");
             assert!(
-                matches!(&carried, Carried::Not(LoadsError::Refused(says)) if says.contains("not to be loaded")),
+                matches!(&carried, Carried::Not(LoadsError::Refused(says)) if says.contains("must not be loaded")),
                 "{carried:?}"
             );
         }

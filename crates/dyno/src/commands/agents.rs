@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 
 use crate::shell::{ExitStatus, Refusal};
 
-/// Prepare and check other machines that generate load or run servers: ssh, Slurm, Kubernetes, NATS
+/// Prepare other machines that generate load or run servers: ssh, Slurm, Kubernetes, NATS
 ///
 /// An agent is dyno on another machine. `--load-on ssh:HOST` and `--server-on ssh:HOST` of other commands start agents by
 /// themselves: with an ssh key that may start any command, nothing here is needed.

@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Trend(trend::TrendFlags),
     View(view::ViewFlags),
     Audit(audit::AuditFlags),
-    /// Run dyno's own server: known delays, scripted faults, and a record of what it did, to compare with
+    /// Run dyno's own server: known delays, scripted faults, and a record of what it did
     Serve(Box<serve::ServeFlags>),
     Servers(servers::ServersFlags),
     Runs(runs::RunsFlags),

@@ -33,7 +33,7 @@ const SHOWN: [Shown; 3] = [
         parts: &[
             ("GET ", WHOLE),
             ("throughput/s ", WHOLE),
-            ("service: ", WHOLE),
+            ("response: ", WHOLE),
             ("in short", WHOLE),
         ],
     },

@@ -80,8 +80,8 @@ fn of_folder(line: &Line, commits: [&str; 2], place: &str) -> Proof {
 
 fn worktrees([old, new]: [&str; 2]) -> String {
     format!(
-        "to verify it, once both commits are built in worktrees (`git worktree add --detach base {}`, `git worktree \
-         add --detach head {}`):",
+        "to verify it, once both commits are built in worktrees (`git worktree add --detach base {}`, \
+         `git worktree add --detach head {}`):",
         short(old),
         short(new)
     )

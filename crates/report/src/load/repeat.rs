@@ -21,7 +21,6 @@ fn row<'t>(findings: &'t Findings<'_>) -> Option<&'t Row> {
 /// The answer of a run of `dyno load`: faults that are not tolerated, of all loads together or of one of them, come
 /// first.
 pub(crate) fn sentence(findings: &Findings<'_>) -> String {
-    let figures = figures(findings);
     let tolerated = match findings.ended {
         [load, ..] => load.tolerated,
         [] => Tolerated::by(findings.experiment.as_ref()),
@@ -34,25 +33,25 @@ pub(crate) fn sentence(findings: &Findings<'_>) -> String {
     let all = Conduct::of(Faults::of(totals.iter().copied()), tolerated);
     let each = totals.iter().map(|total| Conduct::of(Faults::of([*total]), tolerated));
     let worst = each.enumerate().find(|(_, conduct)| !conduct.is_tolerated());
-    let named = match worst {
-        Some((place, conduct)) if all.is_tolerated() => {
-            conduct::says(&format!("Load {}", place + 1), conduct)
-        }
-        Some(_) => conduct::says("The server", all),
+    let (first, then) = match worst {
+        Some((place, conduct)) if all.is_tolerated() => (
+            conduct::says(&format!("Load {}", place + 1), conduct),
+            figures("the server", findings),
+        ),
+        Some(_) => (conduct::says("The server", all), figures("it", findings)),
         None => {
-            let tolerated =
-                conduct::says("it", all).map_or(String::new(), |says| format!("; {says}"));
-            return format!("{figures}{tolerated}.");
+            (Some(figures("The server", findings)), conduct::says("it", all).unwrap_or_default())
         }
     };
-    let (first, rest) = figures.split_at(figures.chars().next().map_or(0, char::len_utf8));
-    format!("{}; {}{rest}.", named.unwrap_or_default(), first.to_lowercase())
+    let parts = [first.unwrap_or_default(), then];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}.", parts.join("; "))
 }
 
-/// Each figure with its interval, without a full stop.
-fn figures(findings: &Findings<'_>) -> String {
+/// Each figure of this server with its interval, without a full stop.
+fn figures(server: &str, findings: &Findings<'_>) -> String {
     let Some(rate) = written_figure(findings, Figure::Throughput) else {
-        return "Nothing was measured".into();
+        return format!("{server} has no measured answers");
     };
     let count = row(findings).map_or(0, Row::measured);
     let times =
@@ -66,7 +65,7 @@ fn figures(findings: &Findings<'_>) -> String {
         1 => "one load, whose spread is not known".to_string(),
         count => format!("the means of {count} loads, with 95 % intervals"),
     };
-    format!("The server answered {rate} requests/s{times}{on_time}: {spread}")
+    format!("{server} answered {rate} requests/s{times}{on_time}: {spread}")
 }
 
 fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {

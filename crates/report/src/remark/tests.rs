@@ -52,8 +52,7 @@ fn every_remark_says_what_is_odd_and_the_way_out_which_is_no_flag_of_a_load() {
     assert!(remarks.iter().all(|remark| !remark.way_out().contains(" -")));
     expect_test::expect![[r#"
         dyno's own server has no valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a server of tier `reference` take part, and see why if it could not
-        to `ask`, c answered differently from a, b; all were right; see what differs between their answers before they \
-            are compared
+        to `ask`, c answered differently from a, b; all were right; see what differs between their answers before they are compared
         not all were sent the same fields and body: `ask` was another request for c; this is a bug in dyno: please report it
         not all agreed on the same TLS: c had another version than a; give all servers the same certificate chain (a server that dyno starts should send {cert} unchanged), and look in their settings for what makes them choose another version, suite or group
         a was loaded over TLS, and c without it; the difference between them includes what TLS costs

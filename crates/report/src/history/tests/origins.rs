@@ -100,7 +100,7 @@ fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
     };
     let proved = proof::proof(&absolute(&lines[0]), &absolute(&lines[10])).unwrap();
     assert!(proved.command.starts_with("dyno gate --base-cmd BASE --head-cmd HEAD -c 16"));
-    let says = shown(&found);
+    let says = shown(&found).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(says.contains("either side may have changed"), "{says}");
     assert!(says.contains(&format!("git worktree add --detach head {}", &commit(10).hash[..12])));
 }
