@@ -148,7 +148,7 @@ fn sum(
 ) -> Vec<String> {
     let mut sum = vec![
         format!(
-            "files    {} with {} open files each; a process may open {}",
+            "files    {}, {} open files each; a process may open {}",
             counted(parts, "process", "processes"),
             count(each + OTHER_FILES),
             count(available.files)

@@ -18,7 +18,7 @@ use campaign::project::unknown;
 use campaign::roster::Availability;
 use campaign::{Lock, sweep};
 
-/// Check how far a server conforms to the RFCs, clause by clause: HTTP/1.1, HTTP/2, WebSocket
+/// Check a server against the RFCs, clause by clause: HTTP/1.1, HTTP/2, WebSocket
 ///
 /// A server named in subjects/ is started for the check; one at http://… must be running, and of one at ws://… only the
 /// WebSocket is checked. The result is never part of a speed figure.

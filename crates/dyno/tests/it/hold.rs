@@ -78,7 +78,7 @@ fn the_report_says_what_was_held_and_what_broke() {
             .status(0)
             .stdout_has("connections")
             .stdout_has("measured against the due times that the messages contain")
-            .stderr_has("5 in 1 process");
+            .stderr_has("1 process, 69 open files each");
         let ran = rig.dyno(&[
             "hold",
             "{url}/hello",
@@ -168,7 +168,7 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
     Rig::new()
         .dyno(&["hold", "{url}/", "-c", "10000", "--dry-run"])
         .status(0)
-        .stdout_has("files    10,000 in 1 process")
+        .stdout_has("files    1 process, 10,064 open files each")
         .stdout_has("ports    10,000 to 1 target")
         .stdout_has("backlog  a server's accept queue holds 4,096");
 }

@@ -105,7 +105,7 @@ fn a_reference_that_comes_no_further_is_the_limit_and_one_that_does_is_not() {
         if has_ceiling {
             found.push(is_doubted);
         } else {
-            note_retry();
+            note_retry("not found");
         }
         if found.len() == 3 {
             break;

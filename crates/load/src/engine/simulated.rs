@@ -27,8 +27,15 @@ pub(crate) type Peer = Box<dyn FnMut(Nanos, Conn, u32, &[u8]) -> Vec<(Nanos, Act
 /// The time of an act, its order, its connection, that connection's era, and the act.
 type ToCome = (Nanos, u64, Conn, u32, Act);
 
-/// A server, defined by what it does to a new connection and to each request.
-pub(crate) struct Simulated<Accept, Answer> {
+/// What happens, and when, to a connection that is begun at this instant.
+type Accept<'s> = Box<dyn FnMut(Nanos) -> (Nanos, Act) + 's>;
+
+/// What happens, and when, in response to what arrives at this instant.
+type Answer<'s> = Box<dyn FnMut(Nanos) -> Vec<(Nanos, Act)> + 's>;
+
+/// A server, defined by what it does to a new connection and to each request. It is one type for all servers: lanes are
+/// compiled anew for each type of engine.
+pub(crate) struct Simulated<'s> {
     now: Nanos,
     oversleep: Nanos,
     /// When the machine, or the program on it, stands still.
@@ -40,8 +47,8 @@ pub(crate) struct Simulated<Accept, Answer> {
     /// At most this many events are handed over at once.
     at_once: usize,
     idle: Idle,
-    accept: Accept,
-    answer: Answer,
+    accept: Accept<'s>,
+    answer: Answer<'s>,
     greeting: Vec<u8>,
     /// Instead of `answer`.
     peer: Option<Peer>,
@@ -52,13 +59,11 @@ pub(crate) struct Simulated<Accept, Answer> {
     count: u64,
 }
 
-impl<Accept, Answer> Simulated<Accept, Answer>
-where
-    Accept: FnMut(Nanos) -> (Nanos, Act),
-    Answer: FnMut(Nanos) -> Vec<(Nanos, Act)>,
-{
-    /// Both functions return what happens, and when, in response to what arrives at a given instant.
-    pub(crate) fn new(accept: Accept, answer: Answer) -> Self {
+impl<'s> Simulated<'s> {
+    pub(crate) fn new(
+        accept: impl FnMut(Nanos) -> (Nanos, Act) + 's,
+        answer: impl FnMut(Nanos) -> Vec<(Nanos, Act)> + 's,
+    ) -> Self {
         Simulated {
             now: 0,
             oversleep: 0,
@@ -67,8 +72,8 @@ where
             stops_opening: None,
             at_once: usize::MAX,
             idle: Idle::default(),
-            accept,
-            answer,
+            accept: Box::new(accept),
+            answer: Box::new(answer),
             greeting: Vec::new(),
             peer: None,
             takes: usize::MAX,
@@ -126,11 +131,7 @@ where
     }
 }
 
-impl<Accept, Answer> Engine for Simulated<Accept, Answer>
-where
-    Accept: FnMut(Nanos) -> (Nanos, Act),
-    Answer: FnMut(Nanos) -> Vec<(Nanos, Act)>,
-{
+impl Engine for Simulated<'_> {
     fn now(&self) -> Nanos {
         self.now
     }

@@ -1,5 +1,6 @@
 //! Tests in which time itself is measured, on machines that are busy.
 
+use std::any::Any;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,17 +16,24 @@ pub(crate) fn in_one_of_five(attempt: impl Fn()) {
         match catch_unwind(AssertUnwindSafe(&attempt)) {
             Ok(()) => return,
             Err(panic) if panic.is::<Wrong>() => resume_unwind(panic),
-            Err(_) => note_retry(),
+            Err(panic) => note_retry(&first_line(panic.as_ref())),
         }
     }
     attempt();
 }
 
-/// Adds a line to the file of retries, which `make test` counts; its lines are the names of the tests.
-pub(crate) fn note_retry() {
+/// What such a panic says first.
+fn first_line(panic: &(dyn Any + Send)) -> String {
+    let says = panic.downcast_ref::<String>().map(String::as_str);
+    let says = says.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+    says.lines().next().unwrap_or_default().chars().take(120).collect()
+}
+
+/// Adds a line to the file of retries, which `make test` counts and shows: the name of the test, and why.
+pub(crate) fn note_retry(why: &str) {
     let Some(file) = std::env::var_os("DYNO_TEST_RETRIES") else { return };
     let thread = std::thread::current();
-    let line = format!("{}\n", thread.name().unwrap_or("a test"));
+    let line = format!("{}: {why}\n", thread.name().unwrap_or("a test"));
     let opened = OpenOptions::new().create(true).append(true).open(&file);
     opened.and_then(|mut retries| retries.write_all(line.as_bytes())).expect("retries are counted");
 }

@@ -163,11 +163,7 @@ impl Bench<'_> {
 }
 
 /// Runs it, and compares the counts with the definitions.
-fn check<A, B>(name: &str, run: &Run, server: impl Fn() -> Simulated<A, B>)
-where
-    A: FnMut(Nanos) -> (Nanos, Act),
-    B: FnMut(Nanos) -> Vec<(Nanos, Act)>,
-{
+fn check<'s>(name: &str, run: &Run, server: impl Fn() -> Simulated<'s>) {
     let logs: Vec<Log> = (0..run.lanes).map(|_| Log::default()).collect();
     let engines = logs.iter().map(|log| Logged { engine: server(), log: Rc::clone(log) });
     let seen = run.record(engines);
