@@ -10,10 +10,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 use std::ops::RangeInclusive;
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 
 pub(crate) use diag::Diag;
 pub use queue::{Queue, queue};
@@ -80,15 +81,26 @@ fn sockets(port: u16, side: Side, state: State) -> io::Result<Vec<Socket>> {
 /// Whether no socket of any state has this port, on either side: no listener, no connection, none that lingers, and
 /// none that is only bound.
 pub fn is_free(port: u16) -> io::Result<bool> {
-    for side in [Side::Local, Side::Remote] {
-        if !sockets(port, side, State::Any)?.is_empty() {
-            return Ok(false);
+    // Whatever has the port on this side prevents that it is bound once more. A list of all connections of the machine
+    // costs far more.
+    Ok(can_be_bound(port)? && sockets(port, Side::Remote, State::Any)?.is_empty())
+}
+
+/// On all addresses: of both families, if there is IPv6.
+fn can_be_bound(port: u16) -> io::Result<bool> {
+    let stream = |family| socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+    let of_both = stream(AddressFamily::INET6).and_then(|socket| {
+        sockopt::set_ipv6_v6only(&socket, false)?;
+        bind(&socket, &SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, port, 0, 0))
+    });
+    match of_both {
+        Ok(()) => Ok(true),
+        Err(Errno::ADDRINUSE) => Ok(false),
+        Err(_) => {
+            let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port);
+            Ok(bind(stream(AddressFamily::INET)?, &any).is_ok())
         }
     }
-    // A socket that is bound but neither listens nor is connected is in no list.
-    let flags = SocketFlags::CLOEXEC;
-    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
-    Ok(bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).is_ok())
 }
 
 /// A free port that the kernel gives to no outgoing connection, if the range has one. It is chosen at random: between
