@@ -11,7 +11,7 @@ use store::RunEnd;
 
 use crate::hosts::Hosts;
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, until};
-use crate::rig::Going;
+use crate::rig::{Going, in_one_of_five};
 
 const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
 const LONG: &str = "closed = { connections = 2 }, duration = '60s'";
@@ -106,34 +106,39 @@ fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
 /// Wherever the load and the servers are, a trial is judged by all that was recorded of it.
 #[test]
 fn a_trial_is_kept_whole_wherever_its_parts_are() {
-    let text = "question = 'Which?'\nsubjects = ['a']\nworkload = 'hello'\n\
+    in_one_of_five(|| {
+        let text = "question = 'Which?'\nsubjects = ['a']\nworkload = 'hello'\n\
                 load = { closed = { connections = 16 }, warmup = '300ms', duration = '500ms' }\n\
                 trials = { pause = '0s', check = false }\n";
-    let here: &[&str] = &[];
-    let places = [here, &["--load-on", "local:2"], &["--server-on", "local"]];
-    for place in [&places[..], &[&[places[2], places[1]].concat()[..]]].concat() {
-        let lab = Lab::new().oracle("a", "").file("experiments/x.toml", text);
-        let ran =
-            lab.dyno(&[&["run", "x", "--rounds", "1"], place].concat()).stderr_has("run 1: x");
-        let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
-        let series = |name: &str| trial.series.iter().any(|series| series.name == name);
-        assert_eq!(series("load.helpers.cpu"), !place.is_empty(), "{place:?}");
-        let lanes = &trial.loaded.as_ref().unwrap().recording.lanes;
-        let load = fact(&lab, "cpus.load").unwrap();
-        let is_load_s = |cpu: usize| load.parse::<Cpus>().unwrap().iter().any(|it| it == cpu);
-        assert!(lanes.iter().all(|lane| lane.cpu.is_some_and(is_load_s)), "{place:?}: {lanes:?}");
-        // Later ones are of what was under way at the end.
-        let windows = &trial.loaded.as_ref().unwrap().recording.windows;
-        let ends: Vec<u64> =
-            windows.iter().take(8).map(|window| window.until / 1_000_000).collect();
-        assert_eq!(ends, [100, 200, 300, 400, 500, 600, 700, 800], "{place:?}");
-        let report = lab.dyno(&["report", "1", "--format", "json"]).json();
-        let doubts = report["tables"][0]["rows"][0]["verdict"]["doubts"].as_array();
-        let doubts = doubts.unwrap_or_else(|| panic!("{report:#}"));
-        assert!(doubts.iter().all(|doubt| doubt["id"] != "books"), "{place:?}: {doubts:#?}");
-        let again = [&["`dyno", "run", "x"], place].concat().join(" ");
-        assert!(ran.has_sentence(&format!("to repeat: {again} --rounds 1`")), "{ran}");
-    }
+        let here: &[&str] = &[];
+        let places = [here, &["--load-on", "local:2"], &["--server-on", "local"]];
+        for place in [&places[..], &[&[places[2], places[1]].concat()[..]]].concat() {
+            let lab = Lab::new().oracle("a", "").file("experiments/x.toml", text);
+            let ran =
+                lab.dyno(&[&["run", "x", "--rounds", "1"], place].concat()).stderr_has("run 1: x");
+            let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
+            let series = |name: &str| trial.series.iter().any(|series| series.name == name);
+            assert_eq!(series("load.helpers.cpu"), !place.is_empty(), "{place:?}");
+            let lanes = &trial.loaded.as_ref().unwrap().recording.lanes;
+            let load = fact(&lab, "cpus.load").unwrap();
+            let is_load_s = |cpu: usize| load.parse::<Cpus>().unwrap().iter().any(|it| it == cpu);
+            assert!(
+                lanes.iter().all(|lane| lane.cpu.is_some_and(is_load_s)),
+                "{place:?}: {lanes:?}"
+            );
+            // Later ones are of what was under way at the end.
+            let windows = &trial.loaded.as_ref().unwrap().recording.windows;
+            let ends: Vec<u64> =
+                windows.iter().take(8).map(|window| window.until / 1_000_000).collect();
+            assert_eq!(ends, [100, 200, 300, 400, 500, 600, 700, 800], "{place:?}");
+            let report = lab.dyno(&["report", "1", "--format", "json"]).json();
+            let doubts = report["tables"][0]["rows"][0]["verdict"]["doubts"].as_array();
+            let doubts = doubts.unwrap_or_else(|| panic!("{report:#}"));
+            assert!(doubts.iter().all(|doubt| doubt["id"] != "books"), "{place:?}: {doubts:#?}");
+            let again = [&["`dyno", "run", "x"], place].concat().join(" ");
+            assert!(ran.has_sentence(&format!("to repeat: {again} --rounds 1`")), "{ran}");
+        }
+    });
 }
 
 #[test]
