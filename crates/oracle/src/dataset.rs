@@ -112,7 +112,7 @@ mod tests {
         let dataset = Dataset::parse(TWO, 3).unwrap();
         let forms: Vec<String> = (0..4).map(|_| first(&dataset, 1, 2).unwrap()).collect();
         assert_eq!(forms[0], forms[3]);
-        assert!(forms[..3].is_sorted_by_key(|form| form.len()) && forms[0] != forms[2]);
+        assert!(forms[..3].is_sorted_by_key(String::len) && forms[0] != forms[2]);
         let read = |form: &String| serde_json::from_str::<Value>(form).unwrap();
         assert!(forms.iter().all(|form| read(form) == read(&forms[0])));
     }
