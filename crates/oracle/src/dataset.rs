@@ -29,17 +29,14 @@ impl Dataset {
     pub fn parse(bytes: &[u8], forms: u64) -> Result<Dataset, String> {
         let listed: Vec<Map<String, Value>> = serde_json::from_slice(bytes)
             .map_err(|error| format!("no JSON array of objects: {error}"))?;
-        let items = listed.into_iter().enumerate().map(|(at, members)| {
-            let whole = |name: &str| members.get(name).and_then(Value::as_u64);
-            let worth = whole("price").zip(whole("quantity"));
-            let worth = worth.and_then(|(price, quantity)| price.checked_mul(quantity));
-            let worth = worth.ok_or_else(|| {
-                format!("item {}: `price` and `quantity` must be whole numbers", at + 1)
+        let mut items = Vec::with_capacity(listed.len());
+        for members in listed {
+            let worth = worth(&members).ok_or_else(|| {
+                format!("item {}: `price` and `quantity` must be whole numbers", items.len() + 1)
             })?;
             let text = Value::Object(members).to_string();
-            Ok(Item { worth, members: text[1..].to_owned() })
-        });
-        let items = items.collect::<Result<_, String>>()?;
+            items.push(Item { worth, members: text[1..].to_owned() });
+        }
         Ok(Dataset { items, forms: forms.max(1), turn: AtomicU64::new(0) })
     }
 
@@ -70,6 +67,11 @@ impl Dataset {
             out.resize(out.len() + form as usize, b' ');
         }
     }
+}
+
+fn worth(members: &Map<String, Value>) -> Option<u64> {
+    let whole = |name: &str| members.get(name).and_then(Value::as_u64);
+    whole("price")?.checked_mul(whole("quantity")?)
 }
 
 #[cfg(test)]

@@ -106,14 +106,13 @@ mod tests {
         let config = Config { dataset: Some(Arc::new(dataset)), ..Config::default() };
         let text = format!("{request}\r\nHost: h.example\r\nX-Request-Id: abc\r\n\r\n");
         let head = head(text.as_bytes()).unwrap().unwrap();
-        let answer = |spoils: bool| {
-            let answer = Answer::to(&head, content.as_bytes(), &config);
-            let answer =
-                if spoils { answer.spoilt(spoil, &head, content.as_bytes()) } else { answer };
-            let Content::Octets(octets) = answer.content else { panic!("it is no stream") };
-            String::from_utf8(octets.into_owned()).unwrap()
-        };
-        (answer(false), answer(true))
+        let right = || Answer::to(&head, content.as_bytes(), &config);
+        (shown(right()), shown(right().spoilt(spoil, &head, content.as_bytes())))
+    }
+
+    fn shown(answer: Answer<'_>) -> String {
+        let Content::Octets(octets) = answer.content else { panic!("it is no stream") };
+        String::from_utf8(octets.into_owned()).unwrap()
     }
 
     fn check(spoil: Spoil, request: &str, content: &str, right: &str, spoilt: &str) {
