@@ -1,5 +1,0 @@
-require_relative 'app_on_thin'
-
-use Rack::ContentLength
-
-run AppOnThin.new
