@@ -10,6 +10,8 @@ import { WebSocketServer } from 'ws';
 
 const [address, port, cert, key] = process.argv.slice(2);
 
+const items = process.env.DATASET ? JSON.parse(readFileSync(process.env.DATASET)) : [];
+
 const app = express();
 
 app.get('/', (req, res) => {
@@ -39,6 +41,42 @@ app.get(/^\/poll\/([1-9]\d*)$/, (req, res) => {
   res.write('tick\n');
   const timer = setInterval(() => res.write('tick\n'), Number(req.params[0]) * 1000);
   res.on('close', () => clearInterval(timer));
+});
+
+app.get(/^\/delay\/(\d{1,5})$/, (req, res) => {
+  const ms = req.params[0];
+  setTimeout(() => res.type('text/plain').send(ms), Number(ms));
+});
+
+app.get('/header', (req, res) => {
+  res.type('text/plain').send(req.get('X-Request-Id'));
+});
+
+app.get('/json/:count', (req, res, next) => {
+  const count = Number(req.params.count);
+  const m = Number(req.query.m);
+  if (!Number.isInteger(count) || count < 1 || count > items.length) {
+    next();
+  } else if (!Number.isInteger(m)) {
+    res.status(400).end();
+  } else {
+    const total = (item) => item.price * item.quantity * m;
+    const listed = items.slice(0, count).map((item) => ({ ...item, total: total(item) }));
+    res.json({ items: listed, count });
+  }
+});
+
+app.post('/sum', express.json(), (req, res) => {
+  const values = req.body?.values;
+  if (Array.isArray(values)) {
+    res.json({ sum: values.reduce((a, b) => a + b, 0), count: values.length });
+  } else {
+    res.status(400).end();
+  }
+});
+
+app.post('/echo', express.raw({ type: () => true }), (req, res) => {
+  res.type('application/octet-stream').send(req.body ?? '');
 });
 
 app.use((req, res) => {

@@ -6,11 +6,13 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"runtime"
 	"strconv"
 	"time"
@@ -31,14 +33,24 @@ func main() {
 		return
 	}
 
+	items, err := readCatalogue(os.Getenv("DATASET"))
+	if err != nil {
+		log.Fatal(err)
+	}
+
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", echo)
 	mux.HandleFunc("GET /hello", hello)
 	mux.HandleFunc("GET /user/{id}", user)
-	mux.HandleFunc("POST /user", giveBack)
+	mux.HandleFunc("POST /user", giveBack("text/plain"))
 	mux.HandleFunc("GET /poll/{seconds}", poll)
 	mux.HandleFunc("GET /wspoll/{seconds}", pollSocket)
 	mux.HandleFunc("GET /wsecho", echoSocket)
+	mux.HandleFunc("GET /delay/{ms}", delay)
+	mux.HandleFunc("GET /header", header)
+	mux.HandleFunc("GET /json/{count}", items.list)
+	mux.HandleFunc("POST /sum", sum)
+	mux.HandleFunc("POST /echo", giveBack("application/octet-stream"))
 	server := &http.Server{Addr: *address, Handler: mux}
 	if *cert != "" {
 		// With TLS it offers HTTP/2 by itself.
@@ -74,14 +86,56 @@ func user(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, r.PathValue("id"))
 }
 
-func giveBack(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
+func giveBack(contentType string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		w.Write(body)
+	}
+}
+
+func delay(w http.ResponseWriter, r *http.Request) {
+	ms, err := strconv.ParseUint(r.PathValue("ms"), 10, 16)
 	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	time.Sleep(time.Duration(ms) * time.Millisecond)
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, ms)
+}
+
+func header(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, r.Header.Get("X-Request-Id"))
+}
+
+func sum(w http.ResponseWriter, r *http.Request) {
+	var numbers struct {
+		Values []int64 `json:"values"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&numbers); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.Header().Set("Content-Type", "text/plain")
-	w.Write(body)
+	var answer struct {
+		Sum   int64 `json:"sum"`
+		Count int   `json:"count"`
+	}
+	for _, value := range numbers.Values {
+		answer.Sum += value
+	}
+	answer.Count = len(numbers.Values)
+	writeJSON(w, answer)
+}
+
+func writeJSON(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(value)
 }
 
 func poll(w http.ResponseWriter, r *http.Request) {

@@ -11,6 +11,8 @@ import { WebSocketServer } from 'ws';
 
 const [address, port, protocol, cert, key] = process.argv.slice(2);
 
+const items = process.env.DATASET ? JSON.parse(readFileSync(process.env.DATASET)) : [];
+
 const server = createServer(protocol);
 
 function createServer(protocol) {
@@ -43,9 +45,19 @@ function answer(request, response) {
     text(name, response);
   } else if (request.method === 'POST' && pathname === '/user') {
     // A body that ends early: the client has gone.
-    giveBack(request, response).catch(() => response.destroy());
+    giveBack('text/plain', request, response).catch(() => response.destroy());
   } else if (request.method === 'GET' && room === 'poll' && isPeriod(name) && known) {
     poll(Number(name), response);
+  } else if (request.method === 'GET' && room === 'delay' && isNumber(name) && known) {
+    setTimeout(() => text(name, response), Number(name));
+  } else if (request.method === 'GET' && pathname === '/header') {
+    text(request.headers['x-request-id'] ?? '', response);
+  } else if (request.method === 'GET' && room === 'json' && isCount(name) && known) {
+    list(Number(name), searchParams.get('m'), response);
+  } else if (request.method === 'POST' && pathname === '/sum') {
+    sum(request, response).catch(() => response.destroy());
+  } else if (request.method === 'POST' && pathname === '/echo') {
+    giveBack('application/octet-stream', request, response).catch(() => response.destroy());
   } else {
     response.writeHead(404).end();
   }
@@ -72,8 +84,41 @@ function text(body, response) {
   response.end(body);
 }
 
-async function giveBack(request, response) {
-  text(await buffer(request), response);
+function json(value, response) {
+  response.setHeader('Content-Type', 'application/json');
+  response.end(JSON.stringify(value));
+}
+
+async function giveBack(type, request, response) {
+  const body = await buffer(request);
+  response.setHeader('Content-Type', type);
+  response.end(body);
+}
+
+function list(count, m, response) {
+  if (!isNumber(m)) {
+    response.writeHead(400).end();
+    return;
+  }
+  const total = (item) => item.price * item.quantity * Number(m);
+  const listed = items.slice(0, count).map((item) => ({ ...item, total: total(item) }));
+  json({ items: listed, count }, response);
+}
+
+async function sum(request, response) {
+  const values = valuesOf(await buffer(request));
+  if (values) json({ sum: values.reduce((a, b) => a + b, 0), count: values.length }, response);
+  else response.writeHead(400).end();
+}
+
+// What is no JSON throws, and would end the program.
+function valuesOf(body) {
+  try {
+    const { values } = JSON.parse(body);
+    return Array.isArray(values) ? values : null;
+  } catch {
+    return null;
+  }
 }
 
 function poll(seconds, response) {
@@ -81,6 +126,14 @@ function poll(seconds, response) {
   response.write('tick\n');
   const timer = setInterval(() => response.write('tick\n'), seconds * 1000);
   response.on('close', () => clearInterval(timer));
+}
+
+function isNumber(text) {
+  return /^\d{1,5}$/.test(text);
+}
+
+function isCount(text) {
+  return isNumber(text) && Number(text) >= 1 && Number(text) <= items.length;
 }
 
 function isPeriod(text) {

@@ -4,12 +4,15 @@
 """
 
 import asyncio
+import json
+import os
 import ssl
 
+from tornado.escape import json_decode
 from tornado.iostream import StreamClosedError
 from tornado.ioloop import PeriodicCallback
 from tornado.options import define, options, parse_command_line
-from tornado.web import Application, RequestHandler
+from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 define("address", default="127.0.0.1", help="where to listen")
@@ -43,9 +46,53 @@ class UserHandler(RequestHandler):
 
 
 class GiveBackHandler(RequestHandler):
+    def initialize(self, content_type):
+        self.content_type = content_type
+
     def post(self):
-        self.set_header("Content-Type", "text/plain")
+        self.set_header("Content-Type", self.content_type)
         self.write(self.request.body)
+
+
+class DelayHandler(RequestHandler):
+    async def get(self, ms):
+        await asyncio.sleep(int(ms) / 1000)
+        self.set_header("Content-Type", "text/plain")
+        self.write(ms)
+
+
+class HeaderHandler(RequestHandler):
+    def get(self):
+        self.set_header("Content-Type", "text/plain")
+        self.write(self.request.headers.get("X-Request-Id", ""))
+
+
+class ItemsHandler(RequestHandler):
+    def initialize(self, items):
+        self.items = items
+
+    def get(self, count):
+        count = int(count)
+        if not 1 <= count <= len(self.items):
+            raise HTTPError(404)
+        try:
+            m = int(self.get_query_argument("m"))
+        except ValueError:
+            raise HTTPError(400) from None
+        items = [
+            {**item, "total": item["price"] * item["quantity"] * m}
+            for item in self.items[:count]
+        ]
+        self.write({"items": items, "count": count})
+
+
+class SumHandler(RequestHandler):
+    def post(self):
+        try:
+            values = json_decode(self.request.body)["values"]
+            self.write({"sum": sum(values), "count": len(values)})
+        except (KeyError, TypeError, ValueError):
+            raise HTTPError(400) from None
 
 
 class PollHandler(RequestHandler):
@@ -89,16 +136,28 @@ class EchoSocket(WebSocketHandler):
             pass
 
 
+def read_items():
+    if "DATASET" not in os.environ:
+        return []
+    with open(os.environ["DATASET"], encoding="utf-8") as file:
+        return json.load(file)
+
+
 def make_app():
     return Application(
         [
             (r"/", EchoHandler),
             (r"/hello", HelloHandler),
             (r"/user/([^/]+)", UserHandler),
-            (r"/user", GiveBackHandler),
+            (r"/user", GiveBackHandler, {"content_type": "text/plain"}),
             (r"/poll/([1-9][0-9]*)", PollHandler),
             (r"/wspoll/([1-9][0-9]*)", PollSocket),
             (r"/wsecho", EchoSocket),
+            (r"/delay/([0-9]{1,5})", DelayHandler),
+            (r"/header", HeaderHandler),
+            (r"/json/([0-9]{1,5})", ItemsHandler, {"items": read_items()}),
+            (r"/sum", SumHandler),
+            (r"/echo", GiveBackHandler, {"content_type": "application/octet-stream"}),
         ],
         # The usual function writes a line for every answer.
         log_function=lambda handler: None,

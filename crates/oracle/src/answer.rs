@@ -1,10 +1,12 @@
 //! The right answers, and how a fault changes them. Bytes out; no socket, no clock.
 
 mod route;
+mod spoil;
 
 use std::borrow::Cow;
 
-use crate::Root;
+use serde::Deserialize;
+
 use crate::beats::{Rhythm, Wrap};
 use crate::faults::Change;
 use crate::octets::{parameter, push_chunk, push_number};
@@ -13,15 +15,20 @@ use crate::request::{Head, Method, Refusal, Status, Version};
 use crate::resource::Resource;
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
+use crate::{Config, Dataset, Root};
 use route::{Route, allowed, route};
+pub(crate) use spoil::Spoil;
 
 const PLAIN: &str = "text/plain";
 const XML: &str = "text/xml";
+const JSON: &str = "application/json";
+const OCTETS: &str = "application/octet-stream";
 const XML_ERROR: &[u8] = b"<http_test><error>no value specified</error></http_test>";
 const HELLO: &[u8] = b"Hello, world!";
 const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X, /hello, \
-    /user/ID, /poll/SECONDS, POST to /, /echo or /user, and WebSockets at /wspoll/SECONDS, /wsecho, \
-    /wsroom\n";
+    /user/ID, /poll/SECONDS, /delay/MILLISECONDS, /header, /json/COUNT?m=M, POST to /, /echo, /user or \
+    /sum, and WebSockets at /wspoll/SECONDS, /wsecho, /wsroom\n";
+const NO_DATASET: &[u8] = b"no data set; start with --dataset FILE\n";
 /// RFC 6455, 4.4, and RFC 9110, 15.5.22: an answer that requires an upgrade names what to upgrade to.
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
 
@@ -35,6 +42,8 @@ pub(crate) struct Answer<'a> {
     /// Header lines of its own, as `Allow: …`, or nothing.
     pub(crate) lines: &'a str,
     pub(crate) content: Content<'a>,
+    /// How long the request asks to wait for it.
+    pub(crate) wait_ns: u64,
 }
 
 #[derive(Debug)]
@@ -67,7 +76,7 @@ pub(crate) enum Next {
 
 impl<'a> Answer<'a> {
     /// The right answer to a request.
-    pub(crate) fn to(head: &Head<'a>, content: &'a [u8], root: Root) -> Answer<'a> {
+    pub(crate) fn to(head: &Head<'a>, content: &'a [u8], config: &Config) -> Answer<'a> {
         let route = route(head.path);
         let lines = allowed(&route);
         let (get, post) =
@@ -77,11 +86,16 @@ impl<'a> Answer<'a> {
             _ if head.method == Method::Options => {
                 Answer { lines, ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
             }
-            Route::Root if get => self::root(head.query, root),
+            Route::Root if get => root(head.query, config.root),
             Route::Echo if get => echo(head.query),
-            Route::Root | Route::Echo | Route::Users if post => {
-                ok(Resource::Post, PLAIN, Cow::Borrowed(content))
+            Route::Echo if post => ok(Resource::Post, OCTETS, Cow::Borrowed(content)),
+            Route::Root | Route::Users if post => ok(Resource::Post, PLAIN, Cow::Borrowed(content)),
+            Route::Delay(wait_ms) if get => delay(wait_ms),
+            Route::Header if get => {
+                ok(Resource::Header, PLAIN, Cow::Borrowed(head.request_id.unwrap_or_default()))
             }
+            Route::Items(count) if get => items(config.dataset.as_deref(), count, head.query),
+            Route::Sum if post => sum(content),
             Route::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
             Route::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
             Route::Poll(every) if get => match Rhythm::asked(every, head.query) {
@@ -113,6 +127,10 @@ impl<'a> Answer<'a> {
             | Route::WsPoll(_)
             | Route::WsEcho
             | Route::WsRoom
+            | Route::Delay(_)
+            | Route::Header
+            | Route::Items(_)
+            | Route::Sum
             | Route::Nowhere => not_allowed(lines),
         }
     }
@@ -125,6 +143,7 @@ impl<'a> Answer<'a> {
             content_type: "",
             lines: &reply.lines,
             content: Content::Octets(Cow::Borrowed(&reply.content)),
+            wait_ns: 0,
         }
     }
 
@@ -133,9 +152,9 @@ impl<'a> Answer<'a> {
         reply: Option<&'a Reply>,
         head: &Head<'a>,
         content: &'a [u8],
-        root: Root,
+        config: &Config,
     ) -> Answer<'a> {
-        reply.map_or_else(|| Answer::to(head, content, root), Answer::given)
+        reply.map_or_else(|| Answer::to(head, content, config), Answer::given)
     }
 
     /// The answer to a request beyond the limit of the rate.
@@ -243,7 +262,8 @@ pub(crate) fn refusal_line(status: Status) -> &'static str {
 
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {
     let content = Content::Octets(octets);
-    Answer { resource, status_line: "HTTP/1.1 200 OK", content_type, lines: "", content }
+    let status_line = "HTTP/1.1 200 OK";
+    Answer { resource, status_line, content_type, lines: "", content, wait_ns: 0 }
 }
 
 fn not_found<'a>() -> Answer<'a> {
@@ -268,7 +288,7 @@ fn switch<'a>(head: &Head<'_>, resource: Resource, role: Role) -> Answer<'a> {
         Ok(accept) => {
             let status_line = "HTTP/1.1 101 Switching Protocols";
             let content = Content::Socket(accept, role);
-            Answer { resource, status_line, content_type: "", lines: "", content }
+            Answer { resource, status_line, content_type: "", lines: "", content, wait_ns: 0 }
         }
         Err(Disagreement::UpgradeNeeded) => {
             let status_line = "HTTP/1.1 426 Upgrade Required";
@@ -309,6 +329,47 @@ fn echo<'a>(query: Option<&[u8]>) -> Answer<'a> {
     ok(Resource::Echo, XML, Cow::Owned(text))
 }
 
+fn delay<'a>(wait_ms: u32) -> Answer<'a> {
+    let mut digits = Vec::with_capacity(5);
+    push_number(&mut digits, u64::from(wait_ms));
+    let wait_ns = u64::from(wait_ms) * 1_000_000;
+    Answer { wait_ns, ..ok(Resource::Delay, PLAIN, Cow::Owned(digits)) }
+}
+
+fn items<'a>(dataset: Option<&Dataset>, count: usize, query: Option<&[u8]>) -> Answer<'a> {
+    let Some(dataset) = dataset else {
+        return Answer { content: Content::Octets(Cow::Borrowed(NO_DATASET)), ..not_found() };
+    };
+    let factor = query.and_then(|query| parameter(query, b"m="));
+    let factor = factor.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    let Some(factor) = factor else {
+        return bad_request(Resource::Items, "m is a whole number, as in /json/5?m=2\n");
+    };
+    match dataset.first(count, factor) {
+        Some(octets) => ok(Resource::Items, JSON, Cow::Owned(octets)),
+        None => not_found(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Numbers {
+    values: Vec<i64>,
+}
+
+fn sum<'a>(content: &[u8]) -> Answer<'a> {
+    match serde_json::from_slice::<Numbers>(content) {
+        Ok(numbers) => ok(Resource::Sum, JSON, sum_of(&numbers.values)),
+        Err(_) => bad_request(Resource::Sum, "what is summed is {\"values\":[…]}, whole numbers\n"),
+    }
+}
+
+/// A form of the oracle's own: the sum is its last member.
+fn sum_of<'a>(values: &[i64]) -> Cow<'a, [u8]> {
+    let sum: i128 = values.iter().copied().map(i128::from).sum();
+    let text = format!("{{\"count\":{},\"sum\":{sum}}}", values.len());
+    Cow::Owned(text.into_bytes())
+}
+
 /// RFC 9112, 9.3: HTTP/1.1 persists unless a field forbids it, HTTP/1.0 only if a field asks for it.
 fn connection(version: Version, persists: bool) -> &'static [u8] {
     match (version, persists) {
@@ -328,6 +389,7 @@ fn write_content(octets: &[u8], bodiless: bool, change: Change, out: &mut Vec<u8
         | Change::StatusLine(_)
         | Change::Fields(_)
         | Change::OtherBody
+        | Change::Spoilt(_)
         | Change::NoUpgrade
         | Change::NoAccept
         | Change::OtherAccept => {
@@ -348,6 +410,7 @@ fn write_content(octets: &[u8], bodiless: bool, change: Change, out: &mut Vec<u8
         | Change::StatusLine(_)
         | Change::Fields(_)
         | Change::Framing(_)
+        | Change::Spoilt(_)
         | Change::NoUpgrade
         | Change::NoAccept
         | Change::OtherAccept => out.extend_from_slice(octets),

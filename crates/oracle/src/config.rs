@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::dataset::Dataset;
 use crate::delays::{Delay, Stall};
 use crate::faults::Fault;
 use crate::queue::{Queue, RateLimit};
@@ -38,6 +39,8 @@ pub struct Config {
     pub tell_delay: bool,
     /// What a bare `GET /` answers.
     pub root: Root,
+    /// What `/json/N` lists.
+    pub dataset: Option<Arc<Dataset>>,
     /// What every request is answered with, in place of all else.
     pub reply: Option<Arc<Reply>>,
     /// The seed of all random choices.
@@ -71,6 +74,7 @@ impl Default for Config {
             fault_rate: 1.0,
             tell_delay: false,
             root: Root::Empty,
+            dataset: None,
             reply: None,
             seed: 0,
             backlog: 4096,

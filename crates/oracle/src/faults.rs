@@ -10,8 +10,10 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use crate::answer::Spoil;
 use crate::h2::acts::Act;
 use crate::nearest::nearest;
+use crate::resource::Resource;
 use crate::tls::twist::Twist;
 
 /// One way to be a bad server, by its stable name.
@@ -117,6 +119,8 @@ pub(crate) enum Change {
     OneOctetChunks,
     /// A body of the same length with other octets.
     OtherBody,
+    /// Other content, or another time.
+    Spoilt(Spoil),
     /// A handshake without `Upgrade` and `Connection`.
     NoUpgrade,
     /// A handshake without its proof.
@@ -177,6 +181,26 @@ impl Fault {
             Performance::Twist(twist) => Some(twist),
             Performance::Steps(_) | Performance::Acts(_) => None,
         }
+    }
+
+    /// How it spoils a right answer, if it does nothing else.
+    pub(crate) fn spoil(&self) -> Option<Spoil> {
+        match (self.steps(), self.acts()) {
+            ([Step::Answer(Change::Spoilt(spoil))], _) => Some(*spoil),
+            (_, [Act::Answer(style)]) => style.spoil,
+            (_, _) => None,
+        }
+    }
+
+    /// Whether the answer to `GET /hello` can show it.
+    #[must_use]
+    pub fn shows_at_hello(&self) -> bool {
+        self.shows_at(Resource::Hello)
+    }
+
+    /// Whether an answer of this resource can show it; else the answer is right, and no fault is counted.
+    pub(crate) fn shows_at(&self, resource: Resource) -> bool {
+        self.spoil().is_none_or(|spoil| spoil.alters(resource))
     }
 
     /// Whether a single request may ask for it (`?fault=NAME`); otherwise the server must be started with it.

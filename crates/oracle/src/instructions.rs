@@ -1,5 +1,6 @@
 //! What is to happen to a request, by the configuration and by its own query.
 
+use crate::answer::{Answer, Spoil};
 use crate::delays::Delay;
 use crate::faults::{Fault, Start};
 use crate::octets::parameter;
@@ -38,6 +39,7 @@ impl Befalls {
 pub(crate) fn instructions(
     head: &Head<'_>,
     head_bytes: &[u8],
+    answer: &Answer<'_>,
     befalls: Befalls,
     arrived_ns: u64,
     state: &mut ThreadState,
@@ -53,8 +55,10 @@ pub(crate) fn instructions(
     };
     let is_spared =
         |fault: &Fault| fault.start == Start::StrangersRequest && !is_stranger(head_bytes);
-    let fault = fault.filter(|fault| !is_spared(fault));
-    Ok(Instructions { fault, due_ns: due_ns(asked.1, arrived_ns, state) })
+    let fault = fault.filter(|fault| !is_spared(fault) && fault.shows_at(answer.resource));
+    let is_early = fault.and_then(|fault| fault.spoil()) == Some(Spoil::Early);
+    let wait_ns = if is_early { 0 } else { answer.wait_ns };
+    Ok(Instructions { fault, due_ns: due_ns(asked.1, arrived_ns, state) + wait_ns })
 }
 
 /// When a request is answered, which may ask for a law of its own: after its turn in the queue, or else after a delay.

@@ -17,6 +17,7 @@ mod beats;
 mod body;
 mod config;
 mod conn;
+mod dataset;
 mod date;
 mod delays;
 mod dice;
@@ -52,6 +53,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
+pub use dataset::Dataset;
 pub use delays::{Delay, DelayError, Stall, StallError};
 pub use faults::{Fault, FaultError, Protocol};
 pub use queue::{

@@ -188,8 +188,10 @@ impl Play {
         let Some(ask) = ask else { return };
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
         let reply = state.config().reply.clone();
-        let root = state.config().root;
-        let answer = Answer::chosen(reply.as_deref(), &head, &ask.content, root);
+        let mut answer = Answer::chosen(reply.as_deref(), &head, &ask.content, state.config());
+        if let Change::Spoilt(spoil) = change {
+            answer = answer.spoilt(spoil, &head, &ask.content);
+        }
         let persists = !answer.is_last(&head);
         self.closes |= !persists;
         self.answered += 1;

@@ -28,6 +28,8 @@ pub(crate) struct Head<'a> {
     pub(crate) persists: bool,
     pub(crate) framing: Framing,
     pub(crate) expects_continue: bool,
+    /// The value of `X-Request-Id`.
+    pub(crate) request_id: Option<&'a [u8]>,
     /// The header lines, unchanged.
     pub(crate) fields: &'a [u8],
     /// How many bytes the head takes.
@@ -110,7 +112,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
                 at += line.len() + 2;
                 if line.is_empty() {
                     return fields.conclude(method, version).map(|fields| {
-                        let Concluded { persists, framing, expects_continue } = fields;
+                        let Concluded { persists, framing, expects_continue, request_id } = fields;
                         let length = at;
                         Some(Head {
                             method,
@@ -120,6 +122,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
                             persists,
                             framing,
                             expects_continue,
+                            request_id,
                             fields: &bytes[fields_at..length],
                             length,
                         })

@@ -12,6 +12,10 @@ pub(crate) enum Resource {
     WsPoll,
     WsEcho,
     WsRoom,
+    Delay,
+    Header,
+    Items,
+    Sum,
     Server,
     Unknown,
     Refused,
@@ -21,8 +25,8 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Names in the order of the variants, as the books list them.
-    pub(crate) const NAMES: [&'static str; 14] = [
-        "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
-        "unknown", "refused", "reply", "limited",
+    pub(crate) const NAMES: [&'static str; 18] = [
+        "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "delay",
+        "header", "items", "sum", "server", "unknown", "refused", "reply", "limited",
     ];
 }

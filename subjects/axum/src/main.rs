@@ -2,27 +2,32 @@
 //!
 //!     server ADDRESS:PORT [h2c | CHAIN KEY]
 
+mod items;
+
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::num::NonZeroU64;
+use std::path::Path as FilePath;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, Query};
-use axum::http::StatusCode;
+use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use axum::serve::ListenerExt;
+use axum::{Json, Router};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use items::Item;
+use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::interval;
+use tokio::time::{interval, sleep};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -33,11 +38,16 @@ use tokio_stream::wrappers::IntervalStream;
 const TEXT: (axum::http::HeaderName, &str) = (CONTENT_TYPE, "text/plain");
 const XML: (axum::http::HeaderName, &str) = (CONTENT_TYPE, "text/xml");
 
-type Error = Box<dyn std::error::Error>;
+type Error = Box<dyn std::error::Error + Send + Sync>;
+type Items = Arc<[Item]>;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let items = match std::env::var_os("DATASET") {
+        Some(path) => items::read(FilePath::new(&path))?,
+        None => Vec::new(),
+    };
     let app = Router::new()
         .route("/", get(echo))
         .route("/hello", get(async || "Hello, world!"))
@@ -45,7 +55,13 @@ async fn main() -> Result<(), Error> {
         .route("/user/{id}", get(async |Path(id): Path<String>| id))
         .route("/poll/{seconds}", get(poll))
         .route("/wspoll/{seconds}", any(poll_socket))
-        .route("/wsecho", any(echo_socket));
+        .route("/wsecho", any(echo_socket))
+        .route("/delay/{ms}", get(delay))
+        .route("/header", get(header))
+        .route("/json/{count}", get(list))
+        .route("/sum", post(sum))
+        .route("/echo", post(give_octets_back))
+        .with_state(Items::from(items));
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         [address] => axum::serve(TcpListener::bind(address).await?, app).await?,
@@ -106,6 +122,49 @@ async fn echo(Query(query): Query<HashMap<String, String>>) -> Response {
 
 async fn give_back(body: Bytes) -> impl IntoResponse {
     ([TEXT], body)
+}
+
+async fn delay(Path(ms): Path<u16>) -> String {
+    sleep(Duration::from_millis(ms.into())).await;
+    ms.to_string()
+}
+
+async fn header(headers: HeaderMap) -> Result<String, StatusCode> {
+    let value = headers.get("x-request-id").and_then(|value| value.to_str().ok());
+    value.map(str::to_owned).ok_or(StatusCode::BAD_REQUEST)
+}
+
+#[derive(Deserialize)]
+struct Multiplier {
+    m: u32,
+}
+
+async fn list(
+    State(items): State<Items>,
+    Path(count): Path<usize>,
+    Query(Multiplier { m }): Query<Multiplier>,
+) -> Result<Response, StatusCode> {
+    let list = items::list(&items, count, m).ok_or(StatusCode::NOT_FOUND)?;
+    Ok(Json(list).into_response())
+}
+
+#[derive(Deserialize)]
+struct Numbers {
+    values: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct Sum {
+    sum: i64,
+    count: usize,
+}
+
+async fn sum(Json(Numbers { values }): Json<Numbers>) -> Json<Sum> {
+    Json(Sum { sum: values.iter().sum(), count: values.len() })
+}
+
+async fn give_octets_back(body: Bytes) -> Bytes {
+    body
 }
 
 async fn poll(period: Period) -> Result<impl IntoResponse, StatusCode> {

@@ -2,8 +2,11 @@
 //!
 //!     server ADDRESS:PORT [h2c | CHAIN KEY]
 
+mod items;
+
 use std::convert::Infallible;
 use std::num::NonZeroU64;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,9 +21,11 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_tungstenite::HyperWebsocket;
 use hyper_tungstenite::tungstenite::{self, Message};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use items::Item;
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::time::interval;
+use tokio::time::{interval, sleep};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -30,6 +35,7 @@ use tokio_stream::wrappers::IntervalStream;
 
 type Body = BoxBody<Bytes, Infallible>;
 type Error = Box<dyn std::error::Error + Send + Sync>;
+type Items = Arc<[Item]>;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
@@ -41,6 +47,11 @@ async fn main() -> Result<(), Error> {
         [address, chain, key] => (address, Some(acceptor(chain, key)?), false),
         _ => return Err("usage: server ADDRESS:PORT [h2c | CHAIN KEY]".into()),
     };
+    let items = match std::env::var_os("DATASET") {
+        Some(path) => items::read(Path::new(&path))?,
+        None => Vec::new(),
+    };
+    let items = Items::from(items);
     let listener = TcpListener::bind(address).await?;
     loop {
         let (stream, _) = listener.accept().await?;
@@ -48,15 +59,16 @@ async fn main() -> Result<(), Error> {
             // Otherwise the first answer waits for the client's ACK of what left before it.
             stream.set_nodelay(true)?;
         }
+        let items = items.clone();
         let Some(acceptor) = acceptor.clone() else {
-            tokio::spawn(serve(stream, is_http2));
+            tokio::spawn(serve(stream, is_http2, items));
             continue;
         };
         tokio::spawn(async move {
             // A handshake that failed is the client's affair.
             if let Ok(stream) = acceptor.accept(stream).await {
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                serve(stream, is_http2).await;
+                serve(stream, is_http2, items).await;
             }
         });
     }
@@ -71,8 +83,13 @@ fn acceptor(chain: &str, key: &str) -> Result<TlsAcceptor, Error> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, is_http2: bool) {
-    let (stream, service) = (TokioIo::new(stream), service_fn(answer));
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    is_http2: bool,
+    items: Items,
+) {
+    let stream = TokioIo::new(stream);
+    let service = service_fn(move |request| answer(request, items.clone()));
     // How a connection ended is the client's affair.
     let _ = if is_http2 {
         http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await
@@ -81,7 +98,7 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, is_
     };
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Error> {
+async fn answer(request: Request<Incoming>, items: Items) -> Result<Response<Body>, Error> {
     let path = request.uri().path().to_owned();
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     Ok(match (request.method(), parts.as_slice()) {
@@ -102,6 +119,23 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Error> {
         (&Method::GET, ["wsecho"]) if hyper_tungstenite::is_upgrade_request(&request) => {
             echo_socket(request)?
         }
+        (&Method::GET, ["delay", ms]) => match ms.parse::<u16>() {
+            Ok(ms) => delay(ms).await,
+            Err(_) => not_found(),
+        },
+        (&Method::GET, ["header"]) => match request.headers().get("x-request-id") {
+            Some(value) => text(full(Bytes::copy_from_slice(value.as_bytes()))),
+            None => with_status(StatusCode::BAD_REQUEST),
+        },
+        (&Method::GET, ["json", count]) => match count.parse() {
+            Ok(count) => list(&items, count, request.uri().query())?,
+            Err(_) => not_found(),
+        },
+        (&Method::POST, ["sum"]) => sum(&request.into_body().collect().await?.to_bytes())?,
+        (&Method::POST, ["echo"]) => {
+            let body = request.into_body().collect().await?.to_bytes();
+            with_type("application/octet-stream", full(body))
+        }
         _ => not_found(),
     })
 }
@@ -116,6 +150,36 @@ fn echo(query: Option<&str>) -> Response<Body> {
         None => "<http_test><error>no value specified</error></http_test>".into(),
     };
     with_type("text/xml", full(answer))
+}
+
+async fn delay(ms: u16) -> Response<Body> {
+    sleep(Duration::from_millis(ms.into())).await;
+    text(full(ms.to_string()))
+}
+
+fn list(items: &[Item], count: usize, query: Option<&str>) -> Result<Response<Body>, Error> {
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let m = pairs.find(|(name, _)| name == "m").and_then(|(_, m)| m.parse().ok());
+    let Some(m) = m else { return Ok(with_status(StatusCode::BAD_REQUEST)) };
+    items::list(items, count, m).map_or_else(|| Ok(not_found()), |list| json(&list))
+}
+
+#[derive(Deserialize)]
+struct Numbers {
+    values: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct Sum {
+    sum: i64,
+    count: usize,
+}
+
+fn sum(body: &[u8]) -> Result<Response<Body>, Error> {
+    match serde_json::from_slice::<Numbers>(body) {
+        Ok(Numbers { values }) => json(&Sum { sum: values.iter().sum(), count: values.len() }),
+        Err(_) => Ok(with_status(StatusCode::BAD_REQUEST)),
+    }
 }
 
 /// A beat at once and then every so often.
@@ -172,6 +236,10 @@ fn text(body: Body) -> Response<Body> {
     with_type("text/plain", body)
 }
 
+fn json(value: &impl Serialize) -> Result<Response<Body>, Error> {
+    Ok(with_type("application/json", full(serde_json::to_vec(value)?)))
+}
+
 fn with_type(media_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -183,8 +251,12 @@ fn full(content: impl Into<Bytes>) -> Body {
 }
 
 fn not_found() -> Response<Body> {
+    with_status(StatusCode::NOT_FOUND)
+}
+
+fn with_status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Empty::new().boxed());
-    *response.status_mut() = StatusCode::NOT_FOUND;
+    *response.status_mut() = status;
     response
 }
 

@@ -13,7 +13,7 @@ use std::thread;
 
 use clap::Args;
 use lab::amounts;
-use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, StartError};
+use oracle::{Config, Dataset, Delay, Fault, Listen, Oracle, Reply, Root, Stall, StartError};
 use requests::file;
 
 use crate::interrupt::on_interrupt;
@@ -66,6 +66,12 @@ pub(crate) struct ServeFlags {
     /// Answer every request with what is in this file: an HTTP/1.1 head, an empty line, the body
     #[arg(long, value_name = "FILE")]
     reply: Option<PathBuf>,
+    /// The items that /json/N lists: a JSON array of objects with a price and a quantity
+    #[arg(long, value_name = "FILE")]
+    dataset: Option<PathBuf>,
+    /// How many forms of the same JSON, which differ in white space, take turns at /json/N
+    #[arg(long, value_name = "N", value_parser = amounts::count, default_value = "1")]
+    json_forms: u64,
     /// The seed of all random numbers [1; with --service, each process has its own]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -87,7 +93,9 @@ A single request may ask for its own delay or fault: /hello?delay=uniform:1ms,9m
 for messages: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).
 
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
-WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).
+WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive). It answers /delay/N \
+after N milliseconds, /header with the value of X-Request-Id, /json/N?m=M with N items of --dataset, POST /sum with the \
+sum of {\"values\":[1,2]}, and POST /echo with what was sent.
 
 With --service a request waits in one queue, as at a counter: all connections and threads share it, and it is served \
 in the order of arrival. Waiting burns no CPU. A request whose client has gone away is served all the same. A request's \
@@ -182,6 +190,11 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         tell_delay: flags.tell_delay,
         root: flags.root,
         reply: flags.reply.as_deref().map(reply).transpose()?,
+        dataset: flags
+            .dataset
+            .as_deref()
+            .map(|path| dataset(path, flags.json_forms))
+            .transpose()?,
         seed: flags.seed.unwrap_or(1),
         backlog: flags.backlog,
         ..Config::default()
@@ -211,6 +224,15 @@ fn reply(path: &Path) -> Result<Arc<Reply>, Refusal> {
     let reply = Reply::parse(&bytes);
     let refused = |says| Refusal::new(format!("--reply {}: {says}", path.display()));
     reply.map(Arc::new).map_err(refused)
+}
+
+fn dataset(path: &Path, forms: u64) -> Result<Arc<Dataset>, Refusal> {
+    if 1_000 < forms {
+        return Err(Refusal::new("--json-forms: at most 1,000"));
+    }
+    let dataset = Dataset::parse(&file::bytes("--dataset", path)?, forms);
+    let refused = |says| Refusal::new(format!("--dataset {}: {says}", path.display()));
+    dataset.map(Arc::new).map_err(refused)
 }
 
 /// Waits for Ctrl-C, or for the end of standard input in a child.

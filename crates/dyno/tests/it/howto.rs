@@ -109,8 +109,8 @@ const ELSEWHERE: [(&str, &str); 27] = [
     ),
     (
         "serve",
-        "--backlog --collapse --cpus --fault --fault-rate --json --late --list-faults --lottery --rate-limit --reply \
-         --root --seed --servers --service --stall --tell-delay --threads",
+        "--backlog --collapse --cpus --dataset --fault --fault-rate --json --json-forms --late --list-faults --lottery \
+         --rate-limit --reply --root --seed --servers --service --stall --tell-delay --threads",
     ),
     ("servers setup", "--all --yes setup"),
     ("view", "--port --store view"),

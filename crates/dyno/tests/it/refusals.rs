@@ -153,6 +153,7 @@ fn servers_that_cannot_be() {
     refused(&["serve", "--delay", "5ms"], &["--delay", "unknown distribution"]);
     refused(&["serve", "--stall", "5s/1s"], &["--stall", "length/period"]);
     refused(&["serve", "--fault-rate", "2"], &["--fault-rate", "from 0 to 1"]);
+    refused(&["serve", "--dataset", "/dev/null"], &["--dataset", "no JSON array"]);
     refused(&["serve", "--threads", "0"], &["--threads", "at least 1"]);
     refused(&["serve", "--cpus", "9999"], &["--cpus", "no CPU 9999"]);
     refused(&["serve", "--root", "x"], &["--root", "xml-error"]);

@@ -84,6 +84,21 @@ fn it_serves_a_root_a_fault_and_a_unix_socket() {
 }
 
 #[test]
+fn a_data_set_is_listed_in_forms_that_take_turns() {
+    let path = std::env::temp_dir().join(format!("dyno-items-{}.json", std::process::id()));
+    std::fs::write(&path, r#"[{"price": 3, "quantity": 7}]"#).unwrap();
+    let file = path.to_str().unwrap();
+    let listed = r#"{"count":1,"items":[{"total":42,"price":3,"quantity":7}]}"#;
+    let flags = ["--listen", "127.0.0.1:0", "--dataset", file, "--json-forms", "2"];
+    served(&flags, |url| {
+        let flags = ["-n", "4", "-c", "1", "--expect-body", listed];
+        let json = load(&format!("{url}/json/1?m=2"), &flags);
+        assert_eq!((&json["books"]["correct"], &json["books"]["failed"]), (&2.into(), &2.into()));
+    });
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn what_others_can_reach_is_noted() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_dyno"))
         .args(["serve", "--threads", "1", "--listen", "0.0.0.0:0", "--until-stdin-ends"])

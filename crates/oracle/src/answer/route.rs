@@ -14,6 +14,12 @@ pub(super) enum Route<'a> {
     WsPoll(Duration),
     WsEcho,
     WsRoom,
+    /// A wait of so many milliseconds.
+    Delay(u32),
+    Header,
+    /// So many items.
+    Items(usize),
+    Sum,
     Nowhere,
 }
 
@@ -26,16 +32,30 @@ pub(super) fn route(path: &[u8]) -> Route<'_> {
         b"*" => Route::Server,
         b"/wsecho" => Route::WsEcho,
         b"/wsroom" => Route::WsRoom,
+        b"/header" => Route::Header,
+        b"/sum" => Route::Sum,
         _ => match path.strip_prefix(b"/user/") {
             Some(id) if !id.is_empty() && !id.contains(&b'/') => Route::User(id),
             Some(_) => Route::Nowhere,
             None => {
                 let every = |beginning: &[u8]| path.strip_prefix(beginning).and_then(period);
                 let polled = every(b"/poll/").map(Route::Poll);
-                polled.or(every(b"/wspoll/").map(Route::WsPoll)).unwrap_or(Route::Nowhere)
+                let polled = polled.or(every(b"/wspoll/").map(Route::WsPoll));
+                polled.or_else(|| numbered(path)).unwrap_or(Route::Nowhere)
             }
         },
     }
+}
+
+/// A route that ends in a number of up to five digits.
+fn numbered(path: &[u8]) -> Option<Route<'_>> {
+    let number = |beginning: &[u8]| {
+        let digits = path.strip_prefix(beginning)?;
+        let is_number = (1..=5).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+        std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse::<u32>().ok()
+    };
+    let waited = number(b"/delay/").map(Route::Delay);
+    waited.or_else(|| number(b"/json/").map(|count| Route::Items(count as usize)))
 }
 
 /// Seconds, fractions allowed, from a millisecond to a day.
@@ -47,11 +67,16 @@ fn period(text: &[u8]) -> Option<Duration> {
 
 pub(super) fn allowed(route: &Route<'_>) -> &'static str {
     match route {
-        Route::Hello | Route::User(_) | Route::Poll(_) => "Allow: GET, HEAD, OPTIONS\r\n",
+        Route::Hello
+        | Route::User(_)
+        | Route::Poll(_)
+        | Route::Delay(_)
+        | Route::Header
+        | Route::Items(_) => "Allow: GET, HEAD, OPTIONS\r\n",
         Route::Root | Route::Echo | Route::Server | Route::Nowhere => {
             "Allow: GET, HEAD, POST, OPTIONS\r\n"
         }
-        Route::Users => "Allow: POST, OPTIONS\r\n",
+        Route::Users | Route::Sum => "Allow: POST, OPTIONS\r\n",
         Route::WsPoll(_) | Route::WsEcho | Route::WsRoom => "Allow: GET, OPTIONS\r\n",
     }
 }

@@ -21,7 +21,7 @@ impl Conn {
         self.began_ns = 0;
         self.has_requested = true;
         let reply = state.config().reply.clone();
-        let answer = Answer::chosen(reply.as_deref(), head, content, state.config().root);
+        let answer = Answer::chosen(reply.as_deref(), head, content, state.config());
         let ask = || Ask {
             head: head_bytes.to_vec(),
             content: content.to_vec(),
@@ -36,10 +36,11 @@ impl Conn {
             return self.decline(head, state);
         }
         let befalls = if answer.is_socket() { Befalls::Socket } else { Befalls::Request };
-        let instructions = match instructions(head, head_bytes, befalls, self.arrived_ns, state) {
-            Ok(instructions) => instructions,
-            Err(refusal) => return self.refuse(refusal, state),
-        };
+        let instructions =
+            match instructions(head, head_bytes, &answer, befalls, self.arrived_ns, state) {
+                Ok(instructions) => instructions,
+                Err(refusal) => return self.refuse(refusal, state),
+            };
         state.count(answer.resource);
         let due_ns = instructions.due_ns;
         let due_ns = state.shared.thaw_ns(due_ns).unwrap_or(due_ns);

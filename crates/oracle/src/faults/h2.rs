@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Fault, Performance, Start};
+use crate::answer::Spoil;
 use crate::h2::acts::Act::{
     Answer, Await, Content, Drip, Fields, Fin, Frame, GoAway, Greet, Mute, Raw, Repeat, Reset, Rst,
     Settings, Silence, Unacknowledging, Wait,
@@ -84,6 +85,10 @@ const BOMB: &[u8] = &[0xbe; 16_000];
 
 const fn styled(manner: Manner) -> Act {
     Answer(Style { manner, ..USUAL })
+}
+
+const fn spoilt(spoil: Spoil) -> Act {
+    Answer(Style { spoil: Some(spoil), ..USUAL })
 }
 
 #[rustfmt::skip]
@@ -188,6 +193,15 @@ pub(super) const STREAMS: &[Fault] = &[
         &[Fields(&[(":status", "200"), ("content-length", "13"), ("content-length", "14")], 0), BODY]),
     stream(48, "h2-wrong-body", "the right status and length, other octets", &["content.mismatch"],
         &[Answer(Style { is_other: true, ..USUAL })]),
+    stream(48, "h2-early", "answers /delay/N at once", SUCCESS, &[spoilt(Spoil::Early)]),
+    stream(48, "h2-wrong-total", "the last total at /json, or the sum at /sum, is another", SUCCESS,
+        &[spoilt(Spoil::WrongTotal)]),
+    stream(48, "h2-short-body", "the first half of the right body, as if it were whole", &["content.mismatch"],
+        &[spoilt(Spoil::ShortBody)]),
+    stream(48, "h2-other-octet", "the right body with another octet in its middle", &["content.mismatch"],
+        &[spoilt(Spoil::OtherOctet)]),
+    stream(48, "h2-unread-body", "takes a posted body for zeros", SUCCESS, &[spoilt(Spoil::UnreadBody)]),
+    stream(48, "h2-other-field", "no value at /header", SUCCESS, &[spoilt(Spoil::OtherField)]),
     stream(48, "h2-status-500", "an error in place of the answer", &["content.status"],
         &[Fields(&[(":status", "500"), ("content-length", "13")], 0), BODY]),
     stream(48, "h2-mute", "never answers on the stream", UNANSWERED, &[Mute]),

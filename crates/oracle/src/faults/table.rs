@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::Change::{
     Chunked, Fields, Framing, NoAccept, NoUpgrade, OneOctetChunks, OtherAccept, OtherBody, Right,
-    StatusLine,
+    Spoilt, StatusLine,
 };
 use super::Start::{Accept, NeverAccepting, Refusing, Request, SocketRequest, StrangersRequest};
 use super::Step::{
     Answer, AnswerNewest, Await, Drip, Fin, Repeat, Rst, Send, Silence, Swallow, Wait,
 };
 use super::{FOREVER, Fault, Performance, Start, Step};
+use crate::answer::Spoil;
 
 const fn fault(
     case: u8,
@@ -262,6 +263,18 @@ pub(super) const ALL: &[Fault] = &[
     fault(36, "error-page-200", "an error page with status 200",
         OTHER_BODY, Request,
         &[Send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 43\r\n\r\n<html><h1>500 Something broke</h1></html>\r\n")]),
+    fault(36, "early", "answers /delay/N at once",
+        SUCCESS, Request, &[Answer(Spoilt(Spoil::Early))]),
+    fault(36, "wrong-total", "the last total at /json, or the sum at /sum, is another",
+        SUCCESS, Request, &[Answer(Spoilt(Spoil::WrongTotal))]),
+    fault(36, "short-body", "the first half of the right body, framed as if it were whole",
+        OTHER_BODY, Request, &[Answer(Spoilt(Spoil::ShortBody))]),
+    fault(36, "other-octet", "the right body with another octet in its middle",
+        OTHER_BODY, Request, &[Answer(Spoilt(Spoil::OtherOctet))]),
+    fault(36, "unread-body", "takes a posted body for zeros, or for none if it comes in chunks",
+        SUCCESS, Request, &[Answer(Spoilt(Spoil::UnreadBody))]),
+    fault(36, "other-field", "the value of another field at /header",
+        SUCCESS, Request, &[Answer(Spoilt(Spoil::OtherField))]),
     fault(37, "cheat-user-agent", "answers well only to requests whose head says dyno",
         OTHER_BODY, StrangersRequest, &[Answer(OtherBody)]),
     fault(37, "cheat-canned", "answers Hello, world! to anything: only canary requests find out",

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::hpack::Manner;
+use crate::answer::Spoil;
 
 /// How an answer is written. None of it changes what the answer means.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,7 @@ pub(crate) struct Style {
     pub(crate) trailers: &'static [(&'static str, &'static str)],
     /// Whether the content's bits are flipped.
     pub(crate) is_other: bool,
+    pub(crate) spoil: Option<Spoil>,
 }
 
 /// The usual style.
@@ -28,6 +30,7 @@ pub(crate) const USUAL: Style = Style {
     padding: None,
     trailers: &[],
     is_other: false,
+    spoil: None,
 };
 
 /// One act of a script. After the last one the stream is forgotten, and the connection serves as it should.

@@ -57,7 +57,7 @@ impl Multiplex {
         state: &mut ThreadState,
     ) {
         let reply = state.config().reply.clone();
-        let answer = Answer::chosen(reply.as_deref(), head, content, state.config().root);
+        let answer = Answer::chosen(reply.as_deref(), head, content, state.config());
         if head.method == Method::Unknown {
             let why = "no such method here";
             let refusal = Refusal { status: Status::NotImplemented, why };
@@ -66,7 +66,8 @@ impl Multiplex {
         if state.shared.is_limited(asked.ended_ns) {
             return self.decline(asked, head, state);
         }
-        let instructions = match instructions(head, octets, Befalls::Stream, asked.ended_ns, state)
+        let befalls = Befalls::Stream;
+        let instructions = match instructions(head, octets, &answer, befalls, asked.ended_ns, state)
         {
             Ok(instructions) => instructions,
             Err(refusal) => return self.refuse(asked.id, refusal, Some(asked.ended_ns), state),
@@ -150,8 +151,11 @@ impl Multiplex {
     ) -> Option<Rest> {
         let head = stream.request.head();
         let reply = state.config().reply.clone();
-        let (content, root) = (&stream.request.content, state.config().root);
-        let answer = Answer::chosen(reply.as_deref(), &head, content, root);
+        let content = &stream.request.content;
+        let mut answer = Answer::chosen(reply.as_deref(), &head, content, state.config());
+        if let Some(spoil) = asked.style.spoil {
+            answer = answer.spoilt(spoil, &head, content);
+        }
         self.answer(asked, &head, &answer, now_ns, state)
     }
 

@@ -19,6 +19,7 @@ pub(crate) struct Kept {
     method: Method,
     target: Vec<u8>,
     query_at: Option<usize>,
+    request_id: Option<Vec<u8>>,
     /// All its fields, one after the other: what a cheat looks at.
     pub(crate) octets: Vec<u8>,
     pub(crate) content: Vec<u8>,
@@ -32,12 +33,14 @@ impl Kept {
             head.path.len()
         });
         let (octets, content) = (octets.to_vec(), content.to_vec());
-        Kept { method: head.method, target, query_at, octets, content }
+        let request_id = head.request_id.map(<[u8]>::to_vec);
+        Kept { method: head.method, target, query_at, request_id, octets, content }
     }
 
     pub(crate) fn head(&self) -> Head<'_> {
         let (path, query) = self.target.split_at(self.query_at.unwrap_or(self.target.len()));
-        head(self.method, path, self.query_at.map(|_| query))
+        let head = head(self.method, path, self.query_at.map(|_| query));
+        Head { request_id: self.request_id.as_deref(), ..head }
     }
 }
 
@@ -50,6 +53,7 @@ fn head<'a>(method: Method, path: &'a [u8], query: Option<&'a [u8]>) -> Head<'a>
         persists: true,
         framing: Framing::None,
         expects_continue: false,
+        request_id: None,
         fields: b"",
         length: 0,
     }
@@ -58,7 +62,8 @@ fn head<'a>(method: Method, path: &'a [u8], query: Option<&'a [u8]>) -> Head<'a>
 /// What a list says, or that it is malformed.
 pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
     let [mut name_of_method, mut scheme, mut path, mut authority] = [None; 4];
-    let (mut host, mut length, mut expects_continue, mut is_regular) = (None, None, false, false);
+    let (mut host, mut length, mut request_id) = (None, None, None);
+    let (mut expects_continue, mut is_regular) = (false, false);
     for (name, value) in fields.iter() {
         if let [b':', ..] = name {
             let place = match name {
@@ -80,6 +85,7 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
             b"host" => host = Some(value),
             b"content-length" if length.is_some() => return Err(PROTOCOL_ERROR),
             b"content-length" => length = Some(number(value)?),
+            b"x-request-id" => request_id = Some(value),
             b"expect" => expects_continue |= value.eq_ignore_ascii_case(b"100-continue"),
             _ => {}
         }
@@ -101,7 +107,7 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
         _ => return Err(PROTOCOL_ERROR),
     };
     let (path, query) = target_parts(method, target).map_err(|_| PROTOCOL_ERROR)?;
-    let head = Head { expects_continue, ..head(method, path, query) };
+    let head = Head { expects_continue, request_id, ..head(method, path, query) };
     Ok(Listed { head, length })
 }
 

@@ -8,7 +8,7 @@ use super::{
 
 /// What the header lines so far contain.
 #[derive(Default)]
-pub(super) struct Fields {
+pub(super) struct Fields<'a> {
     hosts: usize,
     length: Option<u64>,
     codings: Codings,
@@ -16,6 +16,7 @@ pub(super) struct Fields {
     keep_alive: bool,
     expects_continue: bool,
     unmet_expectation: bool,
+    request_id: Option<&'a [u8]>,
 }
 
 /// What `Transfer-Encoding` so far contains.
@@ -35,14 +36,15 @@ enum Codings {
     Broken,
 }
 
-pub(super) struct Concluded {
+pub(super) struct Concluded<'a> {
     pub(super) persists: bool,
     pub(super) framing: Framing,
     pub(super) expects_continue: bool,
+    pub(super) request_id: Option<&'a [u8]>,
 }
 
-impl Fields {
-    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
+impl<'a> Fields<'a> {
+    pub(super) fn take(&mut self, line: &'a [u8]) -> Result<(), Refusal> {
         let colon = memchr(b':', line).ok_or(bad("a header line without a colon"))?;
         let (name, value) = (&line[..colon], &line[colon + 1..]);
         // RFC 9112, 5.1 and 5.2: no white space before the colon, no folded lines.
@@ -56,6 +58,10 @@ impl Fields {
             4 if name.eq_ignore_ascii_case(b"host") => self.host(trimmed(value)),
             6 if name.eq_ignore_ascii_case(b"expect") => self.expect(trimmed(value)),
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
+            12 if name.eq_ignore_ascii_case(b"x-request-id") => {
+                self.request_id = Some(trimmed(value));
+                Ok(())
+            }
             14 if name.eq_ignore_ascii_case(b"content-length") => self.length(trimmed(value)),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.codings(value),
             _ => Ok(()),
@@ -116,7 +122,11 @@ impl Fields {
         Ok(())
     }
 
-    pub(super) fn conclude(&self, method: Method, version: Version) -> Result<Concluded, Refusal> {
+    pub(super) fn conclude(
+        &self,
+        method: Method,
+        version: Version,
+    ) -> Result<Concluded<'a>, Refusal> {
         let modern = version == Version::Http11;
         if modern && self.hosts == 0 {
             return Err(bad("HTTP/1.1 without a Host field"));
@@ -134,6 +144,7 @@ impl Fields {
             framing,
             // RFC 9110, 10.1.1: an expectation in HTTP/1.0 is ignored.
             expects_continue: modern && self.expects_continue,
+            request_id: self.request_id,
         })
     }
 

@@ -1,9 +1,10 @@
 //! Which answers the oracle gives.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use oracle::{Config, Root};
+use oracle::{Config, Dataset, Root};
 
 use crate::{Ending, connect, plain, read_out, said, start};
 
@@ -80,6 +81,73 @@ fn a_posted_body_comes_back() {
 
         hello"#]],
     );
+}
+
+#[test]
+fn the_value_of_a_field_comes_back() {
+    check(
+        "GET /header HTTP/1.1\r\nHost: h\r\nx-request-id: \t abc \r\n\r\n",
+        &expect![[r#"
+        HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Content-Length: 3
+
+        abc"#]],
+    );
+}
+
+#[test]
+fn numbers_are_summed_with_a_length_and_in_chunks() {
+    let post = "POST /sum HTTP/1.1\r\nHost: h\r\n";
+    check(
+        &format!(
+            "{post}Content-Length: 17\r\n\r\n{{\"values\":[4,-9]}}\
+             {post}Transfer-Encoding: chunked\r\n\r\n8\r\n{{\"values\r\n5\r\n\":[]}}\r\n0\r\n\r\n\
+             {post}Content-Length: 2\r\n\r\n[]"
+        ),
+        &expect![[r#"
+            HTTP/1.1 200 OK
+            Content-Type: application/json
+            Content-Length: 20
+
+            {"count":2,"sum":-5}HTTP/1.1 200 OK
+            Content-Type: application/json
+            Content-Length: 19
+
+            {"count":0,"sum":0}HTTP/1.1 400 Bad Request
+            Content-Type: text/plain
+            Content-Length: 50
+
+            what is summed is {"values":[…]}, whole numbers
+        "#]],
+    );
+}
+
+#[test]
+fn the_first_items_are_listed_with_their_totals() {
+    let items =
+        br#"[{"name": "a", "price": 3, "quantity": 7}, {"name": "b", "price": 5, "quantity": 2}]"#;
+    let dataset = Some(Arc::new(Dataset::parse(items, 1).unwrap()));
+    let oracle = start(Config { threads: 1, dataset, ..Config::default() });
+    let asked =
+        |query: &str| said(&oracle, &format!("GET /json/{query} HTTP/1.1\r\nHost: h\r\n\r\n"));
+    let listed = r#"{"count":1,"items":[{"total":168,"name":"a","price":3,"quantity":7}]}"#;
+    let text = asked("1?m=8");
+    assert!(
+        text.contains("Content-Type: application/json\r\n") && text.ends_with(listed),
+        "{text}"
+    );
+    for (query, status) in [
+        ("2?m=1", "200"),
+        ("0?m=1", "404"),
+        ("3?m=1", "404"),
+        ("x?m=1", "404"),
+        ("1?m=x", "400"),
+        ("1", "400"),
+    ] {
+        assert_eq!(statuses(&asked(query)), [status], "{query}");
+    }
+    assert_eq!(statuses(&said(&plain(), "GET /json/1?m=1 HTTP/1.1\r\nHost: h\r\n\r\n")), ["404"]);
 }
 
 #[test]

@@ -39,6 +39,15 @@ fn a_request_may_ask_for_its_own_delay() {
 }
 
 #[test]
+fn a_wait_is_kept_beside_a_delay() {
+    let oracle = plain();
+    let begun = Instant::now();
+    let text = said(&oracle, "GET /delay/20?delay=constant:15ms HTTP/1.0\r\n\r\n");
+    assert!(begun.elapsed() >= Duration::from_millis(35));
+    assert!(text.ends_with("\r\n\r\n20"), "{text}");
+}
+
+#[test]
 fn a_request_that_waits_holds_up_no_other() {
     let oracle = plain();
     let mut waiting = connect(&oracle);

@@ -120,6 +120,12 @@ fn each_fault_of_a_request_is_as_described() {
         stacked-codings: OK\r\nContent-Encoding: gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip\r\nCL 1051\r\n\r\n\x1f\xef\xbf\xbd\x08\x00\x00\x00\x00\x00\x02\x03\xef\xbf\xbd\xef\xbf\xbd1\x01\x00\x00\x00\xc2\xa0\xef\xbf\xbdOm\x08_\xef\xbf\xbd\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00… Fin
         wrong-body: OK\r\nCL 13\r\n\r\nIdmmn-!vnsme OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         error-page-200: OK\r\nContent-Type: text/html\r\nCL 43\r\n\r\n<html><h1>500 Something broke</h1></html>\r\nOK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        early: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        wrong-total: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        short-body: OK\r\nCL 6\r\n\r\nHello,OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        other-octet: OK\r\nCL 13\r\n\r\nHello,!world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        unread-body: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        other-field: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         cheat-user-agent: OK\r\nCL 13\r\n\r\nIdmmn-!vnsme OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         cheat-canned: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         html-in-head: OK\r\nX-Powered-By: <script>alert(1)</script>\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
@@ -225,6 +231,32 @@ fn faults_strike_the_share_that_was_asked_for() {
     assert_eq!(truth.faults, 1000 - right as u64);
     assert_eq!(truth.answers, 1000);
     assert!((240..360).contains(&truth.faults), "{}", truth.faults);
+}
+
+#[test]
+fn a_fault_of_content_strikes_and_counts_only_where_it_can_be_seen() {
+    let post = |path: &str, content: &str| {
+        let length = content.len();
+        format!("POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n{content}")
+    };
+    let numbers = post("/sum", r#"{"values":[1,2]}"#);
+    let field = "GET /header HTTP/1.1\r\nHost: other\r\nX-Request-Id: abc\r\n\r\n";
+    assert_eq!(content_after_hello("wrong-total", &numbers), r#"{"count":2,"sum":2}"#);
+    assert_eq!(content_after_hello("unread-body", &post("/echo", "abc")), "\0\0\0");
+    assert_eq!(content_after_hello("other-field", field), "other");
+    // A minute later it would be a failure of patience.
+    let wait = "GET /delay/60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+    assert_eq!(content_after_hello("early", wait), "60000");
+}
+
+/// What a server with this fault answers to a request after one for `/hello`, which is answered rightly.
+fn content_after_hello(name: &str, request: &str) -> String {
+    let oracle = with_fault(name);
+    let hello = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
+    let text = crate::said(&oracle, &format!("{hello}{request}"));
+    assert_eq!(oracle.stop().faults, 1, "{name}");
+    assert!(text.contains("\r\n\r\nHello, world!HTTP/1.1 200 OK\r\n"), "{name}: {text}");
+    text.rsplit("\r\n\r\n").next().unwrap().to_owned()
 }
 
 #[test]

@@ -7,7 +7,10 @@ import static io.netty.handler.codec.http.HttpResponseStatus.NOT_FOUND;
 import static io.netty.handler.codec.http.HttpResponseStatus.OK;
 import static io.netty.handler.codec.http.HttpVersion.HTTP_1_1;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -23,23 +26,47 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Answers requests, by method and path. */
 final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
 
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern DELAY = Pattern.compile("/delay/([0-9]{1,5})");
+    private static final Pattern ITEMS = Pattern.compile("/json/([0-9]{1,5})");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,5}");
+
+    private final Catalogue catalogue;
+
+    RequestHandler(Catalogue catalogue) {
+        this.catalogue = catalogue;
+    }
+
+    private record Numbers(long[] values) {}
+
+    private record Sum(long sum, int count) {}
+
     @Override
-    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request)
+            throws IOException {
         if (request.decoderResult().isFailure()) {
             badRequest(context);
             return;
         }
         QueryStringDecoder uri = decoder(request.uri());
         String path = uri.path();
-        if (request.method().equals(HttpMethod.POST) && path.equals("/user")) {
-            answer(context, OK, "text/plain", request.content().retain());
+        Matcher delay = DELAY.matcher(path);
+        Matcher items = ITEMS.matcher(path);
+        if (request.method().equals(HttpMethod.POST)) {
+            post(context, path, request.content());
         } else if (!request.method().equals(HttpMethod.GET)) {
             notFound(context);
         } else if (path.equals("/")) {
@@ -50,8 +77,25 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
             answer(context, OK, "text/plain", utf8(context, path.substring(6)));
         } else if (path.startsWith("/poll/") && Beat.period(path, "/poll/") > 0) {
             poll(context, Beat.period(path, "/poll/"));
+        } else if (delay.matches()) {
+            delay(context, Integer.parseInt(delay.group(1)));
+        } else if (path.equals("/header")) {
+            String value = request.headers().get("X-Request-Id", "");
+            answer(context, OK, "text/plain", utf8(context, value));
+        } else if (items.matches() && catalogue.has(Integer.parseInt(items.group(1)))) {
+            list(context, Integer.parseInt(items.group(1)), uri.parameters().get("m"));
         } else {
             notFound(context);
+        }
+    }
+
+    private static void post(ChannelHandlerContext context, String path, ByteBuf content)
+            throws IOException {
+        switch (path) {
+            case "/user" -> answer(context, OK, "text/plain", content.retain());
+            case "/echo" -> answer(context, OK, "application/octet-stream", content.retain());
+            case "/sum" -> sum(context, content);
+            default -> notFound(context);
         }
     }
 
@@ -78,6 +122,37 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
             tick.writeCharSequence("tick\n", StandardCharsets.US_ASCII);
             return new DefaultHttpContent(tick);
         });
+    }
+
+    private static void delay(ChannelHandlerContext context, int ms) {
+        context.executor().schedule(
+                () -> answer(context, OK, "text/plain", utf8(context, Integer.toString(ms))),
+                ms,
+                TimeUnit.MILLISECONDS);
+    }
+
+    private void list(ChannelHandlerContext context, int count, List<String> multipliers)
+            throws IOException {
+        if (multipliers == null || !NUMBER.matcher(multipliers.get(0)).matches()) {
+            answer(context, BAD_REQUEST, null, Unpooled.EMPTY_BUFFER);
+            return;
+        }
+        json(context, catalogue.first(count, Integer.parseInt(multipliers.get(0))));
+    }
+
+    private static void sum(ChannelHandlerContext context, ByteBuf content) throws IOException {
+        try {
+            Numbers numbers = JSON.readValue((InputStream) new ByteBufInputStream(content), Numbers.class);
+            long[] values = numbers.values() == null ? new long[0] : numbers.values();
+            json(context, new Sum(Arrays.stream(values).sum(), values.length));
+        } catch (JsonProcessingException notJson) {
+            answer(context, BAD_REQUEST, null, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    private static void json(ChannelHandlerContext context, Object value) throws IOException {
+        ByteBuf body = Unpooled.wrappedBuffer(JSON.writeValueAsBytes(value));
+        answer(context, OK, "application/json", body);
     }
 
     /** A target may be a whole URL, too (RFC 9112, 3.2.2). */

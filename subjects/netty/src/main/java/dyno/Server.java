@@ -27,8 +27,8 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SupportedCipherSuiteFilter;
 import io.netty.util.Version;
 import java.io.File;
+import java.io.IOException;
 import java.util.function.Consumer;
-import javax.net.ssl.SSLException;
 
 /**
  * dyno's subject for Netty: {@code Server ADDRESS PORT [h2c | CHAIN KEY]}, or {@code Server
@@ -38,19 +38,24 @@ public final class Server {
 
     static final int BODY_MAX_BYTES = 1024 * 1024;
 
-    private Server() {}
+    private final Catalogue catalogue;
 
-    public static void main(String[] args) throws InterruptedException, SSLException {
+    private Server(Catalogue catalogue) {
+        this.catalogue = catalogue;
+    }
+
+    public static void main(String[] args) throws InterruptedException, IOException {
         if (args[0].equals("--version")) {
             String version = Version.identify().get("netty-codec-http").artifactVersion();
             System.out.println(version + " on Java " + Runtime.version());
             return;
         }
+        Server server = new Server(Catalogue.read(System.getenv("DATASET")));
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         new ServerBootstrap()
                 .group(group)
                 .channel(NioServerSocketChannel.class)
-                .childHandler(pipeline(args))
+                .childHandler(server.pipeline(args))
                 .bind(args[0], Integer.parseInt(args[1]))
                 .sync()
                 .channel()
@@ -58,17 +63,17 @@ public final class Server {
                 .sync();
     }
 
-    private static ChannelInitializer<SocketChannel> pipeline(String[] args) throws SSLException {
+    private ChannelInitializer<SocketChannel> pipeline(String[] args) throws IOException {
         if (args.length == 4) {
             SslContext tls = tls(new File(args[2]), new File(args[3]));
             return initializer(channel -> channel.pipeline()
                     .addLast(tls.newHandler(channel.alloc()))
                     .addLast(new ByAlpn()));
         }
-        return initializer(args.length == 3 ? Server::speakHttp2 : Server::speakHttp1);
+        return initializer(args.length == 3 ? this::speakHttp2 : this::speakHttp1);
     }
 
-    private static SslContext tls(File chain, File key) throws SSLException {
+    private static SslContext tls(File chain, File key) throws IOException {
         return SslContextBuilder.forServer(chain, key)
                 .ciphers(Http2SecurityUtil.CIPHERS, SupportedCipherSuiteFilter.INSTANCE)
                 .applicationProtocolConfig(new ApplicationProtocolConfig(
@@ -80,23 +85,23 @@ public final class Server {
                 .build();
     }
 
-    private static void speakHttp1(Channel channel) {
+    private void speakHttp1(Channel channel) {
         channel.pipeline()
                 .addLast(new HttpServerCodec())
                 .addLast(new HttpServerKeepAliveHandler())
                 .addLast(new HttpObjectAggregator(BODY_MAX_BYTES))
                 .addLast(new SocketRouter())
-                .addLast(new RequestHandler());
+                .addLast(new RequestHandler(catalogue));
     }
 
     /** Each stream is a channel of its own, in which requests and answers look like HTTP/1.1's. */
-    private static void speakHttp2(Channel channel) {
+    private void speakHttp2(Channel channel) {
         channel.pipeline()
                 .addLast(Http2FrameCodecBuilder.forServer().build())
                 .addLast(new Http2MultiplexHandler(initializer(stream -> stream.pipeline()
                         .addLast(new Http2StreamFrameToHttpObjectCodec(true))
                         .addLast(new HttpObjectAggregator(BODY_MAX_BYTES))
-                        .addLast(new RequestHandler()))));
+                        .addLast(new RequestHandler(catalogue)))));
     }
 
     private static <C extends Channel> ChannelInitializer<C> initializer(Consumer<C> handlers) {
@@ -108,7 +113,7 @@ public final class Server {
         };
     }
 
-    private static final class ByAlpn extends ApplicationProtocolNegotiationHandler {
+    private final class ByAlpn extends ApplicationProtocolNegotiationHandler {
 
         ByAlpn() {
             super(ApplicationProtocolNames.HTTP_1_1);

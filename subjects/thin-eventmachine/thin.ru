@@ -1,0 +1,5 @@
+require_relative 'app_on_thin'
+
+use Rack::ContentLength
+
+run AppOnThin.new

@@ -1,0 +1,5 @@
+require_relative 'app'
+
+use Rack::ContentLength
+
+run App.new
