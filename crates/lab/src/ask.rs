@@ -80,6 +80,7 @@ fn once(
         None => limit,
     };
     let topic = socket::Topic::of(question, values);
+    let began = Instant::now();
     let verdict = match &topic {
         Some(topic) => {
             let call = socket::Call { server, question, values, limit };
@@ -94,6 +95,7 @@ fn once(
         Fault::Mismatch(it) if question.ask.expect.failing(Some(it)).is_none() => Ok(()),
         fault => Err(fault),
     });
+    let verdict = verdict.and_then(|()| judge_wait(question, began.elapsed()));
     let answer = AnswerParts::of(&received_bytes);
     let is_beat_wrong = matches!(verdict, Err(Fault::Beat(_)));
     let wrong = verdict.err().map(|fault| explain(&fault, question, values, &answer));
@@ -275,6 +277,16 @@ fn judge_beat(sent: Instant, beats: &[Instant], stream: Stream, what: &str) -> R
     };
     let (gap, asked) = (took.as_secs_f64() / f64::from(gaps.max(1)), stream.every.as_secs_f64());
     Err(Fault::Beat(format!("{what} are {gap:.3} s apart on average; {asked} s are expected")))
+}
+
+/// An answer that has come before its wait was over is wrong; so long ago its connection was begun.
+fn judge_wait(question: &Question, took: Duration) -> Result<(), Fault> {
+    let expect = &question.ask.expect;
+    if !expect.is_early(took.as_nanos() as u64) {
+        return Ok(());
+    }
+    let (took, wait) = (took.as_secs_f64() * 1e3, expect.wait_ns.unwrap_or(0) as f64 / 1e6);
+    Err(failure(format!("it came {took:.3} ms after it was asked; it is to come after {wait} ms")))
 }
 
 /// The verdict, if the answer is whole.

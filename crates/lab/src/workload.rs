@@ -108,6 +108,7 @@ struct AskKeys {
     body: Option<Spanned<String>>,
     body_length: Option<Spanned<u64>>,
     body_sha256: Option<Spanned<String>>,
+    wait: Option<Spanned<String>>,
     stream: Option<Spanned<Stream>>,
     echo: Option<Spanned<String>>,
 }
@@ -342,6 +343,10 @@ fn interaction(source: &SourceFile, keys: &AskKeys) -> Result<Interaction, Confi
         let says = "an endless answer or an echo has no body to compare; leave `body` out";
         return Err(source.wrong(Some(body.span()), says));
     }
+    if let Some(wait) = &keys.wait {
+        let says = "an endless answer or an echo is not waited for; leave `wait` out";
+        return Err(source.wrong(Some(wait.span()), says));
+    }
     if interaction.is_socket() {
         handshake_alone(source, keys)?;
     }
@@ -421,6 +426,9 @@ mod tests {
             (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
             (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),
             (ask("echo = '{random:99}'"), ":4: "),
+            (ask("wait = '15x'"), ":4: `15x` is not a time"),
+            (ask("wait = '1ms'"), ":4: a wait of 1 ms or less cannot be judged"),
+            (ask("echo = 'x'\nwait = '15ms'"), ":5: an endless answer or an echo is not waited for"),
             (ask("echo = 'x'\nstatus = 200"), ":5: a WebSocket begins with its own handshake"),
             (ask("echo = 'x'\nsend = 'x'"), ":5: a WebSocket begins"),
             (ask("echo = 'x'\nheader = { upgrade = 'x' }"), ":5: a WebSocket begins"),

@@ -194,6 +194,7 @@ fn press_lane(
         timeout: nanos(order.timeout),
         keep_alive: order.keep_alive,
         spread: order.spread,
+        waits: order.asks.iter().any(|ask| ask.expect.wait_ns.is_some()),
     };
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =

@@ -19,7 +19,7 @@ use crate::recording::{SessionEnd, Slow};
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
 use crate::silence::GapLog;
-use crate::tally::Tally;
+use crate::tally::{Tally, Waited};
 
 pub(crate) struct Recorder {
     lane: usize,
@@ -264,6 +264,13 @@ impl Recorder {
     pub(crate) fn answered(&mut self, exchange: &Exchange, status: u16, bytes: u64) {
         if self.is_measured(exchange) {
             self.window.answers.count(status, bytes);
+        }
+    }
+
+    /// A correct answer came that was to wait; `correct` follows.
+    pub(crate) fn waited(&mut self, exchange: &Exchange, wait: Nanos, done: Nanos) {
+        if self.is_measured(exchange) {
+            Waited::count(&mut self.window.waited, wait, done - exchange.sent);
         }
     }
 

@@ -19,7 +19,14 @@ pub struct Expect {
     pub body: BodyRule,
     /// Another body is no failure: it is counted.
     pub body_is_usual: bool,
+    /// The answer is to come so many nanoseconds after its request, and no sooner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ns: Option<u64>,
 }
+
+/// By so much an answer may come before its wait is over: timers of whole milliseconds, such as Node's, fire up to
+/// one early.
+pub const EARLY_ALLOWED_NS: u64 = 1_000_000;
 
 /// Which statuses are right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +107,10 @@ impl Expect {
                 lines.push(format!("a body whose SHA-256 is {}", hex_of(digest)));
             }
         }
+        if let Some(wait) = self.wait_ns {
+            let least = wait.saturating_sub(EARLY_ALLOWED_NS) as f64 / 1e6;
+            lines.push(format!("no answer sooner than {least} ms after the request was sent"));
+        }
         lines.join("\n")
     }
 
@@ -116,6 +127,12 @@ impl Expect {
         let mut expected = Vec::new();
         template.fill(values, &mut expected);
         first_difference(&expected, body, is_cut)
+    }
+
+    /// Whether a whole answer that came so long after its request was sent came before it could be right.
+    #[must_use]
+    pub fn is_early(&self, took_ns: u64) -> bool {
+        self.wait_ns.is_some_and(|wait| took_ns < wait.saturating_sub(EARLY_ALLOWED_NS))
     }
 
     /// What makes an answer a failure.

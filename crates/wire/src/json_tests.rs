@@ -47,6 +47,7 @@ fn a_request_comes_out_of_its_written_form_as_it_was_made() {
         headers: vec![("x".into(), Template::parse(b"a{seq}").unwrap())],
         body: BodyRule::Sha256(sha256(b"x")),
         body_is_usual: true,
+        wait_ns: Some(15_000_000),
     };
     for request in requests {
         let ask = Ask::new(&request, expect.clone()).unwrap();

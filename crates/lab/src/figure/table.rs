@@ -219,6 +219,21 @@ trials {
             Some(Number { is_bound: 0 < given_up, ..milliseconds(longest as f64)? })
         },
     }
+    TimersEarly {
+        key: "timers_early_ms", heading: "timers early by", unit: Milliseconds, better: Neither, kind: Moment, column: Nowhere,
+        meaning: "the most by which an answer came before the `wait` of its workload was over: the server's timer was early by at least so much; 0 if none came before",
+        population: "requests due in the measured time and answered as expected, of workloads with a `wait`; earlier by more than 1 ms is the failure `answer.early`",
+        time: FROM_SENT,
+        fold: Some(Fold::Greatest),
+        trial: |trial| milliseconds(trial.total()?.waited?.early_by as f64),
+    }
+    TimersEarlyShare {
+        key: "timers_early_percent", heading: "early", unit: Percent, better: Neither, kind: Share, column: Nowhere,
+        meaning: "answers that came before the `wait` of their workload was over, by 1 ms at most",
+        population: "the same",
+        time: FROM_SENT,
+        trial: |trial| percent(trial.total()?.waited?.early, trial.total()?.waited?.answers),
+    }
     ConnectP50 {
         key: "connect_p50_ms", heading: "connect p50", unit: Milliseconds, better: Lower,
         kind: QuantileOfDone, column: Nowhere,

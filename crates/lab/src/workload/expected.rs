@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 use toml::Spanned;
-use wire::{Ask, BodyRule, Expect, StatusRule, Template};
+use wire::{Ask, BodyRule, EARLY_ALLOWED_NS, Expect, StatusRule, Template};
 
 use super::{AskKeys, Interaction, Question};
+use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 
 impl Question {
@@ -56,7 +57,18 @@ pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, Conf
         headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
     let body = body_rule(source, keys)?;
-    Ok(Expect { status, headers, body, body_is_usual: false })
+    Ok(Expect { status, headers, body, body_is_usual: false, wait_ns: wait_ns(source, keys)? })
+}
+
+/// Timers of whole milliseconds may fire up to one early, so that a shorter wait could not be told from none.
+fn wait_ns(source: &SourceFile, keys: &AskKeys) -> Result<Option<u64>, ConfigError> {
+    let Some(key) = &keys.wait else { return Ok(None) };
+    let wrong = |says: String| source.wrong(Some(key.span()), says);
+    let wait = amounts::time(key.get_ref()).map_err(wrong)?.as_nanos() as u64;
+    if wait <= EARLY_ALLOWED_NS {
+        return Err(wrong("a wait of 1 ms or less cannot be judged".into()));
+    }
+    Ok(Some(wait))
 }
 
 /// The body itself, its length or its SHA-256: one of them, or any body.

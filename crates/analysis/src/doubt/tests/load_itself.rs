@@ -60,6 +60,27 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     );
 }
 
+/// Ten connections have at most 10 × (1 + 10 s ÷ 4 ms) answers that took 4 ms or more.
+#[test]
+fn no_closed_loop_has_more_answers_than_it_can_have_waited_for() {
+    let found = |shortest: u64| {
+        let mut trial = healthy();
+        trial.key.point = Point::Connections(10);
+        let answers = recording(&mut trial).total.correct;
+        let waited = Waited { answers, early: 0, early_by: 0, shortest };
+        recording(&mut trial).total.waited = Some(waited);
+        let found = doubts(&trial, ONE);
+        found.iter().find(|doubt| doubt.is(&books::BOOKS)).map(|doubt| doubt.says().to_owned())
+    };
+    assert_eq!(found(5 * MS), None);
+    assert_eq!(
+        found(7 * MS).as_deref(),
+        Some(
+            "the counts do not add up: answers, and waits for them must be equal, and are 20,000 and 16,670"
+        )
+    );
+}
+
 #[test]
 fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
     let doubts = |sum: u64| {
