@@ -21,7 +21,7 @@ fn bytes(ask: &Ask) -> Vec<u8> {
 
 #[test]
 fn a_request_comes_out_of_its_written_form_as_it_was_made() {
-    let get = Request::get("h:80", "/a?n={seq}&r={random:12}");
+    let get = Request::get("h:80", "/a?n={seq}&r={random:12}&k={number:1-50}");
     let post = Request { method: "POST".into(), ..get.clone() };
     let requests = [
         get.clone(),

@@ -29,7 +29,7 @@ pub use h1::{H1, HeadMemo, Limits};
 pub use h2::Account;
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
 pub use socket::{Socket, socket_ask};
-pub use template::{Template, TemplateError, Values, placeholder_len, quoted};
+pub use template::{Number, Template, TemplateError, Values, placeholder_len, quoted};
 
 /// The name of an exchange, by which a session reports it to its lane: the lane's place for it, and which use of that
 /// place it is. No two exchanges of a lane have the same name.
