@@ -332,6 +332,10 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerPa
                     let body = filled(template, values);
                     return differing(&body, &content, KEPT <= answer.byte_count());
                 }
+                wire::BodyRule::Json(rule) => {
+                    let fault = rule.fault(&content, values).unwrap_or("it is too long".into());
+                    return format!("the body is {}: {fault}", excerpt(&content));
+                }
                 wire::BodyRule::Length(length) => format!("{length} bytes"),
                 wire::BodyRule::Sha256(_) | wire::BodyRule::Any => "another".into(),
             };

@@ -12,12 +12,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use wire::h2::Scheme;
-use wire::{Ask, AskError, Asks, Cut, Request, Template, socket_ask};
+use wire::{Ask, AskError, Asks, BodyRule, Cut, Dataset, Request, Template, socket_ask};
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::Site;
-use expected::{StatusKey, expect, template};
+use expected::{JsonKeys, StatusKey, expect, template};
 
 pub use stated_request::StatedRequest;
 
@@ -108,6 +108,7 @@ struct AskKeys {
     body: Option<Spanned<String>>,
     body_length: Option<Spanned<u64>>,
     body_sha256: Option<Spanned<String>>,
+    json: Option<Spanned<JsonKeys>>,
     wait: Option<Spanned<String>>,
     stream: Option<Spanned<Stream>>,
     echo: Option<Spanned<String>>,
@@ -161,6 +162,19 @@ impl Workload {
     /// The workload with this `Host`, and with the questions' own paths; over HTTP/2, if a scheme is named.
     pub fn hosted(&self, host: &str, http2: Option<Scheme>) -> Result<Workload, String> {
         self.readdressed(host, None, http2)
+    }
+
+    /// The workload for servers that have this data set.
+    #[must_use]
+    pub fn with(mut self, dataset: &Dataset) -> Workload {
+        for question in &mut self.questions {
+            for ask in [&mut question.ask, &mut question.last_ask] {
+                if let BodyRule::Json(rule) = &mut ask.expect.body {
+                    *rule = rule.with(dataset);
+                }
+            }
+        }
+        self
     }
 
     fn readdressed(
@@ -426,6 +440,14 @@ mod tests {
             (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
             (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),
             (ask("echo = '{random:99}'"), ":4: "),
+            (ask("body = 'x'\njson = { items = '{number:1-2}', times = '{number:1-2}' }"), ":5: the body is"),
+            (ask("json = { items = '{number:1-2}' }"), ":4: missing field `times`"),
+            (ask("json = { itms = '{number:1-2}' }"), ":4: unknown key `itms`"),
+            (ask("json = { items = '{number:1-2}', times = '3' }"), ":4: `3` is not a number"),
+            (
+                ask("json = { items = '{number:1-51}', times = '{number:1-2}' }"),
+                ":4: a data set has 50 items",
+            ),
             (ask("wait = '15x'"), ":4: `15x` is not a time"),
             (ask("wait = '1ms'"), ":4: a wait of 1 ms or less cannot be judged"),
             (ask("echo = 'x'\nwait = '15ms'"), ":5: an endless answer or an echo is not waited for"),

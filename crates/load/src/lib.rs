@@ -65,7 +65,7 @@ pub use silence::Silence;
 pub use tally::{Flight, Receipt, Still, Tally, Waited};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
-pub use wire::Chance;
+pub use wire::{Chance, Compared};
 pub use wire::h2::H2Order;
 
 /// Nanoseconds since the run began: the only clock that this crate uses.

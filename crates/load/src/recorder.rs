@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::equal_times::EqualTimes;
+use wire::Forms;
 use wire::h2::Ledger;
 
 use crate::distribution::Distribution;
@@ -39,6 +40,8 @@ pub(crate) struct Recorder {
     security: Option<SecurityLog>,
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
     http2: Option<(Ledger, WantedStreams)>,
+    /// Where connections learn the forms of right bodies, if any are learnt.
+    forms: Option<Forms>,
     /// Times of answers that the window's distributions do not have yet.
     equal_times: EqualTimes,
     /// A window whose time is up but whose clocks have not been read yet.
@@ -70,6 +73,7 @@ impl Recorder {
             gaps: GapLog::new(times.measured.start),
             security: None,
             http2: None,
+            forms: None,
             equal_times: EqualTimes::default(),
             ended: None,
             handover,
@@ -85,6 +89,11 @@ impl Recorder {
     /// Keeps what connections write down of HTTP/2.
     pub(crate) fn counting(self, ledger: Ledger, wanted: WantedStreams) -> Recorder {
         Recorder { http2: Some((ledger, wanted)), ..self }
+    }
+
+    /// Keeps how bodies were compared.
+    pub(crate) fn comparing(self, forms: Option<Forms>) -> Recorder {
+        Recorder { forms, ..self }
     }
 
     /// How much of this time lies in the measured time.
@@ -176,6 +185,9 @@ impl Recorder {
             let seen = self.window.http2.get_or_insert_default();
             seen.wanted = *wanted;
             seen.add(&ledger.take());
+        }
+        if let Some(forms) = &self.forms {
+            self.window.compared.get_or_insert_default().add(forms.take());
         }
         let empty = self.handover.empty.try_recv();
         let empty = empty.unwrap_or_else(|_| Tally::new(self.times.longest));

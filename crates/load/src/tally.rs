@@ -1,6 +1,7 @@
 //! Counts and distributions of a stretch of time, mergeable without loss.
 
 use serde::{Deserialize, Serialize};
+use wire::Compared;
 
 use crate::Nanos;
 use crate::answers::Answers;
@@ -51,6 +52,9 @@ pub struct Tally {
     /// Answers that were to wait; none where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Waited>,
+    /// How bodies of JSON were compared; none where none was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
     /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
@@ -237,6 +241,7 @@ impl Tally {
             first_byte: Distribution::new(max),
             receipt: None,
             waited: None,
+            compared: None,
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
@@ -301,6 +306,9 @@ impl Tally {
         self.first_byte.merge(&other.first_byte);
         Receipt::merge(&mut self.receipt, other.receipt);
         Waited::merge(&mut self.waited, other.waited);
+        if let Some(compared) = other.compared {
+            self.compared.get_or_insert_default().add(compared);
+        }
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
@@ -362,7 +370,7 @@ impl Tally {
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
         (self.security, self.http2) = (None, None);
-        (self.receipt, self.waited) = (None, None);
+        (self.receipt, self.waited, self.compared) = (None, None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

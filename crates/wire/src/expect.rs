@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::answer_parts::{Difference, first_difference};
+use crate::forms::{Forms, JsonBody};
+use crate::json_rule::JsonRule;
 use crate::template::{Cursor, Template, Values};
 
 /// What is expected as the answer to a request.
@@ -53,6 +55,8 @@ pub enum BodyRule {
     Length(u64),
     /// Bytes with this SHA-256.
     Sha256(#[serde(with = "hexadecimal")] [u8; 32]),
+    /// JSON that means this, in any form.
+    Json(JsonRule),
 }
 
 /// What is wrong with a whole answer.
@@ -106,6 +110,10 @@ impl Expect {
             BodyRule::Sha256(digest) => {
                 lines.push(format!("a body whose SHA-256 is {}", hex_of(digest)));
             }
+            BodyRule::Json(rule) => {
+                let text = serde_json::to_string(&rule.expected(values)).unwrap_or_default();
+                lines.push(format!("a body of JSON that means {}", cut(&text)));
+            }
         }
         if let Some(wait) = self.wait_ns {
             let least = wait.saturating_sub(EARLY_ALLOWED_NS) as f64 / 1e6;
@@ -127,6 +135,21 @@ impl Expect {
         let mut expected = Vec::new();
         template.fill(values, &mut expected);
         first_difference(&expected, body, is_cut)
+    }
+
+    /// What is wrong with a body, where that can be said: the place at which it differs, or what of its meaning does.
+    #[must_use]
+    pub fn body_fault(&self, values: Values, body: &[u8], is_cut: bool) -> Option<String> {
+        match &self.body {
+            BodyRule::Json(_) if is_cut => None,
+            BodyRule::Json(rule) => rule.fault(body, values),
+            BodyRule::Any
+            | BodyRule::Exactly(_)
+            | BodyRule::Length(_)
+            | BodyRule::Sha256(_) => {
+                self.first_difference(values, body, is_cut).map(|place| place.to_string())
+            }
+        }
     }
 
     /// Whether a whole answer that came so long after its request was sent came before it could be right.
@@ -170,6 +193,11 @@ impl Expect {
 /// Longer texts are cut.
 const SHOWN_MAX: usize = 1 << 10;
 
+fn cut(text: &str) -> String {
+    let end = text.char_indices().map(|(at, _)| at).find(|at| SHOWN_MAX <= *at);
+    end.map_or(text.into(), |end| format!("{}…", &text[..end]))
+}
+
 /// Bytes in readable form: what is not printable is escaped.
 fn shown(bytes: &[u8]) -> String {
     let cut = if SHOWN_MAX < bytes.len() { "…" } else { "" };
@@ -193,6 +221,7 @@ pub(crate) struct BodyJudge {
     received: u64,
     cursor: Cursor,
     digest: Option<Box<Sha256>>,
+    json: JsonBody,
     wrong: bool,
 }
 
@@ -201,7 +230,14 @@ impl BodyJudge {
         self.received
     }
 
-    pub(crate) fn take(&mut self, rule: &BodyRule, bytes: &[u8], values: Values) {
+    /// `forms`: those that right bodies of JSON have had, where they are learnt.
+    pub(crate) fn take(
+        &mut self,
+        rule: &BodyRule,
+        bytes: &[u8],
+        values: Values,
+        forms: Option<&Forms>,
+    ) {
         self.received += bytes.len() as u64;
         match rule {
             BodyRule::Any | BodyRule::Length(_) => {}
@@ -209,11 +245,17 @@ impl BodyJudge {
                 self.wrong = self.wrong || !template.matches(&mut self.cursor, bytes, values);
             }
             BodyRule::Sha256(_) => self.digest.get_or_insert_default().update(bytes),
+            BodyRule::Json(rule) => self.json.take(rule, bytes, values, forms),
         }
     }
 
     /// Whether the body, now whole, is the one that was expected.
-    pub(crate) fn is_right(&mut self, rule: &BodyRule) -> bool {
+    pub(crate) fn is_right(
+        &mut self,
+        rule: &BodyRule,
+        values: Values,
+        forms: Option<&Forms>,
+    ) -> bool {
         match rule {
             BodyRule::Any => true,
             BodyRule::Exactly(template) => !self.wrong && template.is_over(self.cursor),
@@ -221,6 +263,7 @@ impl BodyJudge {
             BodyRule::Sha256(digest) => {
                 self.digest.take().unwrap_or_default().finalize().as_slice() == digest
             }
+            BodyRule::Json(rule) => self.json.is_right(rule, values, forms),
         }
     }
 }

@@ -251,6 +251,13 @@ impl Template {
         }
     }
 
+    /// The first `len` bytes.
+    pub(crate) fn beginning(&self, len: usize, values: Values) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(len);
+        self.fill_from(&mut Cursor::default(), values, len, &mut bytes);
+        bytes
+    }
+
     /// Where the next bytes would be, if some were joined to it.
     pub(crate) fn end(&self) -> Cursor {
         match self.pieces.last() {

@@ -234,6 +234,20 @@ trials {
         time: FROM_SENT,
         trial: |trial| percent(trial.total()?.waited?.early, trial.total()?.waited?.answers),
     }
+    ComparedByBytes {
+        key: "compared_by_bytes", heading: "by bytes", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "bodies of JSON that were equal, byte for byte, to one that had been parsed and found right",
+        population: "whole answers whose body is stated by its meaning",
+        time: MEASURED,
+        trial: |trial| count(trial.total()?.compared?.by_bytes),
+    }
+    ComparedByMeaning {
+        key: "compared_by_meaning", heading: "by meaning", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "bodies of JSON that were parsed and computed again, and found right or wrong",
+        population: "the same",
+        time: MEASURED,
+        trial: |trial| count(trial.total()?.compared?.by_meaning),
+    }
     ConnectP50 {
         key: "connect_p50_ms", heading: "connect p50", unit: Milliseconds, better: Lower,
         kind: QuantileOfDone, column: Nowhere,

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 use toml::Spanned;
-use wire::{Ask, BodyRule, EARLY_ALLOWED_NS, Expect, StatusRule, Template};
+use wire::{
+    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, JsonRule, Number, StatusRule, Template,
+};
 
 use super::{AskKeys, Interaction, Question};
 use crate::amounts;
@@ -71,22 +73,58 @@ fn wait_ns(source: &SourceFile, keys: &AskKeys) -> Result<Option<u64>, ConfigErr
     Ok(Some(wait))
 }
 
-/// The body itself, its length or its SHA-256: one of them, or any body.
+/// A body of JSON that follows from the request.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JsonKeys {
+    items: Spanned<String>,
+    times: Spanned<String>,
+}
+
+/// The body itself, its length, its SHA-256 or its meaning: one of them, or any body.
 fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigError> {
-    let twice = |span| Err(source.wrong(Some(span), "the body is stated twice; leave one out"));
-    match (&keys.body, &keys.body_length, &keys.body_sha256) {
-        (None, None, None) => Ok(BodyRule::Any),
-        (Some(text), None, None) => Ok(BodyRule::Exactly(template(source, text)?)),
-        (None, Some(length), None) => Ok(BodyRule::Length(*length.get_ref())),
-        (None, None, Some(hex)) => {
-            wire::sha256_of_hex(hex.get_ref()).map(BodyRule::Sha256).ok_or_else(|| {
-                let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
-                source.wrong(Some(hex.span()), says)
-            })
-        }
-        (_, Some(length), _) => twice(length.span()),
-        (_, None, Some(hex)) => twice(hex.span()),
+    let stated = [
+        keys.body.as_ref().map(Spanned::span),
+        keys.body_length.as_ref().map(Spanned::span),
+        keys.body_sha256.as_ref().map(Spanned::span),
+        keys.json.as_ref().map(Spanned::span),
+    ];
+    if let Some(second) = stated.into_iter().flatten().nth(1) {
+        return Err(source.wrong(Some(second), "the body is stated twice; leave one out"));
     }
+    if let Some(text) = &keys.body {
+        return template(source, text).map(BodyRule::Exactly);
+    }
+    if let Some(length) = &keys.body_length {
+        return Ok(BodyRule::Length(*length.get_ref()));
+    }
+    if let Some(hex) = &keys.body_sha256 {
+        let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
+        let digest = wire::sha256_of_hex(hex.get_ref());
+        return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong(Some(hex.span()), says));
+    }
+    match &keys.json {
+        Some(json) => json_rule(source, json.get_ref()).map(BodyRule::Json),
+        None => Ok(BodyRule::Any),
+    }
+}
+
+/// The data set of a trial takes the place of this one.
+fn json_rule(source: &SourceFile, keys: &JsonKeys) -> Result<JsonRule, ConfigError> {
+    let (count, times) = (number(source, &keys.items)?, number(source, &keys.times)?);
+    if Dataset::ITEMS < count.most() {
+        let says = format!("a data set has {} items", Dataset::ITEMS);
+        return Err(source.wrong(Some(keys.items.span()), says));
+    }
+    Ok(JsonRule::Items { dataset: Dataset::default(), count, times })
+}
+
+fn number(source: &SourceFile, text: &Spanned<String>) -> Result<Number, ConfigError> {
+    template(source, text)?.number().ok_or_else(|| {
+        let shown = text.get_ref().escape_debug();
+        let says = format!("`{shown}` is not a number of the request; write it like {{number:1-50}}");
+        source.wrong(Some(text.span()), says)
+    })
 }
 
 pub(super) fn template(

@@ -152,8 +152,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 let kept = &answer.kept;
                 let has_head = account.is_none();
                 let body = if has_head { &AnswerParts::of(kept).content() } else { kept };
-                let place = ask.expect.first_difference(exchange.values, body, is_cut);
-                place.map(|place| place.to_string())
+                ask.expect.body_fault(exchange.values, body, is_cut)
             }
             _ => None,
         };

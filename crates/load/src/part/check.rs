@@ -1,7 +1,7 @@
 //! Whether a part can be one of a load. It comes from another machine: what it claims must fit the order and add up, and
 //! no figure in it may be so large that sums overflow.
 
-use wire::EARLY_ALLOWED_NS;
+use wire::{Compared, EARLY_ALLOWED_NS};
 
 use super::stretches::{STRETCHES_MAX, Stretches};
 use super::{Part, Parts, identities};
@@ -218,6 +218,9 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
         true_or(is_right, "its answers that were to wait are impossible")?;
         no_more("waits", &[shortest], INSTANT_MAX)?;
     }
+    let Compared { by_bytes, by_meaning, meaning_ns } = tally.compared.unwrap_or_default();
+    no_more("bodies", &[by_bytes, by_meaning], COUNT_MAX)?;
+    no_more("the time for bodies", &[meaning_ns], bounds.times)?;
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];

@@ -224,3 +224,21 @@ fn what_is_left_at_the_end_is_said() {
     assert_eq!(doubts(1)[0].gravity(), Gravity::Note);
     assert_eq!(doubts(100)[0].gravity(), Gravity::Suspect);
 }
+
+/// Two threads that parse for a second each of the ten, and for a little more.
+#[test]
+fn parsing_most_bodies_is_doubted_above_a_tenth_of_the_time() {
+    let found = |meaning_ns| {
+        let found = check(|recording| {
+            let threads = recording.lanes.len() as u64;
+            let compared = Compared { by_bytes: 9, by_meaning: 20_000, meaning_ns: 0 };
+            let meaning_ns = meaning_ns * threads;
+            recording.total.compared = Some(Compared { meaning_ns, ..compared });
+        });
+        found.iter().map(|doubt| doubt.says().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(SECOND), Vec::<String>::new());
+    let says = "dyno's threads spent 11 % of their time parsing bodies of JSON: 20,000 were compared by their meaning, 9 by \
+                their bytes";
+    assert_eq!(found(SECOND * 11 / 10), [says]);
+}
