@@ -102,6 +102,8 @@ struct AskKeys {
     #[serde(default)]
     send_header: BTreeMap<Spanned<String>, Spanned<String>>,
     send: Option<Spanned<String>>,
+    #[serde(default)]
+    chunked: bool,
     status: Option<Spanned<StatusKey>>,
     #[serde(default)]
     header: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -339,6 +341,7 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
             .map(|body| body.get_ref().clone().into_bytes())
             .unwrap_or_default(),
         http_1_0: version == "HTTP/1.0",
+        chunked: keys.chunked,
         ..Request::get(HOST, target)
     })
 }
@@ -448,6 +451,8 @@ mod tests {
                 ask("json = { items = '{number:1-51}', times = '{number:1-2}' }"),
                 ":4: a data set has 50 items",
             ),
+            (ask("chunked = true"), ":3: there is no body to be sent in chunks"),
+            (ask("send = '{bytes:0}'"), ":3: `{bytes:0}`: bytes of any value"),
             (ask("wait = '15x'"), ":4: `15x` is not a time"),
             (ask("wait = '1ms'"), ":4: a wait of 1 ms or less cannot be judged"),
             (ask("echo = 'x'\nwait = '15ms'"), ":5: an endless answer or an echo is not waited for"),

@@ -1,5 +1,7 @@
 //! Bytes with placeholders: `{seq}`, `{random:8}` and `{number:1-50}` are filled for each request, without allocation.
 
+mod slices;
+
 use std::fmt;
 
 use base64::Engine;
@@ -32,6 +34,8 @@ pub(crate) enum Piece {
     /// This many characters out of `0-9a-z`. All placeholders of a request draw the same ones.
     Random(u8),
     Number(Number),
+    /// So many bytes of any value.
+    Bytes(u32),
 }
 
 /// A whole number, drawn anew for each request. Those of one request with the same bounds are the same number; with other
@@ -103,6 +107,17 @@ impl Piece {
             1..=HOLE_MAX => Ok(Piece::Random(width)),
             _ => Err(TemplateError(format!(
                 "a random value has from 1 to {HOLE_MAX} characters, not {width}"
+            ))),
+        }
+    }
+
+    /// A placeholder for so many bytes.
+    fn bytes(len: u32) -> Result<Piece, TemplateError> {
+        match len {
+            1..=slices::BYTES_MAX => Ok(Piece::Bytes(slices::made(len))),
+            _ => Err(TemplateError(format!(
+                "there are from 1 to {} bytes of any value, not {len}",
+                slices::BYTES_MAX
             ))),
         }
     }
@@ -298,6 +313,11 @@ impl Template {
         true
     }
 
+    /// Whether bytes of any value are in it, which only a body may have.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Bytes(_)))
+    }
+
     /// The number, if it is one and nothing else.
     #[must_use]
     pub fn number(&self) -> Option<Number> {
@@ -372,8 +392,8 @@ pub fn quoted(bytes: &[u8], fill_known: bool) -> Vec<u8> {
 fn unknown(placeholder: &[u8]) -> TemplateError {
     let shown = String::from_utf8_lossy(placeholder);
     TemplateError(format!(
-        "`{shown}` is no placeholder: there are {{seq}}, {{random:N}} and {{number:A-B}}; write `{{{shown}` to send \
-         it as it is"
+        "`{shown}` is no placeholder: there are {{seq}}, {{random:N}}, {{number:A-B}} and {{bytes:N}}; write \
+         `{{{shown}` to send it as it is"
     ))
 }
 
@@ -401,9 +421,10 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
 /// How a placeholder with an argument begins, what the argument makes of it, and how it is written.
 type Kind = (&'static str, fn(&str) -> Option<Piece>, &'static str);
 
-const KINDS: [Kind; 2] = [
+const KINDS: [Kind; 3] = [
     ("{random:", random, "a random value is written {random:N} with N from 1 to 64"),
     ("{number:", number, "a number is written {number:A-B}, from A to B, B at most 4294967295"),
+    ("{bytes:", bytes, "bytes of any value are written {bytes:N} with N from 1 to 262144"),
 ];
 
 /// Digits alone, without a sign.
@@ -413,6 +434,10 @@ fn whole<T: std::str::FromStr>(digits: &str) -> Option<T> {
 
 fn random(argument: &str) -> Option<Piece> {
     whole(argument).and_then(|width| Piece::random(width).ok())
+}
+
+fn bytes(argument: &str) -> Option<Piece> {
+    whole(argument).and_then(|len| Piece::bytes(len).ok())
 }
 
 fn number(argument: &str) -> Option<Piece> {
@@ -427,6 +452,7 @@ fn filled<'f>(piece: &'f Piece, values: Values, hole: &'f mut Hole) -> &'f [u8] 
         Piece::Seq => decimal(values.seq, hole),
         Piece::Random(width) => characters(values.random, &mut hole[..usize::from(*width)]),
         Piece::Number(number) => decimal(number.of(values).into(), hole),
+        Piece::Bytes(len) => return slices::bytes(*len, values),
     };
     &hole[..len]
 }
@@ -476,6 +502,7 @@ enum WrittenPiece {
     Seq,
     Random(u8),
     Number(Number),
+    RandomBytes(u32),
 }
 
 impl From<Piece> for WrittenPiece {
@@ -488,6 +515,7 @@ impl From<Piece> for WrittenPiece {
             Piece::Seq => WrittenPiece::Seq,
             Piece::Random(width) => WrittenPiece::Random(width),
             Piece::Number(number) => WrittenPiece::Number(number),
+            Piece::Bytes(len) => WrittenPiece::RandomBytes(len),
         }
     }
 }
@@ -505,6 +533,7 @@ impl TryFrom<WrittenPiece> for Piece {
             WrittenPiece::Seq => Ok(Piece::Seq),
             WrittenPiece::Random(width) => Piece::random(width),
             WrittenPiece::Number(number) => Ok(Piece::Number(number)),
+            WrittenPiece::RandomBytes(len) => Piece::bytes(len),
         }
     }
 }

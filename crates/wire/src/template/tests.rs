@@ -67,6 +67,31 @@ fn a_number_without_two_bounds_in_order_is_refused() {
 }
 
 #[test]
+fn bytes_are_others_for_each_request_and_the_same_in_any_cut() {
+    let template = Template::parse(b"<{bytes:10000}>").unwrap();
+    let filled = |n| template.beginning(20_000, Values { seq: n, random: mix(n) });
+    let all: std::collections::HashSet<Vec<u8>> = (0..1_000).map(filled).collect();
+    assert_eq!(all.len(), 1_000);
+    let (values, whole) = (Values { seq: 3, random: mix(3) }, filled(3));
+    assert_eq!((whole.len(), template.filled_len(values)), (10_002, 10_002));
+    for cut in [0, 1, 2, 5_000, 10_001] {
+        let (left, right) = whole.split_at(cut);
+        let mut cursor = Cursor::default();
+        assert!(template.matches(&mut cursor, left, values));
+        assert!(template.matches(&mut cursor, right, values) && template.is_over(cursor));
+        let other = Values { random: mix(4), ..values };
+        assert!(!template.matches(&mut Cursor::default(), &whole, other));
+    }
+    for text in ["{bytes:0}", "{bytes:262145}", "{bytes:x}"] {
+        assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    // Not one byte is more frequent than it may be.
+    let mut seen = [0_u32; 256];
+    all.iter().flatten().for_each(|byte| seen[usize::from(*byte)] += 1);
+    assert!(seen.iter().all(|times| (35_000..45_000).contains(times)), "{seen:?}");
+}
+
+#[test]
 fn what_is_written_like_a_placeholder_and_is_none_is_refused() {
     for text in ["/u/{rand:8}", "{uuid}", r#"{"id":"{uuid}"}"#, r#"{"a":{"n":{seqq}}}"#, "{SEQ}"] {
         let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
