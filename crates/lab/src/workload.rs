@@ -444,7 +444,9 @@ mod tests {
             (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),
             (ask("echo = '{random:99}'"), ":4: "),
             (ask("body = 'x'\njson = { items = '{number:1-2}', times = '{number:1-2}' }"), ":5: the body is"),
-            (ask("json = { items = '{number:1-2}' }"), ":4: missing field `times`"),
+            (ask("json = { items = '{number:1-2}' }"), ":4: a body of JSON has `items`"),
+            (ask("json = { sum = '5' }"), ":4: a sum is that of integers"),
+            (ask("json = { sum = '{integers:5}', times = '{number:1-2}' }"), ":4: a body of JSON has"),
             (ask("json = { itms = '{number:1-2}' }"), ":4: unknown key `itms`"),
             (ask("json = { items = '{number:1-2}', times = '3' }"), ":4: `3` is not a number"),
             (

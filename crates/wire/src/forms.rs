@@ -194,9 +194,13 @@ impl Learnt {
 
     fn learn(&mut self, rule: &JsonRule, values: Values, body: Vec<u8>) {
         let forms = self.forms.entry(Learnt::key(rule, values)).or_default();
-        if forms.len() < FORMS_MAX && self.bytes + body.len() <= BYTES_MAX {
-            self.bytes += body.len();
-            forms.push(Template::literal(body));
+        let len = body.len();
+        if forms.len() < FORMS_MAX
+            && self.bytes + len <= BYTES_MAX
+            && let Some(form) = rule.form(body, values)
+        {
+            self.bytes += len;
+            forms.push(form);
         }
     }
 }

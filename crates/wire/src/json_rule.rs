@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
 use crate::json::Json;
-use crate::template::{Number, Values};
+use crate::template::{Number, Template, Values, sum};
 
 /// What the body of an answer must mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ use crate::template::{Number, Values};
 pub enum JsonRule {
     /// `{"items": …, "count": N}`: the first N items of a data set, each with its `total`, price × quantity × `times`.
     Items { dataset: Dataset, count: Number, times: Number },
+    /// `{"sum": …, "count": N}` of the N integers that the request lists.
+    Sum(u16),
 }
 
 impl JsonRule {
@@ -24,15 +26,17 @@ impl JsonRule {
             JsonRule::Items { count, times, .. } => {
                 JsonRule::Items { dataset: dataset.clone(), count, times }
             }
+            JsonRule::Sum(count) => JsonRule::Sum(count),
         }
     }
 
-    /// Requests with equal keys have equal answers.
+    /// Requests with equal keys have equal answers, but for a sum.
     pub(crate) fn key(&self, values: Values) -> u64 {
         match self {
             JsonRule::Items { count, times, .. } => {
                 u64::from(count.of(values)) << 32 | u64::from(times.of(values))
             }
+            JsonRule::Sum(_) => 0,
         }
     }
 
@@ -46,6 +50,19 @@ impl JsonRule {
                     ("count", Json::Integer(count.into())),
                 ])
             }
+            JsonRule::Sum(count) => Json::object([
+                ("sum", Json::Integer(sum(*count, values) as i64)),
+                ("count", Json::Integer((*count).into())),
+            ]),
+        }
+    }
+
+    /// What other bodies with the same key must equal to be right, as this one is: a sum is that of each request. None if
+    /// it cannot be found in the body, because it is written in another form.
+    pub(crate) fn form(&self, body: Vec<u8>, values: Values) -> Option<Template> {
+        match self {
+            JsonRule::Items { .. } => Some(Template::literal(body)),
+            JsonRule::Sum(count) => Template::with_sum(&body, *count, values),
         }
     }
 

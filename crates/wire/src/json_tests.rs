@@ -26,7 +26,7 @@ fn a_request_comes_out_of_its_written_form_as_it_was_made() {
     let requests = [
         get.clone(),
         post.clone(),
-        Request { body: b"{bytes:5000}{seq}".to_vec(), chunked: true, ..post.clone() },
+        Request { body: b"{bytes:5000}{seq}{integers:5}".to_vec(), chunked: true, ..post.clone() },
         Request { body: b"n={seq} {x".to_vec(), keep_alive: false, ..post.clone() },
         Request { body: b"constant".to_vec(), http_1_0: true, ..post.clone() },
         // Braces that stand for themselves, and bytes that are no text.

@@ -36,6 +36,10 @@ pub(crate) enum Piece {
     Number(Number),
     /// So many bytes of any value.
     Bytes(u32),
+    /// So many integers of six digits, with commas between them.
+    Integers(u16),
+    /// The sum of these.
+    Sum(u16),
 }
 
 /// A whole number, drawn anew for each request. Those of one request with the same bounds are the same number; with other
@@ -118,6 +122,17 @@ impl Piece {
             _ => Err(TemplateError(format!(
                 "there are from 1 to {} bytes of any value, not {len}",
                 slices::BYTES_MAX
+            ))),
+        }
+    }
+
+    /// A placeholder for so many integers.
+    fn integers(count: u16) -> Result<Piece, TemplateError> {
+        match count {
+            1..=slices::INTEGERS_MAX => Ok(Piece::Integers(slices::made(count))),
+            _ => Err(TemplateError(format!(
+                "there are from 1 to {} integers, not {count}",
+                slices::INTEGERS_MAX
             ))),
         }
     }
@@ -327,6 +342,28 @@ impl Template {
         }
     }
 
+    /// How many integers it lists, if it is a list of them and nothing else.
+    #[must_use]
+    pub fn integers(&self) -> Option<u16> {
+        match self.pieces.as_slice() {
+            [Piece::Integers(count)] => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// These bytes with the sum of so many integers in place of its digits, if these stand there once; otherwise none.
+    pub(crate) fn with_sum(bytes: &[u8], count: u16, values: Values) -> Option<Template> {
+        let digits = slices::sum(count, values).to_string();
+        let mut places = memchr::memmem::find_iter(bytes, digits.as_bytes());
+        let (Some(at), None) = (places.next(), places.next()) else { return None };
+        let (before, after) = (bytes[..at].to_vec(), bytes[at + digits.len()..].to_vec());
+        Some(Template::of(vec![
+            Piece::Literal(before),
+            Piece::Sum(count),
+            Piece::Literal(after),
+        ]))
+    }
+
     /// Whether nothing is left to match.
     pub(crate) fn is_over(&self, cursor: Cursor) -> bool {
         self.pieces.len() == cursor.piece as usize
@@ -392,8 +429,8 @@ pub fn quoted(bytes: &[u8], fill_known: bool) -> Vec<u8> {
 fn unknown(placeholder: &[u8]) -> TemplateError {
     let shown = String::from_utf8_lossy(placeholder);
     TemplateError(format!(
-        "`{shown}` is no placeholder: there are {{seq}}, {{random:N}}, {{number:A-B}} and {{bytes:N}}; write \
-         `{{{shown}` to send it as it is"
+        "`{shown}` is no placeholder: there are {{seq}}, {{random:N}}, {{number:A-B}}, {{bytes:N}} and \
+         {{integers:N}}; write `{{{shown}` to send it as it is"
     ))
 }
 
@@ -421,10 +458,11 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
 /// How a placeholder with an argument begins, what the argument makes of it, and how it is written.
 type Kind = (&'static str, fn(&str) -> Option<Piece>, &'static str);
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     ("{random:", random, "a random value is written {random:N} with N from 1 to 64"),
     ("{number:", number, "a number is written {number:A-B}, from A to B, B at most 4294967295"),
     ("{bytes:", bytes, "bytes of any value are written {bytes:N} with N from 1 to 262144"),
+    ("{integers:", integers, "a list of integers is written {integers:N} with N from 1 to 4096"),
 ];
 
 /// Digits alone, without a sign.
@@ -440,9 +478,18 @@ fn bytes(argument: &str) -> Option<Piece> {
     whole(argument).and_then(|len| Piece::bytes(len).ok())
 }
 
+fn integers(argument: &str) -> Option<Piece> {
+    whole(argument).and_then(|count| Piece::integers(count).ok())
+}
+
 fn number(argument: &str) -> Option<Piece> {
     let (least, most) = argument.split_once('-')?;
     Number::between(whole(least)?, whole(most)?).map(Piece::Number)
+}
+
+/// The sum of the integers that `{integers:N}` lists.
+pub(crate) fn sum(count: u16, values: Values) -> u64 {
+    slices::sum(count.min(slices::INTEGERS_MAX), values)
 }
 
 /// The bytes of a piece; those of a placeholder are written into `hole`.
@@ -453,6 +500,8 @@ fn filled<'f>(piece: &'f Piece, values: Values, hole: &'f mut Hole) -> &'f [u8] 
         Piece::Random(width) => characters(values.random, &mut hole[..usize::from(*width)]),
         Piece::Number(number) => decimal(number.of(values).into(), hole),
         Piece::Bytes(len) => return slices::bytes(*len, values),
+        Piece::Integers(count) => return slices::integers(*count, values),
+        Piece::Sum(count) => decimal(slices::sum(*count, values), hole),
     };
     &hole[..len]
 }
@@ -503,6 +552,8 @@ enum WrittenPiece {
     Random(u8),
     Number(Number),
     RandomBytes(u32),
+    Integers(u16),
+    Sum(u16),
 }
 
 impl From<Piece> for WrittenPiece {
@@ -516,6 +567,8 @@ impl From<Piece> for WrittenPiece {
             Piece::Random(width) => WrittenPiece::Random(width),
             Piece::Number(number) => WrittenPiece::Number(number),
             Piece::Bytes(len) => WrittenPiece::RandomBytes(len),
+            Piece::Integers(count) => WrittenPiece::Integers(count),
+            Piece::Sum(count) => WrittenPiece::Sum(count),
         }
     }
 }
@@ -534,6 +587,8 @@ impl TryFrom<WrittenPiece> for Piece {
             WrittenPiece::Random(width) => Piece::random(width),
             WrittenPiece::Number(number) => Ok(Piece::Number(number)),
             WrittenPiece::RandomBytes(len) => Piece::bytes(len),
+            WrittenPiece::Integers(count) => Piece::integers(count),
+            WrittenPiece::Sum(count) => Piece::integers(count).map(|_| Piece::Sum(count)),
         }
     }
 }

@@ -77,8 +77,9 @@ fn wait_ns(source: &SourceFile, keys: &AskKeys) -> Result<Option<u64>, ConfigErr
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JsonKeys {
-    items: Spanned<String>,
-    times: Spanned<String>,
+    items: Option<Spanned<String>>,
+    times: Option<Spanned<String>>,
+    sum: Option<Spanned<String>>,
 }
 
 /// The body itself, its length, its SHA-256 or its meaning: one of them, or any body.
@@ -104,17 +105,30 @@ fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigErro
         return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong(Some(hex.span()), says));
     }
     match &keys.json {
-        Some(json) => json_rule(source, json.get_ref()).map(BodyRule::Json),
+        Some(json) => json_rule(source, json).map(BodyRule::Json),
         None => Ok(BodyRule::Any),
     }
 }
 
 /// The data set of a trial takes the place of this one.
-fn json_rule(source: &SourceFile, keys: &JsonKeys) -> Result<JsonRule, ConfigError> {
-    let (count, times) = (number(source, &keys.items)?, number(source, &keys.times)?);
+fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<JsonRule, ConfigError> {
+    let JsonKeys { items, times, sum } = json.get_ref();
+    let (items, times) = match (items, times, sum) {
+        (Some(items), Some(times), None) => (items, times),
+        (None, None, Some(text)) => {
+            let says = "a sum is that of integers which the request lists; write it {integers:150}";
+            let count = template(source, text)?.integers();
+            return count.map(JsonRule::Sum).ok_or_else(|| source.wrong(Some(text.span()), says));
+        }
+        _ => {
+            let says = "a body of JSON has `items` and `times`, or a `sum`";
+            return Err(source.wrong(Some(json.span()), says));
+        }
+    };
+    let (count, times) = (number(source, items)?, number(source, times)?);
     if Dataset::ITEMS < count.most() {
         let says = format!("a data set has {} items", Dataset::ITEMS);
-        return Err(source.wrong(Some(keys.items.span()), says));
+        return Err(source.wrong(Some(items.span()), says));
     }
     Ok(JsonRule::Items { dataset: Dataset::default(), count, times })
 }

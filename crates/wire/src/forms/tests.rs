@@ -144,6 +144,51 @@ fn forms_have_no_more_than_their_bytes_together() {
     assert!(!hear(&ask, values(0), &(body(0) + " "), 1 << 10, &still()), "it is too long");
 }
 
+/// A body with the sum is compared byte for byte, with the sum of each request in its place.
+#[test]
+fn sums_are_compared_byte_for_byte_though_each_is_another() {
+    let expect = Expect { body: BodyRule::Json(JsonRule::Sum(150)), ..Expect::default() };
+    let request = Request {
+        method: "POST".into(),
+        body: br#"{"values":[{integers:150}]}"#.to_vec(),
+        ..Request::get("h", "/sum")
+    };
+    let ask = Ask::new(&request, expect).unwrap();
+    let sum_of = |values| {
+        let mut bytes = Vec::new();
+        ask.encode(values, &mut bytes);
+        let text = String::from_utf8(bytes).unwrap();
+        let sent: serde_json::Value = serde_json::from_str(text.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+        let all = sent["values"].as_array().unwrap();
+        assert_eq!(all.len(), 150);
+        all.iter().map(|value| value.as_u64().unwrap()).sum::<u64>()
+    };
+    for form in [
+        |sum: u64| format!(r#"{{"sum":{sum},"count":150}}"#),
+        |sum: u64| format!("{{\"count\": 150.0, \"sum\": {sum}.0 }}\n"),
+    ] {
+        let forms = still();
+        for n in 0..1_000 {
+            let sum = sum_of(values(n));
+            assert!(hear(&ask, values(n), &form(sum), 9, &forms));
+            if n % 100 == 0 {
+                assert!(!hear(&ask, values(n), &form(sum + 1), 9, &forms));
+                assert!(!hear(&ask, values(n), &form(sum_of(values(n + 1))), 9, &forms));
+            }
+        }
+        assert_eq!(counts(&forms), (999, 1 + 20));
+    }
+    // One that is written so that its digits are not there is right, and parsed each time.
+    let forms = still();
+    for n in 0..10 {
+        let mut digits = sum_of(values(n)).to_string();
+        digits.insert(1, '.');
+        let body = format!(r#"{{"sum":{digits}e{},"count":150}}"#, digits.len() - 2);
+        assert!(hear(&ask, values(n), &body, 64, &forms), "{body}");
+    }
+    assert_eq!(counts(&forms), (0, 10));
+}
+
 #[test]
 fn a_data_set_is_that_of_its_seed_and_no_other() {
     let text = Dataset::of(3).to_json();

@@ -92,6 +92,23 @@ fn bytes_are_others_for_each_request_and_the_same_in_any_cut() {
 }
 
 #[test]
+fn integers_are_a_list_of_json_with_other_numbers_for_each_request() {
+    let mut sums = std::collections::HashSet::new();
+    for n in 0..1_000 {
+        let values = Values { seq: n, random: mix(n) };
+        let text = Template::parse(b"[{integers:150}]").unwrap().beginning(2_000, values);
+        let list: Vec<u64> = serde_json::from_slice(&text).unwrap();
+        assert!(list.iter().all(|integer| (100_000..1_000_000).contains(integer)));
+        assert_eq!((list.len(), list.iter().sum::<u64>()), (150, sum(150, values)));
+        sums.insert(sum(150, values));
+    }
+    assert!(980 < sums.len(), "{}", sums.len());
+    for text in ["{integers:0}", "{integers:4097}", "{integers:}"] {
+        assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn what_is_written_like_a_placeholder_and_is_none_is_refused() {
     for text in ["/u/{rand:8}", "{uuid}", r#"{"id":"{uuid}"}"#, r#"{"a":{"n":{seqq}}}"#, "{SEQ}"] {
         let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
