@@ -42,6 +42,8 @@ pub struct Subject {
     pub speaks: Vec<String>,
     /// The protocols over which it can answer them; at least one.
     pub protocols: Vec<Protocol>,
+    /// Whether it takes bodies in chunks; where it does not, it is sent the other requests of a workload.
+    pub takes_chunks: bool,
     /// How it is built.
     pub plan: BuildPlan,
     /// The Debian packages that provide what it needs.
@@ -333,6 +335,10 @@ backlog = "1024: why"
         assert!(
             refusal("ready = \"10s\"", "ready = \"soon\"")
                 .starts_with(&in_line(12, "`soon` is not a time"))
+        );
+        assert!(
+            refusal("ready = \"10s\"", "chunked = \"perhaps\"")
+                .starts_with(&in_line(12, "`perhaps` is neither \"yes\" nor \"no\""))
         );
         assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
         assert!(

@@ -43,7 +43,7 @@ use machine::conditions::Split;
 use machine::monitor::Watch;
 use machine::process::{Exit, Running};
 use machine::sockets::listeners;
-pub use press::SPIN;
+pub use press::{LEFT_OUT, SPIN};
 
 /// What starts a subject's process.
 #[derive(Clone, Copy, Debug)]
@@ -201,8 +201,18 @@ fn try_out(
         None => 0,
     };
     let workload = workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
-    let workload = &workload.with(&Dataset::of(dataset));
-    let trial = Trial { setup, candidate, workload, dataset, manner, tls, key, halt, attendance };
+    let workload = workload.with(&Dataset::of(dataset));
+    let asked = workload.questions.len();
+    let workload = match candidate.subject.takes_chunks {
+        true => Some(workload),
+        false => workload.unchunked(),
+    };
+    let workload = &workload.ok_or_else(|| {
+        unable("its manifest says that it takes no bodies in chunks, and the workload has no others".into())
+    })?;
+    let left_out = asked - workload.questions.len();
+    let trial =
+        Trial { setup, candidate, workload, dataset, left_out, manner, tls, key, halt, attendance };
     trial.perform(record, report)
 }
 
@@ -234,6 +244,8 @@ struct Trial<'a, 'r> {
     workload: &'a Workload,
     /// The seed of the data set that the subject is given.
     dataset: u64,
+    /// How many kinds of requests it is not sent.
+    left_out: usize,
     manner: Manner,
     /// How connections to it are secured; none: not at all.
     tls: Option<&'a Client>,

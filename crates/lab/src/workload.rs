@@ -179,6 +179,13 @@ impl Workload {
         self
     }
 
+    /// The workload without the requests that send their body in chunks; none if it has no others.
+    #[must_use]
+    pub fn unchunked(mut self) -> Option<Workload> {
+        self.questions.retain(|question| !question.request.chunked);
+        (!self.questions.is_empty()).then_some(self)
+    }
+
     fn readdressed(
         &self,
         host: &str,
@@ -424,6 +431,18 @@ mod tests {
             "POST /user HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/plain\r\n\
              Content-Length: 3\r\n\r\na12"
         );
+    }
+
+    #[test]
+    fn a_server_without_chunks_is_sent_the_other_requests() {
+        let ask = |chunked| {
+            format!("[[ask]]\nrequest = 'POST / HTTP/1.1'\nsend = 'x'\nchunked = {chunked}\n")
+        };
+        let both = check(&format!("title = 'x'\n{}{}", ask(true), ask(false))).unwrap();
+        let left: Vec<String> =
+            both.unchunked().unwrap().questions.into_iter().map(|it| it.name).collect();
+        assert_eq!(left, ["ask 2"]);
+        assert!(check(&format!("title = 'x'\n{}", ask(true))).unwrap().unchunked().is_none());
     }
 
     #[test]
