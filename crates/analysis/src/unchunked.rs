@@ -1,5 +1,5 @@
-//! Servers that take no bodies in chunks: they were sent the other requests of a workload, and so were under another load
-//! than the others.
+//! Servers that take no bodies in chunks: they were sent the other requests of a workload, and so were under another
+//! load than the others.
 
 use crate::board::Row;
 
@@ -39,6 +39,9 @@ mod tests {
         else {
             panic!("{rows:?}")
         };
-        assert!(why.ends_with("so it was sent none of the requests with a body in chunks"), "{why}");
+        assert!(
+            why.ends_with("so it was sent none of the requests with a body in chunks"),
+            "{why}"
+        );
     }
 }

@@ -208,7 +208,10 @@ fn try_out(
         false => workload.unchunked(),
     };
     let workload = &workload.ok_or_else(|| {
-        unable("its manifest says that it takes no bodies in chunks, and the workload has no others".into())
+        unable(
+            "its manifest says that it takes no bodies in chunks, and the workload has no others"
+                .into(),
+        )
     })?;
     let left_out = asked - workload.questions.len();
     let trial =

@@ -462,10 +462,16 @@ mod tests {
             (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
             (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),
             (ask("echo = '{random:99}'"), ":4: "),
-            (ask("body = 'x'\njson = { items = '{number:1-2}', times = '{number:1-2}' }"), ":5: the body is"),
+            (
+                ask("body = 'x'\njson = { items = '{number:1-2}', times = '{number:1-2}' }"),
+                ":5: the body is",
+            ),
             (ask("json = { items = '{number:1-2}' }"), ":4: a body of JSON has `items`"),
             (ask("json = { sum = '5' }"), ":4: a sum is that of integers"),
-            (ask("json = { sum = '{integers:5}', times = '{number:1-2}' }"), ":4: a body of JSON has"),
+            (
+                ask("json = { sum = '{integers:5}', times = '{number:1-2}' }"),
+                ":4: a body of JSON has",
+            ),
             (ask("json = { itms = '{number:1-2}' }"), ":4: unknown key `itms`"),
             (ask("json = { items = '{number:1-2}', times = '3' }"), ":4: `3` is not a number"),
             (
@@ -476,7 +482,10 @@ mod tests {
             (ask("send = '{bytes:0}'"), ":3: `{bytes:0}`: bytes of any value"),
             (ask("wait = '15x'"), ":4: `15x` is not a time"),
             (ask("wait = '1ms'"), ":4: a wait of 1 ms or less cannot be judged"),
-            (ask("echo = 'x'\nwait = '15ms'"), ":5: an endless answer or an echo is not waited for"),
+            (
+                ask("echo = 'x'\nwait = '15ms'"),
+                ":5: an endless answer or an echo is not waited for",
+            ),
             (ask("echo = 'x'\nstatus = 200"), ":5: a WebSocket begins with its own handshake"),
             (ask("echo = 'x'\nsend = 'x'"), ":5: a WebSocket begins"),
             (ask("echo = 'x'\nheader = { upgrade = 'x' }"), ":5: a WebSocket begins"),

@@ -65,8 +65,8 @@ pub use silence::Silence;
 pub use tally::{Flight, Receipt, Still, Tally, Waited};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
-pub use wire::{Chance, Compared};
 pub use wire::h2::H2Order;
+pub use wire::{Chance, Compared};
 
 /// Nanoseconds since the run began: the only clock that this crate uses.
 pub type Nanos = u64;

@@ -157,8 +157,8 @@ pub struct Waited {
     pub answers: u64,
     /// Of them, those that came before that time was over, by no more than is allowed.
     pub early: u64,
-    /// The most by which one of them was early. What an answer takes on its way hides some of it: the server's timer was
-    /// early by at least so much.
+    /// The most by which one of them was early. What an answer takes on its way hides some of it: the server's timer
+    /// was early by at least so much.
     pub early_by: Nanos,
     /// The shortest wait that was stated.
     pub shortest: Nanos,

@@ -30,8 +30,8 @@ pub struct Request {
     pub http_1_0: bool,
     /// Speak HTTP/2 with a server that is reached so. What says how HTTP/1.1 treats its connection is left out.
     pub http2: Option<Scheme>,
-    /// Send the body in chunks (RFC 9112, 7.1), so that its length is known only at its end. HTTP/2 has no chunks: there it
-    /// is sent without a length.
+    /// Send the body in chunks (RFC 9112, 7.1), so that its length is known only at its end. HTTP/2 has no chunks: there
+    /// it is sent without a length.
     #[serde(default)]
     pub chunked: bool,
     /// Ask for the connection to stay open; without it each connection carries one exchange.
@@ -172,7 +172,9 @@ impl Ask {
         let (head, body_at, counted) = if request.chunked {
             let says = match (request.http_1_0, length_is_said, body.is_empty()) {
                 (true, _, _) => Some("HTTP/1.0 has no chunks"),
-                (_, true, _) => Some("a body in chunks says its length itself; leave the field out"),
+                (_, true, _) => {
+                    Some("a body in chunks says its length itself; leave the field out")
+                }
                 (_, _, true) => Some("there is no body to be sent in chunks"),
                 (false, false, false) => None,
             };
@@ -323,7 +325,7 @@ fn push_chunks(body: &Template, values: Values, output: &mut Vec<u8>) {
 fn push_hexadecimal(number: usize, output: &mut Vec<u8>) {
     let digits = number.checked_ilog2().unwrap_or(0) / 4 + 1;
     for digit in (0..digits).rev() {
-        output.push(b"0123456789abcdef"[number >> (4 * digit) & 15]);
+        output.push(b"0123456789abcdef"[(number >> (4 * digit)) & 15]);
     }
 }
 

@@ -143,10 +143,7 @@ impl Expect {
         match &self.body {
             BodyRule::Json(_) if is_cut => None,
             BodyRule::Json(rule) => rule.fault(body, values),
-            BodyRule::Any
-            | BodyRule::Exactly(_)
-            | BodyRule::Length(_)
-            | BodyRule::Sha256(_) => {
+            BodyRule::Any | BodyRule::Exactly(_) | BodyRule::Length(_) | BodyRule::Sha256(_) => {
                 self.first_difference(values, body, is_cut).map(|place| place.to_string())
             }
         }

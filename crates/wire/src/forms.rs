@@ -62,7 +62,11 @@ impl fmt::Debug for Forms {
 #[derive(Debug)]
 pub(crate) enum JsonBody {
     /// So far, it is this one of the forms, up to here; so many bytes have come.
-    Like { form: usize, cursor: Cursor, len: usize },
+    Like {
+        form: usize,
+        cursor: Cursor,
+        len: usize,
+    },
     /// It has none of them: its bytes.
     Kept(Vec<u8>),
     TooLong,

@@ -55,16 +55,14 @@ fn differs(expected: &Json, found: &Json, path: &str) -> Option<String> {
             let extra = || there.keys().find(|name| !wanted.contains_key(*name));
             wrong.or_else(|| extra().map(|name| format!("`{}` must not be there", below(name))))
         }
-        (Json::List(wanted), Json::List(there)) if wanted.len() == there.len() => wanted
-            .iter()
-            .zip(there)
-            .enumerate()
-            .find_map(|(at, (expected, found))| differs(expected, found, &format!("{path}[{at}]"))),
-        (Json::List(wanted), Json::List(there)) => Some(format!(
-            "`{place}` has {} elements; {} are expected",
-            there.len(),
-            wanted.len()
-        )),
+        (Json::List(wanted), Json::List(there)) if wanted.len() == there.len() => {
+            wanted.iter().zip(there).enumerate().find_map(|(at, (expected, found))| {
+                differs(expected, found, &format!("{path}[{at}]"))
+            })
+        }
+        (Json::List(wanted), Json::List(there)) => {
+            Some(format!("`{place}` has {} elements; {} are expected", there.len(), wanted.len()))
+        }
         _ if expected == found => None,
         _ => Some(format!("`{place}` is {found}; {expected} is expected")),
     }

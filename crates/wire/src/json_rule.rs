@@ -34,7 +34,7 @@ impl JsonRule {
     pub(crate) fn key(&self, values: Values) -> u64 {
         match self {
             JsonRule::Items { count, times, .. } => {
-                u64::from(count.of(values)) << 32 | u64::from(times.of(values))
+                (u64::from(count.of(values)) << 32) | u64::from(times.of(values))
             }
             JsonRule::Sum(_) => 0,
         }
@@ -57,8 +57,8 @@ impl JsonRule {
         }
     }
 
-    /// What other bodies with the same key must equal to be right, as this one is: a sum is that of each request. None if
-    /// it cannot be found in the body, because it is written in another form.
+    /// What other bodies with the same key must equal to be right, as this one is: a sum is that of each request. None
+    /// if it cannot be found in the body, because it is written in another form.
     pub(crate) fn form(&self, body: Vec<u8>, values: Values) -> Option<Template> {
         match self {
             JsonRule::Items { .. } => Some(Template::literal(body)),
@@ -98,7 +98,8 @@ struct Item {
 }
 
 const CATEGORIES: [&str; 5] = ["electronics", "books", "home & garden", "toys", "sports"];
-const TAGS: [&str; 8] = ["new", "fast", "sale", "rare", "gift", "eco", "<b>bold</b>", "2nd \"hand\""];
+const TAGS: [&str; 8] =
+    ["new", "fast", "sale", "rare", "gift", "eco", "<b>bold</b>", "2nd \"hand\""];
 const KINDS: [&str; 6] = ["Widget", "Lamp", "Café table", "Drill", "Kite", "Atlas"];
 const MAKES: [&str; 6] = ["Alpha", "Brio", "Corvus", "Delta", "Élan", "Fjord"];
 
@@ -109,7 +110,10 @@ impl Dataset {
     #[must_use]
     pub fn of(seed: u64) -> Dataset {
         let mut chance = Chance::new(seed);
-        Dataset { seed, items: (1..=Dataset::ITEMS).map(|id| Item::draw(id, &mut chance)).collect() }
+        Dataset {
+            seed,
+            items: (1..=Dataset::ITEMS).map(|id| Item::draw(id, &mut chance)).collect(),
+        }
     }
 
     /// The file that a server reads.

@@ -24,9 +24,7 @@ pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};
 pub use asks::Asks;
 pub use chance::{Chance, mix};
-pub use expect::{
-    BodyRule, EARLY_ALLOWED_NS, Expect, Mismatch, StatusRule, sha256, sha256_of_hex,
-};
+pub use expect::{BodyRule, EARLY_ALLOWED_NS, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;
 pub use forms::{Compared, Forms};
 pub use h1::{H1, HeadMemo, Limits};

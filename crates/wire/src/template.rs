@@ -42,8 +42,8 @@ pub(crate) enum Piece {
     Sum(u16),
 }
 
-/// A whole number, drawn anew for each request. Those of one request with the same bounds are the same number; with other
-/// bounds it is drawn independently.
+/// A whole number, drawn anew for each request. Those of one request with the same bounds are the same number; with
+/// other bounds it is drawn independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
 pub struct Number {
@@ -66,7 +66,7 @@ impl Number {
     #[must_use]
     pub fn of(self, values: Values) -> u32 {
         let Number { least, most } = self;
-        let bits = mix(values.random ^ (u64::from(least) << 32 | u64::from(most)));
+        let bits = mix(values.random ^ ((u64::from(least) << 32) | u64::from(most)));
         let place = (u128::from(bits) * (u128::from(most - least) + 1)) >> 64;
         least + place as u32
     }
@@ -147,8 +147,8 @@ type Hole = [u8; HOLE_MAX as usize];
 const EMPTY: Hole = [0; HOLE_MAX as usize];
 
 impl Template {
-    /// Reads placeholders such as `{seq}` and `{random:N}`, and refuses what is written like a placeholder and is none. `{{name}` stands for
-    /// `{name}`; every other brace stands for itself.
+    /// Reads placeholders such as `{seq}` and `{random:N}`, and refuses what is written like a placeholder and is none.
+    /// `{{name}` stands for `{name}`; every other brace stands for itself.
     pub fn parse(text: &[u8]) -> Result<Template, TemplateError> {
         let mut pieces = Vec::new();
         let mut literal = Vec::new();
@@ -357,11 +357,7 @@ impl Template {
         let mut places = memchr::memmem::find_iter(bytes, digits.as_bytes());
         let (Some(at), None) = (places.next(), places.next()) else { return None };
         let (before, after) = (bytes[..at].to_vec(), bytes[at + digits.len()..].to_vec());
-        Some(Template::of(vec![
-            Piece::Literal(before),
-            Piece::Sum(count),
-            Piece::Literal(after),
-        ]))
+        Some(Template::of(vec![Piece::Literal(before), Piece::Sum(count), Piece::Literal(after)]))
     }
 
     /// Whether nothing is left to match.
@@ -489,7 +485,7 @@ fn number(argument: &str) -> Option<Piece> {
 
 /// The sum of the integers that `{integers:N}` lists.
 pub(crate) fn sum(count: u16, values: Values) -> u64 {
-    slices::sum(count.min(slices::INTEGERS_MAX), values)
+    slices::sum(count, values)
 }
 
 /// The bytes of a piece; those of a placeholder are written into `hole`.

@@ -23,7 +23,8 @@ pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
         request, and not more service times; as many service times as times to the first byte; answers to requests due \
         before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
         request's; due = due in all steps; with a `wait`, the correct answers of a closed loop ≤ connections (and \
-        streams) × (1 + the measured time ÷ (the wait − 1 ms)). For held connections: begun = failed + lost + open + being opened")
+        streams) × (1 + the measured time ÷ (the wait − 1 ms)). For held connections: begun = failed + lost + open + \
+        being opened")
     .because("a bug in dyno")
     .way_out("this is a bug in dyno: please report it");
 
@@ -86,9 +87,8 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
             (over_time / 1_000_000) as u64,
             (one_by_one / 1_000_000) as u64,
         ),
-        waited_for(recording, ordered).and_then(|most| {
-            at_most("answers, and waits for them", total.correct_inside, most)
-        }),
+        waited_for(recording, ordered)
+            .and_then(|most| at_most("answers, and waits for them", total.correct_inside, most)),
     ];
     let (rule, one, other) = broken.into_iter().flatten().next()?;
     Some(unbalanced(rule, one, other))

@@ -207,7 +207,8 @@ fn checked_slowly(recording: &Recording) -> Option<Doubt> {
     let all_ns = recording.lanes.len().max(1) as f64 * measured_s(recording) * 1e9;
     let share = compared.meaning_ns as f64 / all_ns.max(1.0);
     (SLOWLY < share).then(|| CHECKED_SLOWLY.found(format!(
-        "dyno's threads spent {} of their time parsing bodies of JSON: {} were compared by their meaning, {} by their bytes",
+        "dyno's threads spent {} of their time parsing bodies of JSON: {} were compared by their meaning, {} by their \
+         bytes",
         percent(share),
         count(compared.by_meaning),
         count(compared.by_bytes)

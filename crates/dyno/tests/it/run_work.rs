@@ -46,8 +46,7 @@ fn each_way_of_being_wrong_is_counted_exactly_and_no_right_answer_is() {
     for faulty in FAULTS {
         lab = server(lab, &named(faulty), &[faulty.0], faulty.1);
     }
-    let names: Vec<String> =
-        FAULTS.into_iter().map(named).chain(["right".to_string()]).collect();
+    let names: Vec<String> = FAULTS.into_iter().map(named).chain(["right".to_string()]).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let rest = format!("workload = {WORKLOADS:?}\n");
     let lab = lab.experiment("work", &names, SHORT, &rest);

@@ -221,8 +221,10 @@ trials {
     }
     TimersEarly {
         key: "timers_early_ms", heading: "timers early by", unit: Milliseconds, better: Neither, kind: Moment, column: Nowhere,
-        meaning: "the most by which an answer came before the `wait` of its workload was over: the server's timer was early by at least so much; 0 if none came before",
-        population: "requests due in the measured time and answered as expected, of workloads with a `wait`; earlier by more than 1 ms is the failure `answer.early`",
+        meaning: "the most by which an answer came before the `wait` of its workload was over: the server's timer was \
+            early by at least so much; 0 if none came before",
+        population: "requests due in the measured time and answered as expected, of workloads with a `wait`; earlier by \
+            more than 1 ms is the failure `answer.early`",
         time: FROM_SENT,
         fold: Some(Fold::Greatest),
         trial: |trial| milliseconds(trial.total()?.waited?.early_by as f64),

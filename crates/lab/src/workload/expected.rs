@@ -136,7 +136,8 @@ fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<JsonRule, 
 fn number(source: &SourceFile, text: &Spanned<String>) -> Result<Number, ConfigError> {
     template(source, text)?.number().ok_or_else(|| {
         let shown = text.get_ref().escape_debug();
-        let says = format!("`{shown}` is not a number of the request; write it like {{number:1-50}}");
+        let says =
+            format!("`{shown}` is not a number of the request; write it like {{number:1-50}}");
         source.wrong(Some(text.span()), says)
     })
 }

@@ -196,8 +196,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.go_on(conn, at, keeps, failure.is_none());
     }
 
-    /// The failure of an answer that came before it could be right. Another one that was to wait is counted. The request
-    /// left after it was stamped, and the answer came before it was read: none is called early that was not.
+    /// The failure of an answer that came before it could be right. Another one that was to wait is counted. A request
+    /// leaves after it was stamped, and its answer came before it was read: none is called early that was not.
     fn judge_wait(&mut self, id: ExchangeId, at: Nanos) -> Option<Failure> {
         let exchange = self.rules.waits.then(|| self.slab.get(id)).flatten()?;
         let expect = &self.rules.asks.choose(exchange.values).expect;

@@ -76,7 +76,8 @@ fn wrong_totals_planted_at_one_in_a_thousand_are_found_exactly() {
     let mut found = 0;
     for n in 0..10_000 {
         // The answer to the request before it, which is right for that one only.
-        let is_stale = n % 1_000 == 999 && rule(&ask).key(values(n)) != rule(&ask).key(values(n - 1));
+        let is_stale =
+            n % 1_000 == 999 && rule(&ask).key(values(n)) != rule(&ask).key(values(n - 1));
         let said = if is_stale { values(n - 1) } else { values(n) };
         found += u64::from(!hear(&ask, values(n), &right(&ask, said, 0), 1_460, &forms));
     }
@@ -87,7 +88,7 @@ fn wrong_totals_planted_at_one_in_a_thousand_are_found_exactly() {
 #[test]
 fn a_body_has_one_verdict_however_it_is_cut() {
     let ask = ask();
-    let values = (0..).map(values).find(|it| rule(&ask).key(*it) == 2 << 32 | 3).unwrap();
+    let values = (0..).map(values).find(|it| rule(&ask).key(*it) == (2 << 32) | 3).unwrap();
     let plain = right(&ask, values, 0);
     let spaced = plain.replace(',', ", ");
     let wrong = plain.replace("\"count\":2", "\"count\":3");
@@ -112,7 +113,8 @@ fn the_ninth_form_is_parsed_each_time_and_is_right() {
     let (ask, forms) = (ask(), still());
     for _ in 0..5 {
         for blanks in 0..9 {
-            let body = right(&ask, values(1), 0).replacen(':', &format!(":{}", " ".repeat(blanks)), 1);
+            let body =
+                right(&ask, values(1), 0).replacen(':', &format!(":{}", " ".repeat(blanks)), 1);
             assert!(hear(&ask, values(1), &body, 1_000, &forms));
         }
     }
@@ -158,7 +160,8 @@ fn sums_are_compared_byte_for_byte_though_each_is_another() {
         let mut bytes = Vec::new();
         ask.encode(values, &mut bytes);
         let text = String::from_utf8(bytes).unwrap();
-        let sent: serde_json::Value = serde_json::from_str(text.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+        let sent: serde_json::Value =
+            serde_json::from_str(text.split("\r\n\r\n").nth(1).unwrap()).unwrap();
         let all = sent["values"].as_array().unwrap();
         assert_eq!(all.len(), 150);
         all.iter().map(|value| value.as_u64().unwrap()).sum::<u64>()
@@ -204,9 +207,12 @@ fn a_data_set_is_that_of_its_seed_and_no_other() {
     }
     let ask = ask();
     let expected = serde_json::to_value(rule(&ask).expected(values(5))).unwrap();
-    for (item, seeded) in expected["items"].as_array().unwrap().iter().zip(
-        serde_json::from_str::<Vec<serde_json::Value>>(&Dataset::of(7).to_json()).unwrap(),
-    ) {
+    for (item, seeded) in expected["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(serde_json::from_str::<Vec<serde_json::Value>>(&Dataset::of(7).to_json()).unwrap())
+    {
         let number = |name: &str| seeded[name].as_u64().unwrap();
         let times = rule(&ask).key(values(5)) & 0xffff_ffff;
         assert_eq!(item["total"], number("price") * number("quantity") * times);

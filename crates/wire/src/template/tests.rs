@@ -59,7 +59,8 @@ fn numbers_with_the_same_bounds_are_equal_and_others_are_independent() {
 
 #[test]
 fn a_number_without_two_bounds_in_order_is_refused() {
-    for text in ["{number:}", "{number:1}", "{number:2-1}", "{number:+1-2}", "{number:1-4294967296}"]
+    for text in
+        ["{number:}", "{number:1}", "{number:2-1}", "{number:+1-2}", "{number:1-4294967296}"]
     {
         let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("{number:A-B}"), "{text}: {error}");

@@ -238,7 +238,7 @@ fn parsing_most_bodies_is_doubted_above_a_tenth_of_the_time() {
         found.iter().map(|doubt| doubt.says().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(found(SECOND), Vec::<String>::new());
-    let says = "dyno's threads spent 11 % of their time parsing bodies of JSON: 20,000 were compared by their meaning, 9 by \
-                their bytes";
+    let says = "dyno's threads spent 11 % of their time parsing bodies of JSON: 20,000 were compared by their \
+                meaning, 9 by their bytes";
     assert_eq!(found(SECOND * 11 / 10), [says]);
 }
