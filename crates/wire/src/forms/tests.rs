@@ -146,6 +146,18 @@ fn forms_have_no_more_than_their_bytes_together() {
     assert!(!hear(&ask, values(0), &(body(0) + " "), 1 << 10, &still()), "it is too long");
 }
 
+/// The sum of the 150 integers that a request has.
+fn sum_sent(ask: &Ask, values: Values) -> u64 {
+    let mut bytes = Vec::new();
+    ask.encode(values, &mut bytes);
+    let text = String::from_utf8(bytes).unwrap();
+    let (_, body) = text.split_once("\r\n\r\n").unwrap();
+    let sent: serde_json::Value = serde_json::from_str(body).unwrap();
+    let all = sent["values"].as_array().unwrap();
+    assert_eq!(all.len(), 150);
+    all.iter().map(|value| value.as_u64().unwrap()).sum()
+}
+
 /// A body with the sum is compared byte for byte, with the sum of each request in its place.
 #[test]
 fn sums_are_compared_byte_for_byte_though_each_is_another() {
@@ -156,16 +168,7 @@ fn sums_are_compared_byte_for_byte_though_each_is_another() {
         ..Request::get("h", "/sum")
     };
     let ask = Ask::new(&request, expect).unwrap();
-    let sum_of = |values| {
-        let mut bytes = Vec::new();
-        ask.encode(values, &mut bytes);
-        let text = String::from_utf8(bytes).unwrap();
-        let sent: serde_json::Value =
-            serde_json::from_str(text.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-        let all = sent["values"].as_array().unwrap();
-        assert_eq!(all.len(), 150);
-        all.iter().map(|value| value.as_u64().unwrap()).sum::<u64>()
-    };
+    let sum_of = |values| sum_sent(&ask, values);
     for form in [
         |sum: u64| format!(r#"{{"sum":{sum},"count":150}}"#),
         |sum: u64| format!("{{\"count\": 150.0, \"sum\": {sum}.0 }}\n"),
