@@ -11,6 +11,7 @@ use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, LOAD, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
+use lab::trial::LEFT_OUT;
 
 use crate::board::{Board, JudgedTrial, Peak, Row, Table};
 use crate::capped;
@@ -24,6 +25,7 @@ use crate::held::{HeldSubject, Ramps};
 use crate::judge::judge;
 use crate::judgement::{Judgement, Promise};
 use crate::remarks;
+use crate::unchunked;
 use crate::unmet;
 use crate::unresumed;
 use crate::until::Rounds;
@@ -81,6 +83,7 @@ impl Board {
             unmet::mark(&mut table.rows, tolerated, is_search);
             capped::mark(&mut table.rows, &table.workload);
             unresumed::mark(&mut table.rows, &table.workload);
+            unchunked::mark(&mut table.rows, &table.workload);
             remarks::mark_unlike(table, trials);
             ceiling::weigh(table, trials);
             for row in &mut table.rows {
@@ -253,6 +256,7 @@ fn weighed(trial: &TrialRecord, terms: Terms) -> JudgedTrial {
         figures: Figures::of(trial, terms),
         steady: trial.loaded.as_ref().map(|loaded| steady(&loaded.recording)),
         streams_capped: http2::capped(trial),
+        is_partial: trial.conditions.iter().any(|fact| fact.name == LEFT_OUT),
         doubts: doubts(trial, terms),
     }
 }

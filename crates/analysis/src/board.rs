@@ -94,6 +94,8 @@ pub struct JudgedTrial {
     pub steady: Option<Steady>,
     /// How many streams were ordered on each connection, and how many the server allowed, if these were fewer.
     pub streams_capped: Option<(u64, u64)>,
+    /// Whether the server was sent only some of the workload's requests.
+    pub is_partial: bool,
     /// Why its figures may not be what they seem.
     pub doubts: Vec<Doubt>,
 }

@@ -32,6 +32,7 @@ pub mod search;
 mod standing;
 mod student;
 pub mod trend;
+mod unchunked;
 mod unmet;
 mod unresumed;
 mod until;

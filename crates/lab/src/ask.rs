@@ -80,6 +80,7 @@ fn once(
         None => limit,
     };
     let topic = socket::Topic::of(question, values);
+    let began = Instant::now();
     let verdict = match &topic {
         Some(topic) => {
             let call = socket::Call { server, question, values, limit };
@@ -94,16 +95,18 @@ fn once(
         Fault::Mismatch(it) if question.ask.expect.failing(Some(it)).is_none() => Ok(()),
         fault => Err(fault),
     });
+    let verdict = verdict.and_then(|()| judge_wait(question, began.elapsed()));
     let answer = AnswerParts::of(&received_bytes);
     let is_beat_wrong = matches!(verdict, Err(Fault::Beat(_)));
+    let is_of_any_form = matches!(question.ask.expect.body, wire::BodyRule::Json(_));
     let wrong = verdict.err().map(|fault| explain(&fault, question, values, &answer));
     let check = Check {
         phase,
         ask: question.name.clone(),
         head_len: answer.head_len as u64,
         rest_len: (received_bytes.len() - answer.head_len) as u64,
-        // What a WebSocket sends on its own schedule is not compared.
-        digest: (wrong.is_none() && topic.is_none()).then(|| answer.digest()),
+        // What a WebSocket sends on its own schedule is not compared, nor are two forms of the same JSON.
+        digest: (wrong.is_none() && topic.is_none() && !is_of_any_form).then(|| answer.digest()),
         wrong,
         request,
         response: received_bytes,
@@ -277,6 +280,16 @@ fn judge_beat(sent: Instant, beats: &[Instant], stream: Stream, what: &str) -> R
     Err(Fault::Beat(format!("{what} are {gap:.3} s apart on average; {asked} s are expected")))
 }
 
+/// An answer that has come before its wait was over is wrong; so long ago its connection was begun.
+fn judge_wait(question: &Question, took: Duration) -> Result<(), Fault> {
+    let expect = &question.ask.expect;
+    if !expect.is_early(took.as_nanos() as u64) {
+        return Ok(());
+    }
+    let (took, wait) = (took.as_secs_f64() * 1e3, expect.wait_ns.unwrap_or(0) as f64 / 1e6);
+    Err(failure(format!("it came {took:.3} ms after it was asked; it is to come after {wait} ms")))
+}
+
 /// The verdict, if the answer is whole.
 fn whole(news: &[News<WireFault>]) -> Option<Result<(), Fault>> {
     news.iter().find_map(|news| match news {
@@ -319,6 +332,10 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerPa
                 wire::BodyRule::Exactly(template) => {
                     let body = filled(template, values);
                     return differing(&body, &content, KEPT <= answer.byte_count());
+                }
+                wire::BodyRule::Json(rule) => {
+                    let fault = rule.fault(&content, values).unwrap_or("it is too long".into());
+                    return format!("the body is {}: {fault}", excerpt(&content));
                 }
                 wire::BodyRule::Length(length) => format!("{length} bytes"),
                 wire::BodyRule::Sha256(_) | wire::BodyRule::Any => "another".into(),

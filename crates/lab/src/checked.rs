@@ -23,7 +23,7 @@ impl Checked {
         expects: &[Expect],
         why_not: Option<&str>,
     ) -> Checked {
-        let is_whole = |failure: &Failure| matches!(failure, Failure::Content(_));
+        let is_whole = |failure: &Failure| failure.is_of_whole_answer();
         let whole = |tally: &Tally| {
             let wrong = Failure::ALL.into_iter().filter(is_whole);
             tally.correct + wrong.map(|failure| tally.failures(failure)).sum::<u64>()
@@ -64,6 +64,9 @@ fn what(expects: &[Expect]) -> String {
     let some = if with_body < expects.len() { " where it is stated" } else { "" };
     if let Some(what) = of_each {
         add(format!("{what}{some}"));
+    }
+    if expects.iter().any(|expect| expect.wait_ns.is_some()) {
+        add("time to wait".into());
     }
     match parts.split_last() {
         None => "nothing but their framing".into(),

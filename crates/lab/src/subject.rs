@@ -42,6 +42,8 @@ pub struct Subject {
     pub speaks: Vec<String>,
     /// The protocols over which it can answer them; at least one.
     pub protocols: Vec<Protocol>,
+    /// Whether it takes bodies in chunks; where it does not, it is sent the other requests of a workload.
+    pub takes_chunks: bool,
     /// How it is built.
     pub plan: BuildPlan,
     /// The Debian packages that provide what it needs.
@@ -186,11 +188,11 @@ impl Tier {
 }
 
 /// Placeholders that `run` may have. Most are known only to a trial.
-pub(crate) const RUN_HOLES: [&str; 7] =
-    ["port", "address", "cpus", "work", "build", "dyno", "protocol"];
+pub(crate) const RUN_HOLES: [&str; 8] =
+    ["port", "address", "cpus", "work", "build", "dyno", "dataset", "protocol"];
 /// Those of `run_tls`: also the files with the certificate and its key.
-pub(crate) const TLS_HOLES: [&str; 9] =
-    ["port", "address", "cpus", "work", "build", "dyno", "protocol", "cert", "key"];
+pub(crate) const TLS_HOLES: [&str; 10] =
+    ["port", "address", "cpus", "work", "build", "dyno", "dataset", "protocol", "cert", "key"];
 /// Placeholders that the other commands and the variables may have.
 pub(crate) const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
 
@@ -333,6 +335,10 @@ backlog = "1024: why"
         assert!(
             refusal("ready = \"10s\"", "ready = \"soon\"")
                 .starts_with(&in_line(12, "`soon` is not a time"))
+        );
+        assert!(
+            refusal("ready = \"10s\"", "chunked = \"perhaps\"")
+                .starts_with(&in_line(12, "`perhaps` is neither \"yes\" nor \"no\""))
         );
         assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
         assert!(

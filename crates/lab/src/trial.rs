@@ -17,7 +17,7 @@ use std::time::Duration;
 use agents::AgentNow;
 use load::{Glance, Halt, HoldWindow, Nanos};
 use tls::Client;
-use wire::Values;
+use wire::{Dataset, Values};
 
 use crate::arrival::{
     Absence, OTHER_PORTS, PATIENCE, Setback, error_line, first_answer, foreign_listener,
@@ -43,7 +43,7 @@ use machine::conditions::Split;
 use machine::monitor::Watch;
 use machine::process::{Exit, Running};
 use machine::sockets::listeners;
-pub use press::SPIN;
+pub use press::{LEFT_OUT, SPIN};
 
 /// What starts a subject's process.
 #[derive(Clone, Copy, Debug)]
@@ -195,8 +195,27 @@ fn try_out(
     let manner = Task::named(&key.workload).manner;
     let tls = setup.over(manner)?;
     let tls = tls.as_ref();
-    let workload = &workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
-    let trial = Trial { setup, candidate, workload, manner, tls, key, halt, attendance };
+    // All subjects of a place have the same data. One that dyno does not start has those of no seed.
+    let dataset = match candidate.subject.serving.command() {
+        Some(_) => seed_of(setup.experiment.seed, key),
+        None => 0,
+    };
+    let workload = workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
+    let workload = workload.with(&Dataset::of(dataset));
+    let asked = workload.questions.len();
+    let workload = match candidate.subject.takes_chunks {
+        true => Some(workload),
+        false => workload.unchunked(),
+    };
+    let workload = &workload.ok_or_else(|| {
+        unable(
+            "its manifest says that it takes no bodies in chunks, and the workload has no others"
+                .into(),
+        )
+    })?;
+    let left_out = asked - workload.questions.len();
+    let trial =
+        Trial { setup, candidate, workload, dataset, left_out, manner, tls, key, halt, attendance };
     trial.perform(record, report)
 }
 
@@ -226,6 +245,10 @@ struct Trial<'a, 'r> {
     setup: Setup<'a>,
     candidate: Candidate<'a>,
     workload: &'a Workload,
+    /// The seed of the data set that the subject is given.
+    dataset: u64,
+    /// How many kinds of requests it is not sent.
+    left_out: usize,
     manner: Manner,
     /// How connections to it are secured; none: not at all.
     tls: Option<&'a Client>,
@@ -271,7 +294,7 @@ impl Trial<'_, '_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
-        let environment_setup = self.setup.environment_setup();
+        let environment_setup = self.setup.environment_setup(self.dataset);
         let protocol = self.manner.protocol;
         let environment =
             Environment::set(environment_setup, self.candidate, protocol, &mut record.conditions)

@@ -243,7 +243,7 @@ impl Help for Visit<'_> {
 }
 
 fn environment_setup(setup: VisitSetup<'_>) -> EnvironmentSetup<'_> {
-    EnvironmentSetup { launcher: setup.launcher, address: HERE, limits: None }
+    EnvironmentSetup { launcher: setup.launcher, address: HERE, limits: None, dataset: 0 }
 }
 
 fn spoken<'a>(
@@ -277,7 +277,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
 /// The best page is one without a query of its own, and with content.
 fn lacks(page: &Question) -> (bool, bool) {
     let is_empty = match &page.ask.expect.body {
-        BodyRule::Any | BodyRule::Sha256(_) => false,
+        BodyRule::Any | BodyRule::Sha256(_) | BodyRule::Json(_) => false,
         BodyRule::Length(length) => *length == 0,
         BodyRule::Exactly(body) => body.constant().is_some_and(<[u8]>::is_empty),
     };

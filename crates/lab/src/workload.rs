@@ -12,12 +12,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use wire::h2::Scheme;
-use wire::{Ask, AskError, Asks, Cut, Request, Template, socket_ask};
+use wire::{Ask, AskError, Asks, BodyRule, Cut, Dataset, Request, Template, socket_ask};
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::Site;
-use expected::{StatusKey, expect, template};
+use expected::{JsonKeys, StatusKey, expect, template};
 
 pub use stated_request::StatedRequest;
 
@@ -102,12 +102,16 @@ struct AskKeys {
     #[serde(default)]
     send_header: BTreeMap<Spanned<String>, Spanned<String>>,
     send: Option<Spanned<String>>,
+    #[serde(default)]
+    chunked: bool,
     status: Option<Spanned<StatusKey>>,
     #[serde(default)]
     header: BTreeMap<Spanned<String>, Spanned<String>>,
     body: Option<Spanned<String>>,
     body_length: Option<Spanned<u64>>,
     body_sha256: Option<Spanned<String>>,
+    json: Option<Spanned<JsonKeys>>,
+    wait: Option<Spanned<String>>,
     stream: Option<Spanned<Stream>>,
     echo: Option<Spanned<String>>,
 }
@@ -160,6 +164,26 @@ impl Workload {
     /// The workload with this `Host`, and with the questions' own paths; over HTTP/2, if a scheme is named.
     pub fn hosted(&self, host: &str, http2: Option<Scheme>) -> Result<Workload, String> {
         self.readdressed(host, None, http2)
+    }
+
+    /// The workload for servers that have this data set.
+    #[must_use]
+    pub fn with(mut self, dataset: &Dataset) -> Workload {
+        for question in &mut self.questions {
+            for ask in [&mut question.ask, &mut question.last_ask] {
+                if let BodyRule::Json(rule) = &mut ask.expect.body {
+                    *rule = rule.with(dataset);
+                }
+            }
+        }
+        self
+    }
+
+    /// The workload without the requests that send their body in chunks; none if it has no others.
+    #[must_use]
+    pub fn unchunked(mut self) -> Option<Workload> {
+        self.questions.retain(|question| !question.request.chunked);
+        (!self.questions.is_empty()).then_some(self)
     }
 
     fn readdressed(
@@ -324,6 +348,7 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
             .map(|body| body.get_ref().clone().into_bytes())
             .unwrap_or_default(),
         http_1_0: version == "HTTP/1.0",
+        chunked: keys.chunked,
         ..Request::get(HOST, target)
     })
 }
@@ -341,6 +366,10 @@ fn interaction(source: &SourceFile, keys: &AskKeys) -> Result<Interaction, Confi
     if let Some(body) = &keys.body {
         let says = "an endless answer or an echo has no body to compare; leave `body` out";
         return Err(source.wrong(Some(body.span()), says));
+    }
+    if let Some(wait) = &keys.wait {
+        let says = "an endless answer or an echo is not waited for; leave `wait` out";
+        return Err(source.wrong(Some(wait.span()), says));
     }
     if interaction.is_socket() {
         handshake_alone(source, keys)?;
@@ -405,6 +434,18 @@ mod tests {
     }
 
     #[test]
+    fn a_server_without_chunks_is_sent_the_other_requests() {
+        let ask = |chunked| {
+            format!("[[ask]]\nrequest = 'POST / HTTP/1.1'\nsend = 'x'\nchunked = {chunked}\n")
+        };
+        let both = check(&format!("title = 'x'\n{}{}", ask(true), ask(false))).unwrap();
+        let left: Vec<String> =
+            both.unchunked().unwrap().questions.into_iter().map(|it| it.name).collect();
+        assert_eq!(left, ["ask 2"]);
+        assert!(check(&format!("title = 'x'\n{}", ask(true))).unwrap().unchunked().is_none());
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_line() {
         let ask = |rest: &str| format!("title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\n{rest}");
         for (text, says) in [
@@ -421,6 +462,30 @@ mod tests {
             (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
             (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),
             (ask("echo = '{random:99}'"), ":4: "),
+            (
+                ask("body = 'x'\njson = { items = '{number:1-2}', times = '{number:1-2}' }"),
+                ":5: the body is",
+            ),
+            (ask("json = { items = '{number:1-2}' }"), ":4: a body of JSON has `items`"),
+            (ask("json = { sum = '5' }"), ":4: a sum is that of integers"),
+            (
+                ask("json = { sum = '{integers:5}', times = '{number:1-2}' }"),
+                ":4: a body of JSON has",
+            ),
+            (ask("json = { itms = '{number:1-2}' }"), ":4: unknown key `itms`"),
+            (ask("json = { items = '{number:1-2}', times = '3' }"), ":4: `3` is not a number"),
+            (
+                ask("json = { items = '{number:1-51}', times = '{number:1-2}' }"),
+                ":4: a data set has 50 items",
+            ),
+            (ask("chunked = true"), ":3: there is no body to be sent in chunks"),
+            (ask("send = '{bytes:0}'"), ":3: `{bytes:0}`: bytes of any value"),
+            (ask("wait = '15x'"), ":4: `15x` is not a time"),
+            (ask("wait = '1ms'"), ":4: a wait of 1 ms or less cannot be judged"),
+            (
+                ask("echo = 'x'\nwait = '15ms'"),
+                ":5: an endless answer or an echo is not waited for",
+            ),
             (ask("echo = 'x'\nstatus = 200"), ":5: a WebSocket begins with its own handshake"),
             (ask("echo = 'x'\nsend = 'x'"), ":5: a WebSocket begins"),
             (ask("echo = 'x'\nheader = { upgrade = 'x' }"), ":5: a WebSocket begins"),

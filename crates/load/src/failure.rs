@@ -45,6 +45,8 @@ pub enum Failure {
     Wire(WireFault),
     /// A whole answer, and the wrong one.
     Content(Mismatch),
+    /// A whole answer that came before it could: it was to wait.
+    Early,
     /// Ours: sent so late that the time-out was over before the request could leave.
     Late,
     /// Ours: no connection became free within the time-out.
@@ -57,7 +59,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 53] = {
+    pub const ALL: [Failure; 54] = {
         use Failure::{Content, Tls, Wire};
         [
             Failure::ConnectRefused,
@@ -108,6 +110,7 @@ impl Failure {
             Content(Mismatch::Status),
             Content(Mismatch::Header),
             Content(Mismatch::Body),
+            Failure::Early,
             Failure::NoPorts,
             Failure::NoFiles,
             Failure::Late,
@@ -138,6 +141,7 @@ impl Failure {
             Failure::Content(Mismatch::Status) => "content.status",
             Failure::Content(Mismatch::Header) => "content.header",
             Failure::Content(Mismatch::Body) => "content.mismatch",
+            Failure::Early => "answer.early",
             Failure::Late => "own.late",
             Failure::Still => "own.still",
             Failure::Blocked => "own.blocked",
@@ -214,6 +218,7 @@ impl Failure {
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",
             Failure::Content(Mismatch::Body) => "another body than expected",
+            Failure::Early => "the answer came before the time that it was to wait",
             Failure::Late => "dyno's own: it was sent too late",
             Failure::Still => {
                 "dyno's own: dyno stood still while the time-out passed; the answer may have come in time"
@@ -248,11 +253,17 @@ impl Failure {
         }
     }
 
-    /// Whether the answer was whole and had the right status, and its content was wrong. A server that reports its own
-    /// failure in the status has not answered wrongly.
+    /// Whether the answer was whole and had the right status, and its content was wrong, or it came before it could be
+    /// right. A server that reports its own failure in the status has not answered wrongly.
     #[must_use]
     pub const fn is_wrong_content(self) -> bool {
-        matches!(self, Failure::Content(Mismatch::Header | Mismatch::Body))
+        matches!(self, Failure::Content(Mismatch::Header | Mismatch::Body) | Failure::Early)
+    }
+
+    /// Whether the answer was whole.
+    #[must_use]
+    pub const fn is_of_whole_answer(self) -> bool {
+        matches!(self, Failure::Content(_) | Failure::Early)
     }
 
     /// Whether the exchange was given up because its time had run out: its latency is known to be

@@ -62,13 +62,16 @@ pub use recording::{Connections, Cut, End, LaneReport, Notes, Recording, Session
 pub use section::Section;
 pub use security::{Agreed, Counts, Security};
 pub use silence::Silence;
-pub use tally::{Flight, Receipt, Still, Tally};
+pub use tally::{Flight, Receipt, Still, Tally, Waited};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
-pub use wire::Chance;
 pub use wire::h2::H2Order;
+pub use wire::{Chance, Compared};
 
 /// Nanoseconds since the run began: the only clock that this crate uses.
 pub type Nanos = u64;
 
 pub const SECOND: Nanos = 1_000_000_000;
+
+/// By so much an answer may come before its wait is over.
+pub const EARLY_ALLOWED: Nanos = wire::EARLY_ALLOWED_NS;

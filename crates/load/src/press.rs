@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
 use wire::h2::{H2, Ledger};
-use wire::{Chance, H1, HeadMemo};
+use wire::{BodyRule, Chance, Forms, H1, HeadMemo};
 
 use crate::Nanos;
 use crate::arrivals::{Arrivals, Schedule};
@@ -194,15 +194,19 @@ fn press_lane(
         timeout: nanos(order.timeout),
         keep_alive: order.keep_alive,
         spread: order.spread,
+        waits: order.asks.iter().any(|ask| ask.expect.wait_ns.is_some()),
     };
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let supply = plan.supply(order, number);
+    let is_json = order.asks.iter().any(|ask| matches!(ask.expect.body, BodyRule::Json(_)));
+    let forms = is_json.then(|| Forms::new(|| Origin::now().nanos()));
+    let recorder = recorder.comparing(forms.clone());
     match &order.protocol {
         Protocol::Http1 => {
             let memo = HeadMemo::default();
-            let new_session = || H1::remembering(&order.limits, &memo);
+            let new_session = || H1::remembering(&order.limits, &memo).learning(forms.clone());
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }
         Protocol::Http2(spoken) => {
@@ -211,8 +215,8 @@ fn press_lane(
             // A pool's connection is ready when the server has said what it takes; where a connection is made for one
             // request, that goes out at once.
             let new_session = || match order.has_pool() {
-                true => H2::new(spoken, ledger.clone()),
-                false => H2::eager(spoken, ledger.clone()),
+                true => H2::new(spoken, ledger.clone()).learning(forms.clone()),
+                false => H2::eager(spoken, ledger.clone()).learning(forms.clone()),
             };
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }

@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::equal_times::EqualTimes;
+use wire::Forms;
 use wire::h2::Ledger;
 
 use crate::distribution::Distribution;
@@ -19,7 +20,7 @@ use crate::recording::{SessionEnd, Slow};
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
 use crate::silence::GapLog;
-use crate::tally::Tally;
+use crate::tally::{Tally, Waited};
 
 pub(crate) struct Recorder {
     lane: usize,
@@ -39,6 +40,8 @@ pub(crate) struct Recorder {
     security: Option<SecurityLog>,
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
     http2: Option<(Ledger, WantedStreams)>,
+    /// Where connections learn the forms of right bodies, if any are learnt.
+    forms: Option<Forms>,
     /// Times of answers that the window's distributions do not have yet.
     equal_times: EqualTimes,
     /// A window whose time is up but whose clocks have not been read yet.
@@ -70,6 +73,7 @@ impl Recorder {
             gaps: GapLog::new(times.measured.start),
             security: None,
             http2: None,
+            forms: None,
             equal_times: EqualTimes::default(),
             ended: None,
             handover,
@@ -85,6 +89,11 @@ impl Recorder {
     /// Keeps what connections write down of HTTP/2.
     pub(crate) fn counting(self, ledger: Ledger, wanted: WantedStreams) -> Recorder {
         Recorder { http2: Some((ledger, wanted)), ..self }
+    }
+
+    /// Keeps how bodies were compared.
+    pub(crate) fn comparing(self, forms: Option<Forms>) -> Recorder {
+        Recorder { forms, ..self }
     }
 
     /// How much of this time lies in the measured time.
@@ -177,6 +186,9 @@ impl Recorder {
             seen.wanted = *wanted;
             seen.add(&ledger.take());
         }
+        if let Some(forms) = &self.forms {
+            self.window.compared.get_or_insert_default().add(forms.take());
+        }
         let empty = self.handover.empty.try_recv();
         let empty = empty.unwrap_or_else(|_| Tally::new(self.times.longest));
         let tally = std::mem::replace(&mut self.window, empty);
@@ -264,6 +276,13 @@ impl Recorder {
     pub(crate) fn answered(&mut self, exchange: &Exchange, status: u16, bytes: u64) {
         if self.is_measured(exchange) {
             self.window.answers.count(status, bytes);
+        }
+    }
+
+    /// A correct answer came that was to wait; `correct` follows.
+    pub(crate) fn waited(&mut self, exchange: &Exchange, wait: Nanos, done: Nanos) {
+        if self.is_measured(exchange) {
+            Waited::count(&mut self.window.waited, wait, done - exchange.sent);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Counts and distributions of a stretch of time, mergeable without loss.
 
 use serde::{Deserialize, Serialize};
+use wire::Compared;
 
 use crate::Nanos;
 use crate::answers::Answers;
@@ -48,6 +49,12 @@ pub struct Tally {
     /// How long answers took from their first byte to the last; none where none had begun, or it was not recorded.
     #[serde(default)]
     pub receipt: Option<Receipt>,
+    /// Answers that were to wait; none where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Waited>,
+    /// How bodies of JSON were compared; none where none was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
     /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
@@ -144,6 +151,41 @@ impl Receipt {
     }
 }
 
+/// Answers as expected that were to come a stated time after their requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    pub answers: u64,
+    /// Of them, those that came before that time was over, by no more than is allowed.
+    pub early: u64,
+    /// The most by which one of them was early. What an answer takes on its way hides some of it: the server's timer
+    /// was early by at least so much.
+    pub early_by: Nanos,
+    /// The shortest wait that was stated.
+    pub shortest: Nanos,
+}
+
+impl Waited {
+    /// None yet.
+    const NONE: Waited = Waited { answers: 0, early: 0, early_by: 0, shortest: Nanos::MAX };
+
+    /// An answer that was to wait came so long after its request was sent.
+    pub(crate) fn count(waited: &mut Option<Waited>, wait: Nanos, took: Nanos) {
+        let early_by = wait.saturating_sub(took);
+        let one = Waited { answers: 1, early: u64::from(0 < early_by), early_by, shortest: wait };
+        Waited::merge(waited, Some(one));
+    }
+
+    fn merge(mine: &mut Option<Waited>, theirs: Option<Waited>) {
+        if let Some(other) = theirs {
+            let waited = mine.get_or_insert(Waited::NONE);
+            waited.answers += other.answers;
+            waited.early += other.early;
+            waited.early_by = waited.early_by.max(other.early_by);
+            waited.shortest = waited.shortest.min(other.shortest);
+        }
+    }
+}
+
 /// Times in which a lane could not look at what had come, although it should have: because it, or the whole machine,
 /// was stopped, or because other threads had its CPU. Only those of a millisecond or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -198,6 +240,8 @@ impl Tally {
             service: Distribution::new(max),
             first_byte: Distribution::new(max),
             receipt: None,
+            waited: None,
+            compared: None,
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
@@ -261,6 +305,10 @@ impl Tally {
         self.service.merge(&other.service);
         self.first_byte.merge(&other.first_byte);
         Receipt::merge(&mut self.receipt, other.receipt);
+        Waited::merge(&mut self.waited, other.waited);
+        if let Some(compared) = other.compared {
+            self.compared.get_or_insert_default().add(compared);
+        }
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
@@ -321,7 +369,8 @@ impl Tally {
         self.failed = [0; Failure::COUNT];
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
-        (self.security, self.http2, self.receipt) = (None, None, None);
+        (self.security, self.http2) = (None, None);
+        (self.receipt, self.waited, self.compared) = (None, None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

@@ -140,6 +140,7 @@ impl RequestSpec {
             body_has_placeholders: self.body.is_some(),
             http_1_0: self.http_1_0,
             http2: self.http2.then_some(scheme(&url)),
+            chunked: false,
             keep_alive: self.keep_alive,
         };
         let given = Given { url, request, notes: Vec::new(), insecure: false };
@@ -199,6 +200,7 @@ fn with_flag(error: &AskError, method: &str) -> Refusal {
         AskError::Target(_) => "URL",
         AskError::Header(_) | AskError::NotHttp2(_) => "--header",
         AskError::Template(_) => "URL, --header or --body",
+        AskError::Chunked(_) => "--body",
     };
     Refusal::new(format!("{flag}: {error}"))
 }

@@ -30,6 +30,10 @@ pub struct Request {
     pub http_1_0: bool,
     /// Speak HTTP/2 with a server that is reached so. What says how HTTP/1.1 treats its connection is left out.
     pub http2: Option<Scheme>,
+    /// Send the body in chunks (RFC 9112, 7.1), so that its length is known only at its end. HTTP/2 has no chunks: there
+    /// it is sent without a length.
+    #[serde(default)]
+    pub chunked: bool,
     /// Ask for the connection to stay open; without it each connection carries one exchange.
     pub keep_alive: bool,
 }
@@ -47,6 +51,7 @@ impl Request {
             body_has_placeholders: true,
             http_1_0: false,
             http2: None,
+            chunked: false,
             keep_alive: true,
         }
     }
@@ -57,7 +62,7 @@ impl Request {
 #[serde(try_from = "WrittenAsk", into = "WrittenAsk")]
 pub struct Ask {
     head: Template,
-    /// Where the body's length varies, the head ends in the length and this.
+    /// Where the body's length varies, the head ends in the length and this; where it is sent in chunks, in this alone.
     counted: Option<Template>,
     /// Where the body begins: in `counted` if there is one, and in `head` otherwise.
     body_at: Cursor,
@@ -79,6 +84,8 @@ pub enum AskError {
     Target(String),
     /// A header field that would break the request's framing.
     Header(String),
+    /// A body in chunks where there can be none.
+    Chunked(&'static str),
     /// A header field, or the method CONNECT, that HTTP/2 does not have.
     NotHttp2(String),
     /// A placeholder is not well formed.
@@ -99,6 +106,7 @@ impl fmt::Display for AskError {
                 "header `{}`: a field is written `Name: value` on one line",
                 name.escape_debug()
             ),
+            AskError::Chunked(says) => f.write_str(says),
             AskError::NotHttp2(name) => {
                 write!(
                     f,
@@ -154,10 +162,25 @@ impl Ask {
     fn over_http1(request: Request, body: Template, expect: Expect) -> Result<Ask, AskError> {
         check(&request)?;
         let head = Template::parse(head(&request).as_bytes())?;
+        if head.has_bytes() {
+            let says = "`{bytes:N}` stands for bytes that only a body may have";
+            return Err(TemplateError::new(says.into()).into());
+        }
         let ends = Template::literal(*b"\r\n\r\n");
         let length_is_said = has(&request, "content-length") || has(&request, "transfer-encoding");
         let sends_body = !body.is_empty() || request.method == "POST";
-        let (head, body_at, counted) = if length_is_said || !sends_body {
+        let (head, body_at, counted) = if request.chunked {
+            let says = match (request.http_1_0, length_is_said, body.is_empty()) {
+                (true, _, _) => Some("HTTP/1.0 has no chunks"),
+                (_, true, _) => {
+                    Some("a body in chunks says its length itself; leave the field out")
+                }
+                (_, _, true) => Some("there is no body to be sent in chunks"),
+                (false, false, false) => None,
+            };
+            says.map_or(Ok(()), |says| Err(AskError::Chunked(says)))?;
+            (head.joined(Template::literal(*CHUNKED)), Cursor::default(), Some(body))
+        } else if length_is_said || !sends_body {
             let head = head.joined(ends);
             (head.clone().joined(body), head.end(), None)
         } else if let Some(constant) = body.constant() {
@@ -187,7 +210,7 @@ impl Ask {
         let is_post = self.request.method == "POST";
         let says_length = self.counted.is_none() && (0 < length || is_post);
         let fields = h2::fields(&self.request, scheme, says_length.then_some(length))?;
-        let mut prepared = Prepared::new(fields, self.counted.is_some());
+        let mut prepared = Prepared::new(fields, self.counted.is_some() && !self.request.chunked);
         h2::assign_places(&mut [&mut prepared]);
         self.http2 = Some(Box::new(prepared));
         Ok(self)
@@ -248,6 +271,9 @@ impl Ask {
     pub fn encode(&self, values: Values, output: &mut Vec<u8>) {
         self.head.fill(values, output);
         if let Some(body) = &self.counted {
+            if self.request.chunked {
+                return push_chunks(body, values, output);
+            }
             push_decimal(body.filled_len(values) as u64, output);
             output.extend_from_slice(b"\r\n\r\n");
             body.fill(values, output);
@@ -275,6 +301,31 @@ impl Ask {
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.is_idempotent
+    }
+}
+
+const CHUNKED: &[u8; 32] = b"\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/// A body is cut into chunks of this length, so that a server has to put some together.
+const CHUNK: usize = 4 << 10;
+
+fn push_chunks(body: &Template, values: Values, output: &mut Vec<u8>) {
+    let (mut left, mut cursor) = (body.filled_len(values), Cursor::default());
+    while 0 < left {
+        let len = left.min(CHUNK);
+        push_hexadecimal(len, output);
+        output.extend_from_slice(b"\r\n");
+        body.fill_from(&mut cursor, values, len, output);
+        output.extend_from_slice(b"\r\n");
+        left -= len;
+    }
+    output.extend_from_slice(b"0\r\n\r\n");
+}
+
+fn push_hexadecimal(number: usize, output: &mut Vec<u8>) {
+    let digits = number.checked_ilog2().unwrap_or(0) / 4 + 1;
+    for digit in (0..digits).rev() {
+        output.push(b"0123456789abcdef"[(number >> (4 * digit)) & 15]);
     }
 }
 
@@ -403,6 +454,45 @@ mod tests {
 
                 n=10"#]],
         );
+    }
+
+    #[test]
+    fn a_body_in_chunks_says_its_length_piece_by_piece() {
+        let request = Request {
+            method: "POST".into(),
+            body: b"n={seq}".to_vec(),
+            chunked: true,
+            ..Request::get("h", "/sum")
+        };
+        check_bytes(
+            &request,
+            &expect![[r#"
+                POST /sum HTTP/1.1
+                Host: h
+                Transfer-Encoding: chunked
+
+                4
+                n=10
+                0
+
+            "#]],
+        );
+        let large = Request { body: b"{bytes:10000}".to_vec(), ..request.clone() };
+        let values = Values { seq: 0, random: 5 };
+        let [mut chunks, mut whole] = [Vec::new(), Vec::new()];
+        Ask::new(&large, Expect::default()).unwrap().encode(values, &mut chunks);
+        let unchunked = Request { chunked: false, ..large };
+        Ask::new(&unchunked, Expect::default()).unwrap().encode(values, &mut whole);
+        let body = &whole[whole.len() - 10_000..];
+        let parts = [&b"1000\r\n"[..], &body[..4_096], b"\r\n1000\r\n", &body[4_096..8_192]];
+        let last = [&b"\r\n710\r\n"[..], &body[8_192..], b"\r\n0\r\n\r\n"];
+        assert!(chunks.ends_with(&[parts.concat(), last.concat()].concat()));
+        let refused = |request: Request| Ask::new(&request, Expect::default()).is_err();
+        assert!(refused(Request { http_1_0: true, ..request.clone() }));
+        assert!(refused(Request { body: Vec::new(), ..request.clone() }));
+        let length = vec![("Content-Length".into(), "4".into())];
+        assert!(refused(Request { headers: length, ..request.clone() }));
+        assert!(refused(Request { target: "/{bytes:8}".into(), ..request }));
     }
 
     #[test]

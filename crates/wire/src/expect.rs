@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::answer_parts::{Difference, first_difference};
+use crate::forms::{Forms, JsonBody};
+use crate::json_rule::JsonRule;
 use crate::template::{Cursor, Template, Values};
 
 /// What is expected as the answer to a request.
@@ -19,7 +21,14 @@ pub struct Expect {
     pub body: BodyRule,
     /// Another body is no failure: it is counted.
     pub body_is_usual: bool,
+    /// The answer is to come so many nanoseconds after its request, and no sooner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ns: Option<u64>,
 }
+
+/// By so much an answer may come before its wait is over: timers of whole milliseconds, such as Node's, fire up to
+/// one early.
+pub const EARLY_ALLOWED_NS: u64 = 1_000_000;
 
 /// Which statuses are right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +55,8 @@ pub enum BodyRule {
     Length(u64),
     /// Bytes with this SHA-256.
     Sha256(#[serde(with = "hexadecimal")] [u8; 32]),
+    /// JSON that means this, in any form.
+    Json(JsonRule),
 }
 
 /// What is wrong with a whole answer.
@@ -99,6 +110,14 @@ impl Expect {
             BodyRule::Sha256(digest) => {
                 lines.push(format!("a body whose SHA-256 is {}", hex_of(digest)));
             }
+            BodyRule::Json(rule) => {
+                let text = serde_json::to_string(&rule.expected(values)).unwrap_or_default();
+                lines.push(format!("a body of JSON that means {}", cut(&text)));
+            }
+        }
+        if let Some(wait) = self.wait_ns {
+            let least = wait.saturating_sub(EARLY_ALLOWED_NS) as f64 / 1e6;
+            lines.push(format!("no answer sooner than {least} ms after the request was sent"));
         }
         lines.join("\n")
     }
@@ -116,6 +135,24 @@ impl Expect {
         let mut expected = Vec::new();
         template.fill(values, &mut expected);
         first_difference(&expected, body, is_cut)
+    }
+
+    /// What is wrong with a body, where that can be said: the place at which it differs, or what of its meaning does.
+    #[must_use]
+    pub fn body_fault(&self, values: Values, body: &[u8], is_cut: bool) -> Option<String> {
+        match &self.body {
+            BodyRule::Json(_) if is_cut => None,
+            BodyRule::Json(rule) => rule.fault(body, values),
+            BodyRule::Any | BodyRule::Exactly(_) | BodyRule::Length(_) | BodyRule::Sha256(_) => {
+                self.first_difference(values, body, is_cut).map(|place| place.to_string())
+            }
+        }
+    }
+
+    /// Whether a whole answer that came so long after its request was sent came before it could be right.
+    #[must_use]
+    pub fn is_early(&self, took_ns: u64) -> bool {
+        self.wait_ns.is_some_and(|wait| took_ns < wait.saturating_sub(EARLY_ALLOWED_NS))
     }
 
     /// What makes an answer a failure.
@@ -153,6 +190,11 @@ impl Expect {
 /// Longer texts are cut.
 const SHOWN_MAX: usize = 1 << 10;
 
+fn cut(text: &str) -> String {
+    let end = text.char_indices().map(|(at, _)| at).find(|at| SHOWN_MAX <= *at);
+    end.map_or(text.into(), |end| format!("{}…", &text[..end]))
+}
+
 /// Bytes in readable form: what is not printable is escaped.
 fn shown(bytes: &[u8]) -> String {
     let cut = if SHOWN_MAX < bytes.len() { "…" } else { "" };
@@ -176,6 +218,7 @@ pub(crate) struct BodyJudge {
     received: u64,
     cursor: Cursor,
     digest: Option<Box<Sha256>>,
+    json: JsonBody,
     wrong: bool,
 }
 
@@ -184,7 +227,14 @@ impl BodyJudge {
         self.received
     }
 
-    pub(crate) fn take(&mut self, rule: &BodyRule, bytes: &[u8], values: Values) {
+    /// `forms`: those that right bodies of JSON have had, where they are learnt.
+    pub(crate) fn take(
+        &mut self,
+        rule: &BodyRule,
+        bytes: &[u8],
+        values: Values,
+        forms: Option<&Forms>,
+    ) {
         self.received += bytes.len() as u64;
         match rule {
             BodyRule::Any | BodyRule::Length(_) => {}
@@ -192,11 +242,17 @@ impl BodyJudge {
                 self.wrong = self.wrong || !template.matches(&mut self.cursor, bytes, values);
             }
             BodyRule::Sha256(_) => self.digest.get_or_insert_default().update(bytes),
+            BodyRule::Json(rule) => self.json.take(rule, bytes, values, forms),
         }
     }
 
     /// Whether the body, now whole, is the one that was expected.
-    pub(crate) fn is_right(&mut self, rule: &BodyRule) -> bool {
+    pub(crate) fn is_right(
+        &mut self,
+        rule: &BodyRule,
+        values: Values,
+        forms: Option<&Forms>,
+    ) -> bool {
         match rule {
             BodyRule::Any => true,
             BodyRule::Exactly(template) => !self.wrong && template.is_over(self.cursor),
@@ -204,6 +260,7 @@ impl BodyJudge {
             BodyRule::Sha256(digest) => {
                 self.digest.take().unwrap_or_default().finalize().as_slice() == digest
             }
+            BodyRule::Json(rule) => self.json.is_right(rule, values, forms),
         }
     }
 }

@@ -21,11 +21,12 @@ fn bytes(ask: &Ask) -> Vec<u8> {
 
 #[test]
 fn a_request_comes_out_of_its_written_form_as_it_was_made() {
-    let get = Request::get("h:80", "/a?n={seq}&r={random:12}");
+    let get = Request::get("h:80", "/a?n={seq}&r={random:12}&k={number:1-50}");
     let post = Request { method: "POST".into(), ..get.clone() };
     let requests = [
         get.clone(),
         post.clone(),
+        Request { body: b"{bytes:5000}{seq}{integers:5}".to_vec(), chunked: true, ..post.clone() },
         Request { body: b"n={seq} {x".to_vec(), keep_alive: false, ..post.clone() },
         Request { body: b"constant".to_vec(), http_1_0: true, ..post.clone() },
         // Braces that stand for themselves, and bytes that are no text.
@@ -47,6 +48,7 @@ fn a_request_comes_out_of_its_written_form_as_it_was_made() {
         headers: vec![("x".into(), Template::parse(b"a{seq}").unwrap())],
         body: BodyRule::Sha256(sha256(b"x")),
         body_is_usual: true,
+        wait_ns: Some(15_000_000),
     };
     for request in requests {
         let ask = Ask::new(&request, expect.clone()).unwrap();

@@ -9,9 +9,12 @@ mod asks;
 mod chance;
 mod expect;
 mod fault;
+mod forms;
 mod h1;
 pub mod h2;
 mod held;
+mod json;
+mod json_rule;
 #[cfg(test)]
 mod json_tests;
 mod socket;
@@ -21,13 +24,15 @@ pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};
 pub use asks::Asks;
 pub use chance::{Chance, mix};
-pub use expect::{BodyRule, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
+pub use expect::{BodyRule, EARLY_ALLOWED_NS, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;
+pub use forms::{Compared, Forms};
 pub use h1::{H1, HeadMemo, Limits};
 pub use h2::Account;
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
+pub use json_rule::{Dataset, JsonRule};
 pub use socket::{Socket, socket_ask};
-pub use template::{Template, TemplateError, Values, placeholder_len, quoted};
+pub use template::{Number, Template, TemplateError, Values, placeholder_len, quoted};
 
 /// The name of an exchange, by which a session reports it to its lane: the lane's place for it, and which use of that
 /// place it is. No two exchanges of a lane have the same name.

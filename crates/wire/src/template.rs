@@ -1,4 +1,6 @@
-//! Bytes with placeholders: `{seq}` and `{random:8}` are filled for each request, without allocation.
+//! Bytes with placeholders: `{seq}`, `{random:8}` and `{number:1-50}` are filled for each request, without allocation.
+
+mod slices;
 
 use std::fmt;
 
@@ -31,6 +33,57 @@ pub(crate) enum Piece {
     Seq,
     /// This many characters out of `0-9a-z`. All placeholders of a request draw the same ones.
     Random(u8),
+    Number(Number),
+    /// So many bytes of any value.
+    Bytes(u32),
+    /// So many integers of six digits, with commas between them.
+    Integers(u16),
+    /// The sum of these.
+    Sum(u16),
+}
+
+/// A whole number, drawn anew for each request. Those of one request with the same bounds are the same number; with
+/// other bounds it is drawn independently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
+pub struct Number {
+    least: u32,
+    most: u32,
+}
+
+impl Number {
+    /// None if the bounds are in the wrong order.
+    #[must_use]
+    pub fn between(least: u32, most: u32) -> Option<Number> {
+        (least <= most).then_some(Number { least, most })
+    }
+
+    #[must_use]
+    pub fn most(self) -> u32 {
+        self.most
+    }
+
+    #[must_use]
+    pub fn of(self, values: Values) -> u32 {
+        let Number { least, most } = self;
+        let bits = mix(values.random ^ ((u64::from(least) << 32) | u64::from(most)));
+        let place = (u128::from(bits) * (u128::from(most - least) + 1)) >> 64;
+        least + place as u32
+    }
+}
+
+impl From<Number> for [u32; 2] {
+    fn from(number: Number) -> [u32; 2] {
+        [number.least, number.most]
+    }
+}
+
+impl TryFrom<[u32; 2]> for Number {
+    type Error = &'static str;
+
+    fn try_from([least, most]: [u32; 2]) -> Result<Number, &'static str> {
+        Number::between(least, most).ok_or("the least number comes before the most")
+    }
 }
 
 /// Why a text is not a template.
@@ -61,26 +114,41 @@ impl Piece {
             ))),
         }
     }
+
+    /// A placeholder for so many bytes.
+    fn bytes(len: u32) -> Result<Piece, TemplateError> {
+        match len {
+            1..=slices::BYTES_MAX => Ok(Piece::Bytes(slices::made(len))),
+            _ => Err(TemplateError(format!(
+                "there are from 1 to {} bytes of any value, not {len}",
+                slices::BYTES_MAX
+            ))),
+        }
+    }
+
+    /// A placeholder for so many integers.
+    fn integers(count: u16) -> Result<Piece, TemplateError> {
+        match count {
+            1..=slices::INTEGERS_MAX => Ok(Piece::Integers(slices::made(count))),
+            _ => Err(TemplateError(format!(
+                "there are from 1 to {} integers, not {count}",
+                slices::INTEGERS_MAX
+            ))),
+        }
+    }
 }
 
 /// The longest text that can fill one placeholder.
 const HOLE_MAX: u8 = 64;
 
 /// A placeholder's text, on the stack.
-struct Filled {
-    bytes: [u8; HOLE_MAX as usize],
-    len: usize,
-}
+type Hole = [u8; HOLE_MAX as usize];
 
-impl Filled {
-    fn as_slice(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
+const EMPTY: Hole = [0; HOLE_MAX as usize];
 
 impl Template {
-    /// Reads `{seq}` and `{random:N}`, and refuses what is written like a placeholder and is none. `{{name}` stands for
-    /// `{name}`; every other brace stands for itself.
+    /// Reads placeholders such as `{seq}` and `{random:N}`, and refuses what is written like a placeholder and is none.
+    /// `{{name}` stands for `{name}`; every other brace stands for itself.
     pub fn parse(text: &[u8]) -> Result<Template, TemplateError> {
         let mut pieces = Vec::new();
         let mut literal = Vec::new();
@@ -173,11 +241,9 @@ impl Template {
 
     /// Appends the bytes with their placeholders filled.
     pub fn fill(&self, values: Values, output: &mut Vec<u8>) {
+        let mut hole = EMPTY;
         for piece in &self.pieces {
-            match piece {
-                Piece::Literal(bytes) => output.extend_from_slice(bytes),
-                placeholder => output.extend_from_slice(filled(placeholder, values).as_slice()),
-            }
+            output.extend_from_slice(filled(piece, values, &mut hole));
         }
     }
 
@@ -189,10 +255,8 @@ impl Template {
 
     /// How many bytes there are from `cursor` on.
     pub(crate) fn len_from(&self, cursor: Cursor, values: Values) -> usize {
-        let len = |piece: &Piece| match piece {
-            Piece::Literal(bytes) => bytes.len(),
-            placeholder => filled(placeholder, values).len,
-        };
+        let mut hole = EMPTY;
+        let len = |piece: &Piece| filled(piece, values, &mut hole).len();
         let pieces = &self.pieces[cursor.piece as usize..];
         pieces.iter().map(len).sum::<usize>() - cursor.offset as usize
     }
@@ -205,24 +269,23 @@ impl Template {
         max: usize,
         output: &mut Vec<u8>,
     ) {
-        let mut left = max;
+        let (mut left, mut hole) = (max, EMPTY);
         while 0 < left
             && let Some(piece) = self.pieces.get(cursor.piece as usize)
         {
-            let placeholder;
-            let bytes = match piece {
-                Piece::Literal(literal) => literal.as_slice(),
-                other => {
-                    placeholder = filled(other, values);
-                    placeholder.as_slice()
-                }
-            };
-            let bytes = &bytes[cursor.offset as usize..];
+            let bytes = &filled(piece, values, &mut hole)[cursor.offset as usize..];
             let take = bytes.len().min(left);
             output.extend_from_slice(&bytes[..take]);
             left -= take;
             cursor.pass(take, bytes.len());
         }
+    }
+
+    /// The first `len` bytes.
+    pub(crate) fn beginning(&self, len: usize, values: Values) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(len);
+        self.fill_from(&mut Cursor::default(), values, len, &mut bytes);
+        bytes
     }
 
     /// Where the next bytes would be, if some were joined to it.
@@ -249,19 +312,12 @@ impl Template {
 
     /// Whether `bytes` match the template at `cursor`, which moves past them. Copies nothing.
     pub(crate) fn matches(&self, cursor: &mut Cursor, mut bytes: &[u8], values: Values) -> bool {
+        let mut hole = EMPTY;
         while !bytes.is_empty() {
             let Some(piece) = self.pieces.get(cursor.piece as usize) else {
                 return false;
             };
-            let placeholder;
-            let expected = match piece {
-                Piece::Literal(literal) => literal.as_slice(),
-                other => {
-                    placeholder = filled(other, values);
-                    placeholder.as_slice()
-                }
-            };
-            let expected = &expected[cursor.offset as usize..];
+            let expected = &filled(piece, values, &mut hole)[cursor.offset as usize..];
             let take = expected.len().min(bytes.len());
             if expected[..take] != bytes[..take] {
                 return false;
@@ -270,6 +326,38 @@ impl Template {
             bytes = &bytes[take..];
         }
         true
+    }
+
+    /// Whether bytes of any value are in it, which only a body may have.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Bytes(_)))
+    }
+
+    /// The number, if it is one and nothing else.
+    #[must_use]
+    pub fn number(&self) -> Option<Number> {
+        match self.pieces.as_slice() {
+            [Piece::Number(number)] => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// How many integers it lists, if it is a list of them and nothing else.
+    #[must_use]
+    pub fn integers(&self) -> Option<u16> {
+        match self.pieces.as_slice() {
+            [Piece::Integers(count)] => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// These bytes with the sum of so many integers in place of its digits, if these stand there once; otherwise none.
+    pub(crate) fn with_sum(bytes: &[u8], count: u16, values: Values) -> Option<Template> {
+        let digits = slices::sum(count, values).to_string();
+        let mut places = memchr::memmem::find_iter(bytes, digits.as_bytes());
+        let (Some(at), None) = (places.next(), places.next()) else { return None };
+        let (before, after) = (bytes[..at].to_vec(), bytes[at + digits.len()..].to_vec());
+        Some(Template::of(vec![Piece::Literal(before), Piece::Sum(count), Piece::Literal(after)]))
     }
 
     /// Whether nothing is left to match.
@@ -337,7 +425,8 @@ pub fn quoted(bytes: &[u8], fill_known: bool) -> Vec<u8> {
 fn unknown(placeholder: &[u8]) -> TemplateError {
     let shown = String::from_utf8_lossy(placeholder);
     TemplateError(format!(
-        "`{shown}` is no placeholder: there are {{seq}} and {{random:N}}; write `{{{shown}` to send it as it is"
+        "`{shown}` is no placeholder: there are {{seq}}, {{random:N}}, {{number:A-B}}, {{bytes:N}} and \
+         {{integers:N}}; write `{{{shown}` to send it as it is"
     ))
 }
 
@@ -346,32 +435,71 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
     if text.starts_with(b"{seq}") {
         return Ok(Some((Piece::Seq, b"{seq}".len())));
     }
-    let Some(rest) = text.strip_prefix(b"{random:") else {
-        return Ok(None);
-    };
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let width = std::str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
-    match (width, rest.get(digits)) {
-        (Some(width), Some(b'}')) if (1..=HOLE_MAX).contains(&width) => {
-            Ok(Some((Piece::Random(width), b"{random:".len() + digits + 1)))
-        }
-        _ => {
-            let shown = String::from_utf8_lossy(&text[..text.len().min(20)]).into_owned();
-            Err(TemplateError(format!(
-                "`{shown}`: a random value is written {{random:N}} with N from 1 to {HOLE_MAX}"
-            )))
-        }
+    for (begin, of, says) in KINDS {
+        let Some(rest) = text.strip_prefix(begin.as_bytes()) else { continue };
+        let end = rest.iter().position(|&byte| byte == b'}');
+        let argument = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok());
+        let piece = argument.and_then(|argument| Some((of(argument)?, argument.len())));
+        return match piece {
+            Some((piece, len)) => Ok(Some((piece, begin.len() + len + 1))),
+            None => {
+                let shown = String::from_utf8_lossy(&text[..text.len().min(20)]).into_owned();
+                Err(TemplateError(format!("`{shown}`: {says}")))
+            }
+        };
     }
+    Ok(None)
 }
 
-fn filled(placeholder: &Piece, values: Values) -> Filled {
-    let mut bytes = [0; HOLE_MAX as usize];
-    let len = match placeholder {
-        Piece::Literal(_) => 0,
-        Piece::Seq => decimal(values.seq, &mut bytes),
-        Piece::Random(width) => characters(values.random, &mut bytes[..usize::from(*width)]),
+/// How a placeholder with an argument begins, what the argument makes of it, and how it is written.
+type Kind = (&'static str, fn(&str) -> Option<Piece>, &'static str);
+
+const KINDS: [Kind; 4] = [
+    ("{random:", random, "a random value is written {random:N} with N from 1 to 64"),
+    ("{number:", number, "a number is written {number:A-B}, from A to B, B at most 4294967295"),
+    ("{bytes:", bytes, "bytes of any value are written {bytes:N} with N from 1 to 262144"),
+    ("{integers:", integers, "a list of integers is written {integers:N} with N from 1 to 4096"),
+];
+
+/// Digits alone, without a sign.
+fn whole<T: std::str::FromStr>(digits: &str) -> Option<T> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+fn random(argument: &str) -> Option<Piece> {
+    whole(argument).and_then(|width| Piece::random(width).ok())
+}
+
+fn bytes(argument: &str) -> Option<Piece> {
+    whole(argument).and_then(|len| Piece::bytes(len).ok())
+}
+
+fn integers(argument: &str) -> Option<Piece> {
+    whole(argument).and_then(|count| Piece::integers(count).ok())
+}
+
+fn number(argument: &str) -> Option<Piece> {
+    let (least, most) = argument.split_once('-')?;
+    Number::between(whole(least)?, whole(most)?).map(Piece::Number)
+}
+
+/// The sum of the integers that `{integers:N}` lists.
+pub(crate) fn sum(count: u16, values: Values) -> u64 {
+    slices::sum(count, values)
+}
+
+/// The bytes of a piece; those of a placeholder are written into `hole`.
+fn filled<'f>(piece: &'f Piece, values: Values, hole: &'f mut Hole) -> &'f [u8] {
+    let len = match piece {
+        Piece::Literal(bytes) => return bytes,
+        Piece::Seq => decimal(values.seq, hole),
+        Piece::Random(width) => characters(values.random, &mut hole[..usize::from(*width)]),
+        Piece::Number(number) => decimal(number.of(values).into(), hole),
+        Piece::Bytes(len) => return slices::bytes(*len, values),
+        Piece::Integers(count) => return slices::integers(*count, values),
+        Piece::Sum(count) => decimal(slices::sum(*count, values), hole),
     };
-    Filled { bytes, len }
+    &hole[..len]
 }
 
 fn decimal(mut number: u64, bytes: &mut [u8]) -> usize {
@@ -384,7 +512,7 @@ fn decimal(mut number: u64, bytes: &mut [u8]) -> usize {
 }
 
 pub(crate) fn push_decimal(number: u64, output: &mut Vec<u8>) {
-    let mut bytes = [0; HOLE_MAX as usize];
+    let mut bytes = EMPTY;
     let len = decimal(number, &mut bytes);
     output.extend_from_slice(&bytes[..len]);
 }
@@ -418,6 +546,10 @@ enum WrittenPiece {
     Bytes(String),
     Seq,
     Random(u8),
+    Number(Number),
+    RandomBytes(u32),
+    Integers(u16),
+    Sum(u16),
 }
 
 impl From<Piece> for WrittenPiece {
@@ -429,6 +561,10 @@ impl From<Piece> for WrittenPiece {
             },
             Piece::Seq => WrittenPiece::Seq,
             Piece::Random(width) => WrittenPiece::Random(width),
+            Piece::Number(number) => WrittenPiece::Number(number),
+            Piece::Bytes(len) => WrittenPiece::RandomBytes(len),
+            Piece::Integers(count) => WrittenPiece::Integers(count),
+            Piece::Sum(count) => WrittenPiece::Sum(count),
         }
     }
 }
@@ -445,6 +581,10 @@ impl TryFrom<WrittenPiece> for Piece {
             },
             WrittenPiece::Seq => Ok(Piece::Seq),
             WrittenPiece::Random(width) => Piece::random(width),
+            WrittenPiece::Number(number) => Ok(Piece::Number(number)),
+            WrittenPiece::RandomBytes(len) => Piece::bytes(len),
+            WrittenPiece::Integers(count) => Piece::integers(count),
+            WrittenPiece::Sum(count) => Piece::integers(count).map(|_| Piece::Sum(count)),
         }
     }
 }

@@ -34,6 +34,7 @@ impl StatedLoad {
             figures: Figures::of_numbers(&self.numbers),
             steady: None,
             streams_capped: None,
+            is_partial: false,
             doubts: doubt.into_iter().collect(),
         }
     }

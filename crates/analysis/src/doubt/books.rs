@@ -2,7 +2,7 @@
 
 use lab::figure::readings;
 use lab::record::TrialRecord;
-use load::{End, Failure, Holding, Recording};
+use load::{EARLY_ALLOWED, End, Failure, Holding, Recording};
 use units::count;
 
 use super::definition::Definition;
@@ -22,7 +22,9 @@ pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
         attempted (for sessions: at least); on time ≤ correct; a response time for each correct, timed-out and left \
         request, and not more service times; as many service times as times to the first byte; answers to requests due \
         before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
-        request's; due = due in all steps. For held connections: begun = failed + lost + open + being opened")
+        request's; due = due in all steps; with a `wait`, the correct answers of a closed loop ≤ connections (and \
+        streams) × (1 + the measured time ÷ (the wait − 1 ms)). For held connections: begun = failed + lost + open + \
+        being opened")
     .because("a bug in dyno")
     .way_out("this is a bug in dyno: please report it");
 
@@ -85,9 +87,22 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
             (over_time / 1_000_000) as u64,
             (one_by_one / 1_000_000) as u64,
         ),
+        waited_for(recording, ordered)
+            .and_then(|most| at_most("answers, and waits for them", total.correct_inside, most)),
     ];
     let (rule, one, other) = broken.into_iter().flatten().next()?;
     Some(unbalanced(rule, one, other))
+}
+
+/// How many answers a closed loop can have waited for, one after the other on each connection or stream.
+fn waited_for(recording: &Recording, ordered: Ordered) -> Option<u64> {
+    let total = &recording.total;
+    let waited = total.waited.filter(|waited| waited.answers == total.correct)?;
+    let least = waited.shortest.checked_sub(EARLY_ALLOWED).filter(|least| 0 < *least)?;
+    let streams = total.http2.as_ref().map_or(1, |http2| http2.wanted.streams);
+    let measured = recording.measured_until.saturating_sub(recording.measured_from);
+    let slots = u64::from(ordered.connections?).saturating_mul(streams);
+    Some(slots.saturating_mul(1 + measured / least))
 }
 
 fn unbalanced(rule: &str, one: u64, other: u64) -> Doubt {

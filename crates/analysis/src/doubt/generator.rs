@@ -30,6 +30,8 @@ pub(super) const LATE_MS: f64 = 1.0;
 const STILL: f64 = 0.001;
 /// If dyno was not running for a larger share, the rest is not a sample of what was ordered.
 const STILL_INVALID: f64 = 0.01;
+/// A larger share of a thread's time, in which it can do nothing else.
+const SLOWLY: f64 = 0.1;
 /// Any scheduler now and then causes a shorter pause.
 const STILL_SHORTEST: Nanos = 5_000_000;
 
@@ -52,7 +54,16 @@ struct BusyThreads {
 }
 
 pub(super) const ALL: &[Definition] =
-    &[INSTRUMENT_STOOD_STILL, INSTRUMENT_LATE, INSTRUMENT_BUSY, INSTRUMENT_STARVED];
+    &[INSTRUMENT_STOOD_STILL, INSTRUMENT_LATE, INSTRUMENT_BUSY, INSTRUMENT_STARVED, CHECKED_SLOWLY];
+
+/// Bodies had to be parsed, because the server writes the same answer in many forms.
+pub(crate) const CHECKED_SLOWLY: Definition = Definition::new("checked_slowly", Suspect)
+    .when("parsing bodies of JSON took more than {} of the time of dyno's threads: each body whose form (the order of \
+        members, white space, numbers) was not seen before for its request, and all beyond 8 forms of an answer or 32 \
+        MB of them")
+    .thresholds(&[Share(SLOWLY)])
+    .because("the rate and the response times contain dyno's own work")
+    .way_out("let the server write equal answers in equal bytes, or give dyno more CPUs");
 
 /// dyno was not running: it was stopped, paused with the whole machine, or kept from the CPU. What the server did
 /// meanwhile is unknown, and its answers waited unread.
@@ -188,7 +199,20 @@ pub(super) fn of_recording(
     ordered: Ordered,
 ) -> impl Iterator<Item = Doubt> {
     let own = [stood_still(recording, agents, ordered), late(recording, agents)];
-    own.into_iter().flatten().chain(busy(recording, agents))
+    own.into_iter().flatten().chain(busy(recording, agents)).chain(checked_slowly(recording))
+}
+
+fn checked_slowly(recording: &Recording) -> Option<Doubt> {
+    let compared = recording.total.compared?;
+    let all_ns = recording.lanes.len().max(1) as f64 * measured_s(recording) * 1e9;
+    let share = compared.meaning_ns as f64 / all_ns.max(1.0);
+    (SLOWLY < share).then(|| CHECKED_SLOWLY.found(format!(
+        "dyno's threads spent {} of their time parsing bodies of JSON: {} were compared by their meaning, {} by their \
+         bytes",
+        percent(share),
+        count(compared.by_meaning),
+        count(compared.by_bytes)
+    )))
 }
 
 /// The times in which lanes slept too long, or had no CPU, and in which the monitors read nothing. Of several agents, the

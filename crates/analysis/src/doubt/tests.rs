@@ -6,7 +6,9 @@ use crate::verdict::Gravity;
 use expect_test::expect;
 use lab::experiment::Point;
 use lab::record::{Fact, Launch, OutcomeKind};
-use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
+use load::{
+    Compared, Distribution, End, Failure, Folded, Recording, SECOND, Tally, Waited, Window,
+};
 
 mod agents;
 mod load_itself;

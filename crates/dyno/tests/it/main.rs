@@ -76,6 +76,7 @@ mod run_search;
 mod run_slices;
 mod run_store;
 mod run_url;
+mod run_work;
 mod schema;
 mod secured;
 mod secured_http2;

@@ -195,3 +195,11 @@ fn every_fault_of_the_oracles_ends_before_the_deadline_with_a_word() {
         assert!(began.elapsed() < Duration::from_secs(30), "{}", fault.name);
     }
 }
+
+#[test]
+fn an_answer_that_has_not_waited_is_wrong_in_a_check_too() {
+    let hello = "request = 'GET /hello HTTP/1.1'\nbody = 'Hello, world!'";
+    let wrong = check(None, &format!("{hello}\nwait = '10s'")).unwrap();
+    assert!(wrong.ends_with("ms after it was asked; it is to come after 10000 ms"), "{wrong}");
+    assert_eq!(check(None, &format!("{hello}\nwait = '1001us'")), None);
+}

@@ -78,7 +78,7 @@ impl<'t> Trial<'t> {
     pub(super) fn whole_answers(&self) -> Option<u64> {
         let total = self.total()?;
         // A whole answer with the wrong content has bytes, too.
-        let is_whole = |failure: &&Failure| matches!(failure, Failure::Content(_));
+        let is_whole = |failure: &&Failure| failure.is_of_whole_answer();
         let wrong = Failure::ALL.iter().filter(is_whole).map(|&failure| total.failures(failure));
         Some(total.answered + wrong.sum::<u64>())
     }

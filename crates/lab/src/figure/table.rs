@@ -219,6 +219,37 @@ trials {
             Some(Number { is_bound: 0 < given_up, ..milliseconds(longest as f64)? })
         },
     }
+    TimersEarly {
+        key: "timers_early_ms", heading: "timers early by", unit: Milliseconds, better: Neither, kind: Moment, column: Nowhere,
+        meaning: "the most by which an answer came before the `wait` of its workload was over: the server's timer was \
+            early by at least so much; 0 if none came before",
+        population: "requests due in the measured time and answered as expected, of workloads with a `wait`; earlier by \
+            more than 1 ms is the failure `answer.early`",
+        time: FROM_SENT,
+        fold: Some(Fold::Greatest),
+        trial: |trial| milliseconds(trial.total()?.waited?.early_by as f64),
+    }
+    TimersEarlyShare {
+        key: "timers_early_percent", heading: "early", unit: Percent, better: Neither, kind: Share, column: Nowhere,
+        meaning: "answers that came before the `wait` of their workload was over, by 1 ms at most",
+        population: "the same",
+        time: FROM_SENT,
+        trial: |trial| percent(trial.total()?.waited?.early, trial.total()?.waited?.answers),
+    }
+    ComparedByBytes {
+        key: "compared_by_bytes", heading: "by bytes", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "bodies of JSON that were equal, byte for byte, to one that had been parsed and found right",
+        population: "whole answers whose body is stated by its meaning",
+        time: MEASURED,
+        trial: |trial| count(trial.total()?.compared?.by_bytes),
+    }
+    ComparedByMeaning {
+        key: "compared_by_meaning", heading: "by meaning", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "bodies of JSON that were parsed and computed again, and found right or wrong",
+        population: "the same",
+        time: MEASURED,
+        trial: |trial| count(trial.total()?.compared?.by_meaning),
+    }
     ConnectP50 {
         key: "connect_p50_ms", heading: "connect p50", unit: Milliseconds, better: Lower,
         kind: QuantileOfDone, column: Nowhere,

@@ -55,6 +55,7 @@ struct Manifest {
     env: BTreeMap<Spanned<String>, Spanned<String>>,
     #[serde(default)]
     passes: Vec<Spanned<String>>,
+    chunked: Option<Spanned<String>>,
     probe: Option<Spanned<String>>,
     ready: Option<Spanned<String>>,
     #[serde(default)]
@@ -124,6 +125,7 @@ pub(super) fn subject(
         from,
         serving: reader.serving(root, &manifest)?,
         protocols: reader.protocols(&manifest)?,
+        takes_chunks: reader.takes_chunks(manifest.chunked.as_ref())?,
         version: version.transpose()?,
         probe: probe.map(String::from),
         ready: reader.ready(manifest.ready.as_ref())?,
@@ -160,6 +162,17 @@ struct Reader<'p> {
 impl Reader<'_> {
     fn wrong(&self, text: &Spanned<String>, says: String) -> ConfigError {
         self.source.wrong(Some(text.span()), says)
+    }
+
+    fn takes_chunks(&self, key: Option<&Spanned<String>>) -> Result<bool, ConfigError> {
+        match key.map(|key| (key, key.get_ref().as_str())) {
+            None | Some((_, "yes")) => Ok(true),
+            Some((_, "no")) => Ok(false),
+            Some((key, other)) => {
+                let says = format!("`{}` is neither \"yes\" nor \"no\"", other.escape_debug());
+                Err(self.wrong(key, says))
+            }
+        }
     }
 
     fn command(

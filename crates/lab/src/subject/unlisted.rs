@@ -50,6 +50,7 @@ impl Subject {
             home: String::new(),
             processes: Processes::Unstated,
             tier: Tier::Default,
+            takes_chunks: true,
             speaks: Vec::new(),
             protocols: protocols.to_vec(),
             plan: BuildPlan::default(),

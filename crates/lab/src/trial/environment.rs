@@ -21,6 +21,7 @@ use machine::namespace;
 use machine::owned::WorkFolder;
 use machine::process::{Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
+use wire::Dataset;
 
 /// What an environment is made of.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct EnvironmentSetup<'a> {
     pub(crate) address: IpAddr,
     /// None for a subject of which nothing is measured.
     pub(crate) limits: Option<Limits<'a>>,
+    /// The seed of the subject's data set.
+    pub(crate) dataset: u64,
 }
 
 /// The limits that make figures comparable.
@@ -41,10 +44,10 @@ pub(crate) struct Limits<'a> {
 }
 
 impl<'a> Setup<'a> {
-    pub(super) fn environment_setup(&self) -> EnvironmentSetup<'a> {
+    pub(super) fn environment_setup(&self, dataset: u64) -> EnvironmentSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        EnvironmentSetup { launcher: self.launcher, address: self.address, limits }
+        EnvironmentSetup { launcher: self.launcher, address: self.address, limits, dataset }
     }
 }
 
@@ -95,6 +98,7 @@ impl Environment {
             let path = environment_setup.launcher.identity.map(path);
             path.map_or(String::new(), |path| path.display().to_string())
         };
+        let dataset = work.path().join("dataset.json").display().to_string();
         let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
         let placeholders = Placeholders {
             known: &[
@@ -107,6 +111,7 @@ impl Environment {
                 ("work", &home.display().to_string()),
                 ("build", &build),
                 ("dyno", &dyno),
+                ("dataset", &dataset),
             ],
         };
         let mut command = match &candidate.subject.serving {
@@ -125,6 +130,10 @@ impl Environment {
                 return Err("it runs already, and is not started: check it by its URL".into());
             }
         };
+        if command.iter().any(|word| word.contains(&dataset)) {
+            std::fs::write(&dataset, Dataset::of(environment_setup.dataset).to_json())
+                .map_err(|error| format!("{dataset}: {error}"))?;
+        }
         command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
         let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;

@@ -22,6 +22,10 @@ use machine::monitor::Watch;
 /// The name of the condition that says whether dyno polled while it waited.
 pub const SPIN: &str = "load.spin";
 
+/// The name of the condition that says how many kinds of requests a subject was not sent, because it takes no bodies in
+/// chunks.
+pub const LEFT_OUT: &str = "load.left_out";
+
 /// What this process recorded by itself.
 fn alone(recording: Recording) -> (Option<Recording>, Vec<AgentFacts>) {
     (Some(recording), Vec::new())
@@ -41,6 +45,10 @@ impl Trial<'_, '_> {
         let mut lookout = Lookout::new(ended, began, self.halt, &stop);
         let order = self.order(address);
         record.conditions.push(Fact { name: SPIN.into(), value: order.spin.name().into() });
+        if 0 < self.left_out {
+            let value = format!("{} of the requests: bodies in chunks", self.left_out);
+            record.conditions.push(Fact { name: LEFT_OUT.into(), value });
+        }
         let mut load_began = began.elapsed().as_nanos() as Nanos;
         let mut look = |event: LoadEvent<'_>| {
             lookout.look();

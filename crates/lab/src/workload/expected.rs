@@ -2,9 +2,12 @@
 
 use serde::Deserialize;
 use toml::Spanned;
-use wire::{Ask, BodyRule, Expect, StatusRule, Template};
+use wire::{
+    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, JsonRule, Number, StatusRule, Template,
+};
 
 use super::{AskKeys, Interaction, Question};
+use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 
 impl Question {
@@ -56,25 +59,87 @@ pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, Conf
         headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
     let body = body_rule(source, keys)?;
-    Ok(Expect { status, headers, body, body_is_usual: false })
+    Ok(Expect { status, headers, body, body_is_usual: false, wait_ns: wait_ns(source, keys)? })
 }
 
-/// The body itself, its length or its SHA-256: one of them, or any body.
-fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigError> {
-    let twice = |span| Err(source.wrong(Some(span), "the body is stated twice; leave one out"));
-    match (&keys.body, &keys.body_length, &keys.body_sha256) {
-        (None, None, None) => Ok(BodyRule::Any),
-        (Some(text), None, None) => Ok(BodyRule::Exactly(template(source, text)?)),
-        (None, Some(length), None) => Ok(BodyRule::Length(*length.get_ref())),
-        (None, None, Some(hex)) => {
-            wire::sha256_of_hex(hex.get_ref()).map(BodyRule::Sha256).ok_or_else(|| {
-                let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
-                source.wrong(Some(hex.span()), says)
-            })
-        }
-        (_, Some(length), _) => twice(length.span()),
-        (_, None, Some(hex)) => twice(hex.span()),
+/// Timers of whole milliseconds may fire up to one early, so that a shorter wait could not be told from none.
+fn wait_ns(source: &SourceFile, keys: &AskKeys) -> Result<Option<u64>, ConfigError> {
+    let Some(key) = &keys.wait else { return Ok(None) };
+    let wrong = |says: String| source.wrong(Some(key.span()), says);
+    let wait = amounts::time(key.get_ref()).map_err(wrong)?.as_nanos() as u64;
+    if wait <= EARLY_ALLOWED_NS {
+        return Err(wrong("a wait of 1 ms or less cannot be judged".into()));
     }
+    Ok(Some(wait))
+}
+
+/// A body of JSON that follows from the request.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JsonKeys {
+    items: Option<Spanned<String>>,
+    times: Option<Spanned<String>>,
+    sum: Option<Spanned<String>>,
+}
+
+/// The body itself, its length, its SHA-256 or its meaning: one of them, or any body.
+fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigError> {
+    let stated = [
+        keys.body.as_ref().map(Spanned::span),
+        keys.body_length.as_ref().map(Spanned::span),
+        keys.body_sha256.as_ref().map(Spanned::span),
+        keys.json.as_ref().map(Spanned::span),
+    ];
+    if let Some(second) = stated.into_iter().flatten().nth(1) {
+        return Err(source.wrong(Some(second), "the body is stated twice; leave one out"));
+    }
+    if let Some(text) = &keys.body {
+        return template(source, text).map(BodyRule::Exactly);
+    }
+    if let Some(length) = &keys.body_length {
+        return Ok(BodyRule::Length(*length.get_ref()));
+    }
+    if let Some(hex) = &keys.body_sha256 {
+        let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
+        let digest = wire::sha256_of_hex(hex.get_ref());
+        return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong(Some(hex.span()), says));
+    }
+    match &keys.json {
+        Some(json) => json_rule(source, json).map(BodyRule::Json),
+        None => Ok(BodyRule::Any),
+    }
+}
+
+/// The data set of a trial takes the place of this one.
+fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<JsonRule, ConfigError> {
+    let JsonKeys { items, times, sum } = json.get_ref();
+    let (items, times) = match (items, times, sum) {
+        (Some(items), Some(times), None) => (items, times),
+        (None, None, Some(text)) => {
+            let says = "a sum is that of integers which the request lists; write it {integers:150}";
+            let count = template(source, text)?.integers();
+            return count.map(JsonRule::Sum).ok_or_else(|| source.wrong(Some(text.span()), says));
+        }
+        _ => {
+            let says = "a body of JSON has `items` and `times`, or a `sum`";
+            return Err(source.wrong(Some(json.span()), says));
+        }
+    };
+    let (count, times) = (number(source, items)?, number(source, times)?);
+    if Dataset::ITEMS < count.most() {
+        let says = format!("a data set has {} items", Dataset::ITEMS);
+        return Err(source.wrong(Some(items.span()), says));
+    }
+    Ok(JsonRule::Items { dataset: Dataset::default(), count, times })
+}
+
+fn number(source: &SourceFile, text: &Spanned<String>) -> Result<Number, ConfigError> {
+    template(source, text)?.number().ok_or_else(|| {
+        let shown = text.get_ref().escape_debug();
+        let says =
+            format!("`{shown}` is not a number of the request; write it like {{number:1-50}}");
+        source.wrong(Some(text.span()), says)
+    })
 }
 
 pub(super) fn template(

@@ -22,6 +22,7 @@ crate::tests![
     a_server_that_has_died_is_started_again_at_the_same_port,
     a_subject_that_does_not_start_says_why,
     a_visit_that_is_interrupted_ends,
+    a_server_that_asks_for_a_data_set_finds_it_and_it_is_gone_afterwards,
     the_target_has_what_a_subject_speaks,
 ];
 
@@ -131,6 +132,11 @@ fn a_subject_that_does_not_start_says_why() {
     let missing = fails("/no/such/program {port}");
     assert_eq!(missing.kind, OutcomeKind::NotReady);
     assert!(missing.says.contains("cannot be started"), "{}", missing.says);
+}
+
+fn a_server_that_asks_for_a_data_set_finds_it_and_it_is_gone_afterwards() {
+    let run = "sh -c \"grep -q quantity {dataset} && exec {dyno} serve {port}\"";
+    visit(run, &Halt::default(), |visit| drop(visit.unwrap().end()));
 }
 
 fn a_visit_that_is_interrupted_ends() {

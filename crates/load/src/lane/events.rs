@@ -180,7 +180,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.lost_in_a_row = 0;
         self.recorder.window().notes.announced_closes +=
             u64::from(!answer.reusable && self.rules.keep_alive && !S::SHARED);
-        let failure = overdue.or(wrong);
+        let failure = overdue.or(wrong).or_else(|| self.judge_wait(id, at));
         match failure {
             None => {
                 self.recorder.correct(&self.slab[id], at, answer.status);
@@ -194,6 +194,19 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         // A client would not have waited for an answer that came too late.
         let keeps = keeps && (S::SHARED || overdue.is_none_or(Failure::is_own));
         self.go_on(conn, at, keeps, failure.is_none());
+    }
+
+    /// The failure of an answer that came before it could be right. Another one that was to wait is counted. A request
+    /// leaves after it was stamped, and its answer came before it was read: none is called early that was not.
+    fn judge_wait(&mut self, id: ExchangeId, at: Nanos) -> Option<Failure> {
+        let exchange = self.rules.waits.then(|| self.slab.get(id)).flatten()?;
+        let expect = &self.rules.asks.choose(exchange.values).expect;
+        let wait = expect.wait_ns?;
+        if expect.is_early(at - exchange.sent) {
+            return Some(Failure::Early);
+        }
+        self.recorder.waited(exchange, wait, at);
+        None
     }
 
     /// The server has not looked at the request: it goes out again, and its intended start is kept.

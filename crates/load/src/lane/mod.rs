@@ -37,6 +37,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) timeout: Nanos,
     pub(crate) keep_alive: bool,
     pub(crate) spread: Spread,
+    /// Whether any of the asks is to wait for its answer.
+    pub(crate) waits: bool,
 }
 
 /// The seed of a lane's random choices, and the numbers of its requests.

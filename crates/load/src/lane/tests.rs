@@ -19,6 +19,7 @@ mod strangers;
 mod streams;
 mod truth;
 mod turns;
+mod waits;
 mod wild;
 
 use wire::{Mismatch, WireFault};

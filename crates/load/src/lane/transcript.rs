@@ -144,12 +144,15 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let reason = match failure {
             Failure::Wire(WireFault::StatusLine) => other_protocol(&answer.kept).map(String::from),
             Failure::Wire(WireFault::Preface) => other_protocol(&received).map(String::from),
+            Failure::Early => {
+                let took = (at - exchange.sent) as f64 / 1e6;
+                Some(format!("the answer came {took:.3} ms after the request was sent"))
+            }
             Failure::Content(Mismatch::Body) if !lacks_beginning => {
                 let kept = &answer.kept;
                 let has_head = account.is_none();
                 let body = if has_head { &AnswerParts::of(kept).content() } else { kept };
-                let place = ask.expect.first_difference(exchange.values, body, is_cut);
-                place.map(|place| place.to_string())
+                ask.expect.body_fault(exchange.values, body, is_cut)
             }
             _ => None,
         };

@@ -1,6 +1,8 @@
 //! Whether a part can be one of a load. It comes from another machine: what it claims must fit the order and add up, and
 //! no figure in it may be so large that sums overflow.
 
+use wire::{Compared, EARLY_ALLOWED_NS};
+
 use super::stretches::{STRETCHES_MAX, Stretches};
 use super::{Part, Parts, identities};
 use crate::Nanos;
@@ -13,7 +15,7 @@ use crate::recording::Window;
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::section::Section;
 use crate::security::{Agreed, Counts, Security};
-use crate::tally::{Flight, Receipt, SLOWEST_KEPT, Still, Tally, add};
+use crate::tally::{Flight, Receipt, SLOWEST_KEPT, Still, Tally, Waited, add};
 
 /// No count of a part is higher.
 pub(crate) const COUNT_MAX: u64 = 1 << 50;
@@ -211,6 +213,14 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     let Receipt { longest, given_up } = tally.receipt.unwrap_or_default();
     no_more("receipts", &[longest], INSTANT_MAX)?;
     true_or(given_up <= tally.first_byte.count(), "more answers were given up than had begun")?;
+    if let Some(Waited { answers, early, early_by, shortest }) = tally.waited {
+        let is_right = early <= answers && answers <= tally.correct && early_by <= EARLY_ALLOWED_NS;
+        true_or(is_right, "its answers that were to wait are impossible")?;
+        no_more("waits", &[shortest], INSTANT_MAX)?;
+    }
+    let Compared { by_bytes, by_meaning, meaning_ns } = tally.compared.unwrap_or_default();
+    no_more("bodies", &[by_bytes, by_meaning], COUNT_MAX)?;
+    no_more("the time for bodies", &[meaning_ns], bounds.times)?;
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];

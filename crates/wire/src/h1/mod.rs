@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::Ask;
 use crate::expect::{BodyJudge, BodyRule, Mismatch};
 use crate::fault::WireFault;
+use crate::forms::Forms;
 use crate::template::Values;
 use crate::{ExchangeId, News, Progress, Session};
 pub(crate) use chunked::{Chunked, Part};
@@ -64,6 +65,7 @@ impl Default for Limits {
 pub struct H1<'a> {
     limits: &'a Limits,
     memo: Option<&'a HeadMemo<'a>>,
+    forms: Option<Forms>,
     state: State,
     exchange: ExchangeId,
     /// Bytes that have come of the answer under way.
@@ -100,6 +102,7 @@ impl<'a> H1<'a> {
         H1 {
             limits,
             memo: None,
+            forms: None,
             state: State::Idle,
             exchange: ExchangeId::default(),
             octets: 0,
@@ -119,6 +122,12 @@ impl<'a> H1<'a> {
     #[must_use]
     pub fn remembering(limits: &'a Limits, memo: &'a HeadMemo<'a>) -> H1<'a> {
         H1 { memo: Some(memo), ..H1::new(limits) }
+    }
+
+    /// One of many connections that learn together which forms right bodies have, if any are learnt.
+    #[must_use]
+    pub fn learning(self, forms: Option<Forms>) -> H1<'a> {
+        H1 { forms, ..self }
     }
 
     /// How far the answer has come.
@@ -249,7 +258,7 @@ impl<'a> Session<'a> for H1<'a> {
     fn close(&mut self, _output: &mut Vec<u8>) {}
 
     fn reset(&mut self) {
-        *self = H1 { memo: self.memo, ..H1::new(self.limits) };
+        *self = H1 { memo: self.memo, forms: self.forms.take(), ..H1::new(self.limits) };
     }
 }
 
@@ -340,7 +349,7 @@ impl<'a> H1<'a> {
 
     fn judge(&mut self, part: &[u8]) {
         let mut body = std::mem::take(&mut self.body);
-        body.take(self.rule(), part, self.values);
+        body.take(self.rule(), part, self.values, self.forms.as_ref());
         self.body = body;
     }
 
@@ -353,7 +362,7 @@ impl<'a> H1<'a> {
 
     fn finish(&mut self, news: &mut Vec<News<WireFault>>) {
         let mut body = std::mem::take(&mut self.body);
-        let body_is_right = body.is_right(self.rule());
+        let body_is_right = body.is_right(self.rule(), self.values, self.forms.as_ref());
         self.state = State::Idle;
         news.push(News::Answered {
             exchange: self.exchange,

@@ -25,6 +25,7 @@ mod slot;
 mod stream;
 mod window;
 
+use crate::forms::Forms;
 use crate::{ExchangeId, News};
 
 pub use account::Account;
@@ -95,6 +96,7 @@ pub struct H2<'a> {
     /// The server used up a window of ours, and has sent no DATA since.
     is_starved: bool,
     ledger: Ledger,
+    forms: Option<Forms>,
 }
 
 impl<'a> H2<'a> {
@@ -128,6 +130,7 @@ impl<'a> H2<'a> {
             resets_sent: 0,
             is_starved: false,
             ledger,
+            forms: None,
         }
     }
 
@@ -135,6 +138,12 @@ impl<'a> H2<'a> {
     #[must_use]
     pub fn eager(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
         H2 { is_eager: true, ..H2::new(order, ledger) }
+    }
+
+    /// One of many connections that learn together which forms right bodies have, if any are learnt.
+    #[must_use]
+    pub fn learning(self, forms: Option<Forms>) -> H2<'a> {
+        H2 { forms, ..self }
     }
 
     /// An eager connection for those that show answers: all of each body is reported as a part, also of right answers.

@@ -104,6 +104,7 @@ impl<'a> Session<'a> for H2<'a> {
     }
 
     fn reset(&mut self) {
-        *self = H2 { is_eager: self.is_eager, ..H2::new(self.order, self.ledger.clone()) };
+        let (is_eager, forms) = (self.is_eager, self.forms.take());
+        *self = H2 { is_eager, forms, ..H2::new(self.order, self.ledger.clone()) };
     }
 }

@@ -148,7 +148,8 @@ impl H2<'_> {
             let (at, len) = (at as u32, body.len() as u32);
             news.push(H2News::Part { exchange: slot.exchange, at, len });
         }
-        slot.body.take(ask.body_rule(slot.mismatch), body, slot.values);
+        let rule = ask.body_rule(slot.mismatch);
+        slot.body.take(rule, body, slot.values, self.forms.as_ref());
         let is_empty = has_no_body(slot.status, ask.is_head());
         let length = if is_empty { 0 } else { slot.length.unwrap_or(u64::MAX) };
         if length.min(limit) < slot.body.received() {
@@ -169,7 +170,8 @@ impl H2<'_> {
         if is_short && !has_no_body(slot.status, ask.is_head()) {
             return self.fail(stream, FrameFault::ContentLength.into(), news, output);
         }
-        let body_is_right = slot.body.is_right(ask.body_rule(slot.mismatch));
+        let rule = ask.body_rule(slot.mismatch);
+        let body_is_right = slot.body.is_right(rule, slot.values, self.forms.as_ref());
         let mismatch = slot.mismatch.or((!body_is_right).then_some(Mismatch::Body));
         let (exchange, status, octets) = (slot.exchange, slot.status, slot.octets);
         let is_last =

@@ -34,10 +34,86 @@ fn a_hole_without_a_width_is_refused() {
 }
 
 #[test]
+fn a_number_lies_between_its_bounds_and_all_of_them_come_equally_often() {
+    let number = Number::between(3, 10).unwrap();
+    let mut seen = [0_u32; 11];
+    (0..8_000).for_each(|n| seen[number.of(Values { seq: 0, random: mix(n) }) as usize] += 1);
+    assert_eq!(seen[..3], [0; 3]);
+    assert!(seen[3..].iter().all(|times| (880..1_120).contains(times)), "{seen:?}");
+    let all = Number::between(0, u32::MAX).unwrap();
+    assert!((0..100).any(|n| u32::MAX / 2 < all.of(Values { seq: 0, random: mix(n) })));
+}
+
+#[test]
+fn numbers_with_the_same_bounds_are_equal_and_others_are_independent() {
+    let text = filled_text("{number:7-7}/{number:1-999}/{number:1-999}", 1);
+    let parts: Vec<&str> = text.split('/').collect();
+    assert_eq!((parts[0], parts[1]), ("7", parts[2]));
+    let (count, times) = (Number::between(1, 50).unwrap(), Number::between(1, 8).unwrap());
+    let pairs: std::collections::BTreeSet<(u32, u32)> = (0..8_000)
+        .map(|n| Values { seq: n, random: mix(n) })
+        .map(|values| (count.of(values), times.of(values)))
+        .collect();
+    assert_eq!(pairs.len(), 400, "each with each");
+}
+
+#[test]
+fn a_number_without_two_bounds_in_order_is_refused() {
+    for text in
+        ["{number:}", "{number:1}", "{number:2-1}", "{number:+1-2}", "{number:1-4294967296}"]
+    {
+        let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("{number:A-B}"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn bytes_are_others_for_each_request_and_the_same_in_any_cut() {
+    let template = Template::parse(b"<{bytes:10000}>").unwrap();
+    let filled = |n| template.beginning(20_000, Values { seq: n, random: mix(n) });
+    let all: std::collections::HashSet<Vec<u8>> = (0..1_000).map(filled).collect();
+    assert_eq!(all.len(), 1_000);
+    let (values, whole) = (Values { seq: 3, random: mix(3) }, filled(3));
+    assert_eq!((whole.len(), template.filled_len(values)), (10_002, 10_002));
+    for cut in [0, 1, 2, 5_000, 10_001] {
+        let (left, right) = whole.split_at(cut);
+        let mut cursor = Cursor::default();
+        assert!(template.matches(&mut cursor, left, values));
+        assert!(template.matches(&mut cursor, right, values) && template.is_over(cursor));
+        let other = Values { random: mix(4), ..values };
+        assert!(!template.matches(&mut Cursor::default(), &whole, other));
+    }
+    for text in ["{bytes:0}", "{bytes:262145}", "{bytes:x}"] {
+        assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    // Not one byte is more frequent than it may be.
+    let mut seen = [0_u32; 256];
+    all.iter().flatten().for_each(|byte| seen[usize::from(*byte)] += 1);
+    assert!(seen.iter().all(|times| (35_000..45_000).contains(times)), "{seen:?}");
+}
+
+#[test]
+fn integers_are_a_list_of_json_with_other_numbers_for_each_request() {
+    let mut sums = std::collections::HashSet::new();
+    for n in 0..1_000 {
+        let values = Values { seq: n, random: mix(n) };
+        let text = Template::parse(b"[{integers:150}]").unwrap().beginning(2_000, values);
+        let list: Vec<u64> = serde_json::from_slice(&text).unwrap();
+        assert!(list.iter().all(|integer| (100_000..1_000_000).contains(integer)));
+        assert_eq!((list.len(), list.iter().sum::<u64>()), (150, sum(150, values)));
+        sums.insert(sum(150, values));
+    }
+    assert!(980 < sums.len(), "{}", sums.len());
+    for text in ["{integers:0}", "{integers:4097}", "{integers:}"] {
+        assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn what_is_written_like_a_placeholder_and_is_none_is_refused() {
     for text in ["/u/{rand:8}", "{uuid}", r#"{"id":"{uuid}"}"#, r#"{"a":{"n":{seqq}}}"#, "{SEQ}"] {
         let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("{seq} and {random:N}"), "{text}: {error}");
+        assert!(error.contains("there are {seq}, {random:N}"), "{text}: {error}");
     }
 }
 

@@ -60,6 +60,29 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     );
 }
 
+/// What is wrong with the books of ten connections whose answers were to wait so long.
+fn books_of_waits(shortest: u64) -> Option<String> {
+    let mut trial = healthy();
+    trial.key.point = Point::Connections(10);
+    let answers = recording(&mut trial).total.correct;
+    let waited = Waited { answers, early: 0, early_by: 0, shortest };
+    recording(&mut trial).total.waited = Some(waited);
+    let found = doubts(&trial, ONE);
+    found.iter().find(|doubt| doubt.is(&books::BOOKS)).map(|doubt| doubt.says().to_owned())
+}
+
+/// Ten connections have at most 10 × (1 + 10 s ÷ 4 ms) answers that took 4 ms or more.
+#[test]
+fn no_closed_loop_has_more_answers_than_it_can_have_waited_for() {
+    assert_eq!(books_of_waits(5 * MS), None);
+    assert_eq!(
+        books_of_waits(7 * MS).as_deref(),
+        Some(
+            "the counts do not add up: answers, and waits for them must be equal, and are 20,000 and 16,670"
+        )
+    );
+}
+
 #[test]
 fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
     let doubts = |sum: u64| {
@@ -202,4 +225,23 @@ fn what_is_left_at_the_end_is_said() {
     );
     assert_eq!(doubts(1)[0].gravity(), Gravity::Note);
     assert_eq!(doubts(100)[0].gravity(), Gravity::Suspect);
+}
+
+/// The doubts about a load of which each thread has parsed bodies for so long.
+fn doubts_of_parsing(meaning_ns: u64) -> Vec<String> {
+    let found = check(|recording| {
+        let meaning_ns = meaning_ns * recording.lanes.len() as u64;
+        let compared = Compared { by_bytes: 9, by_meaning: 20_000, meaning_ns };
+        recording.total.compared = Some(compared);
+    });
+    found.iter().map(|doubt| doubt.says().to_owned()).collect()
+}
+
+/// A second of the ten, and a little more.
+#[test]
+fn parsing_most_bodies_is_doubted_above_a_tenth_of_the_time() {
+    assert_eq!(doubts_of_parsing(SECOND), Vec::<String>::new());
+    let says = "dyno's threads spent 11 % of their time parsing bodies of JSON: 20,000 were compared by their \
+                meaning, 9 by their bytes";
+    assert_eq!(doubts_of_parsing(SECOND * 11 / 10), [says]);
 }

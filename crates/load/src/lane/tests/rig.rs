@@ -49,6 +49,8 @@ pub(super) struct Run {
     pub(super) tls: Option<tls::Client>,
     /// Compared and not demanded; without it `Rust` is demanded.
     pub(super) usual_body: Option<&'static str>,
+    /// Answers are to come so long after their requests.
+    pub(super) wait: Option<Nanos>,
 }
 
 /// Turns of this length, with the instants at which each was passed on.
@@ -90,6 +92,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         turns: None,
         tls: None,
         usual_body: None,
+        wait: None,
     }
 }
 
@@ -112,7 +115,7 @@ impl Run {
         let request = Request { method, body, http2, ..Request::get("h", "/n/{seq}") };
         let body = BodyRule::Exactly(Template::literal(self.usual_body.unwrap_or("Rust")));
         let body_is_usual = self.usual_body.is_some();
-        let expect = Expect { body, body_is_usual, ..Expect::default() };
+        let expect = Expect { body, body_is_usual, wait_ns: self.wait, ..Expect::default() };
         let ask = Ask::new(&request, expect).unwrap();
         let constant = || Arrivals::Constant(Rate::per_s(self.rate).unwrap());
         let arrivals = self.arrivals.clone().unwrap_or_else(constant);

@@ -1,0 +1,76 @@
+//! Workloads that resemble work, on a server that answers them rightly, and with a fault in four of its answers.
+
+use std::path::Path;
+
+use lab::record::OutcomeKind;
+use load::Failure;
+use wire::Mismatch;
+
+use crate::lab_rig::{Lab, SHORT};
+
+const WORKLOADS: [&str; 5] = ["wait-15", "headers", "json", "post-json", "echo-bytes"];
+
+const FAULTS: [(&str, &str, Option<Failure>); 9] = [
+    ("wait-15", "early", Some(Failure::Early)),
+    ("headers", "short", Some(Failure::Content(Mismatch::Body))),
+    ("json", "total", Some(Failure::Content(Mismatch::Body))),
+    ("json", "extra", Some(Failure::Content(Mismatch::Body))),
+    ("json", "stale", Some(Failure::Content(Mismatch::Body))),
+    // Other forms of right answers are right.
+    ("json", "forms", None),
+    ("post-json", "late", Some(Failure::Content(Mismatch::Body))),
+    ("echo-bytes", "byte", Some(Failure::Content(Mismatch::Body))),
+    ("echo-bytes", "cut", Some(Failure::Content(Mismatch::Body))),
+];
+
+/// A server with a fault, which speaks these workloads.
+fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
+    let manifest = format!(
+        "title = 'A server'\nspeaks = {speaks:?}\nready = '20s'\n\
+         run = 'python3 work.py {{port}} {{dataset}} {fault}'\n"
+    );
+    lab.file(&format!("subjects/{name}/subject.toml"), &manifest)
+        .file(&format!("subjects/{name}/work.py"), include_str!("work.py"))
+}
+
+#[test]
+fn each_way_of_being_wrong_is_counted_exactly_and_no_right_answer_is() {
+    let mut lab = Lab::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+    for workload in WORKLOADS {
+        let text = std::fs::read_to_string(root.join(format!("{workload}.toml"))).unwrap();
+        lab = lab.file(&format!("workloads/{workload}.toml"), &text);
+    }
+    lab = server(lab, "right", &WORKLOADS, "none");
+    let named = |(workload, fault, _): (&str, &str, _)| format!("{workload}-{fault}");
+    for faulty in FAULTS {
+        lab = server(lab, &named(faulty), &[faulty.0], faulty.1);
+    }
+    let names: Vec<String> = FAULTS.into_iter().map(named).chain(["right".to_string()]).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let rest = format!("workload = {WORKLOADS:?}\n");
+    let lab = lab.experiment("work", &names, SHORT, &rest);
+    lab.dyno(&["run", "work"]).status(1).stderr_has("failed 4");
+    let trials = lab.trials("1");
+    let right = || trials.iter().filter(|trial| trial.key.subject == "right");
+    assert_eq!(right().count(), WORKLOADS.len());
+    for trial in &trials {
+        let name = &trial.key.subject;
+        assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{name}: {:?}", trial.outcome);
+        let total = &trial.loaded.as_ref().unwrap().recording.total;
+        let planted = FAULTS.into_iter().find(|faulty| named(*faulty) == *name);
+        let class = planted.and_then(|(_, _, class)| class);
+        let expected = if class.is_some() { 4 } else { 0 };
+        let classes: Vec<_> =
+            Failure::ALL.into_iter().filter(|class| 0 < total.failures(*class)).collect();
+        assert_eq!(total.failed_in_all(), expected, "{name}, {}: {classes:?}", trial.key.workload);
+        assert_eq!(class.map_or(0, |class| total.failures(class)), expected, "{name}: {classes:?}");
+        let is_json = trial.key.workload.ends_with("json");
+        let compared = total.compared.map(|it| it.by_bytes + it.by_meaning);
+        assert_eq!(compared, is_json.then_some(200), "{name}");
+        assert_eq!(total.waited.is_some(), trial.key.workload == "wait-15", "{name}");
+    }
+    let sums = right().find(|trial| trial.key.workload == "post-json").unwrap();
+    let compared = sums.loaded.as_ref().unwrap().recording.total.compared.unwrap();
+    assert_eq!(compared.by_meaning, 2, "one for each kind of request");
+}
