@@ -7,6 +7,7 @@ pub mod build;
 pub mod checked;
 pub mod command;
 pub mod conformance;
+pub mod dataset;
 pub mod experiment;
 pub mod figure;
 pub mod history;
