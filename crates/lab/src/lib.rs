@@ -23,6 +23,7 @@ mod refusal;
 mod request_parts;
 pub mod schedule;
 pub mod search_goal;
+pub mod service;
 pub mod source_file;
 pub mod subject;
 pub mod trial;
