@@ -1,4 +1,4 @@
-//! Makes the table of the files that every dyno carries: the subjects, experiments, workloads and probes of this tree.
+//! Makes the table of the files that every dyno carries: the subjects, experiments, workloads, probes and services of this tree.
 
 use std::fmt::Write;
 use std::fs;
@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-const FOLDERS: [&str; 4] = ["experiments", "probes", "subjects", "workloads"];
+const FOLDERS: [&str; 5] = ["experiments", "probes", "services", "subjects", "workloads"];
 /// What tools leave in a folder when something is built there by hand. Hidden files are not carried either.
 const LEFT_BY_TOOLS: [&str; 7] =
     ["target", "node_modules", "__pycache__", "_build", "deps", "build", "vendor"];

@@ -55,6 +55,7 @@ impl Campaign {
             launcher: self.launcher(&warden),
             workloads: &self.spoken,
             protocol: Protocol::Http1,
+            service: None,
             halt,
         };
         checked(setup, entrant, &checked_over(self, &entrant.subject), &mut |_, _| {})
@@ -107,6 +108,7 @@ impl<'a> Run<'a> {
             launcher: campaign.launcher(&warden),
             workloads,
             protocol: Protocol::Http1,
+            service: None,
             halt: self.halt,
         };
         let protocols = |entrant: &Entrant| checked_over(campaign, &entrant.subject);
@@ -217,7 +219,7 @@ fn checked(
     let all: Vec<usize> = protocols.iter().map(|it| cases(it.is_http2()).len()).collect();
     let mut whole: Option<Report> = None;
     for (place, &protocol) in protocols.iter().enumerate() {
-        let setup = VisitSetup { protocol, ..setup };
+        let setup = VisitSetup { protocol, service: entrant.services.first(), ..setup };
         let visit = match Visit::begin(setup, &entrant.subject, &entrant.built) {
             Ok(visit) => visit,
             Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,

@@ -1,4 +1,4 @@
-//! The subjects, experiments, workloads and probes that every dyno carries, and the folder into which they are unpacked.
+//! The subjects, experiments, workloads, probes and services that every dyno carries, and the folder into which they are unpacked.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

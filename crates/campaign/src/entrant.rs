@@ -2,7 +2,9 @@
 
 use lab::build::{Built, salt};
 use lab::probe::Probe;
+use lab::service::ReadyService;
 use lab::subject::{Serving, Subject};
+use lab::workload::Workload;
 use load::Halt;
 
 use crate::Campaign;
@@ -17,6 +19,8 @@ pub struct Entrant {
     others: Vec<(Subject, Built)>,
     pub probe: Option<(Probe, Built)>,
     pub version: String,
+    /// What the workloads that it answers need beside it.
+    pub services: Vec<ReadyService>,
 }
 
 impl Entrant {
@@ -27,6 +31,13 @@ impl Entrant {
             Some((subject, built)) => (subject, built),
             None => (&self.subject, &self.built),
         }
+    }
+
+    /// What this workload needs beside it.
+    #[must_use]
+    pub fn service(&self, workload: &Workload) -> Option<&ReadyService> {
+        let name = workload.service.as_ref()?;
+        self.services.iter().find(|ready| ready.service.name == *name)
     }
 
     /// How many builds it has.
@@ -87,7 +98,8 @@ impl Campaign {
         let others = builds.split_off(1);
         let (subject, built) = builds.remove(0);
         let version = self.cache.version(&subject, &built).unwrap_or_default();
-        Ok(Entrant { subject, built, others, probe, version })
+        let services = self.services_of(&subject, halt, watch)?;
+        Ok(Entrant { subject, built, others, probe, version, services })
     }
 
     /// The subject as it is built: once, or where pairs are of several builds once for each, with a salt of its own.

@@ -22,6 +22,7 @@ mod resources;
 mod resume;
 pub mod roster;
 pub mod separate_trees;
+pub mod services;
 pub mod trees;
 mod trials;
 
@@ -39,6 +40,7 @@ use lab::manner::{Protocol, Task};
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
 use lab::record::{Entry, Fact, RunRecord};
+use lab::service::Service;
 use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
 use lab::trial::Launcher;
@@ -73,6 +75,8 @@ pub struct Campaign {
     /// Every workload of the project.
     pub spoken: Vec<Workload>,
     pub members: Vec<Member>,
+    /// What its workloads need beside the subjects.
+    pub services: Vec<Service>,
     /// Members that were not requested: they show the ceiling of these workloads.
     extras: BTreeMap<String, Vec<String>>,
     /// The article's figures, as they were published.
@@ -91,6 +95,8 @@ impl Campaign {
         let history = history(&project, &experiment)?;
         let mut members = members(&project, &cache, &experiment)?;
         let extras = extras(&project, &cache, &experiment, &mut members);
+        let services = services::of_workloads(&project, &cache, &workloads)?;
+        services::refuse(&experiment, &workloads, &members)?;
         let spoken = checks::spoken(&project);
         let identity = identity(&cache, &experiment)?;
         Ok(Campaign {
@@ -100,6 +106,7 @@ impl Campaign {
             workloads,
             spoken,
             members,
+            services,
             extras,
             history,
             left_out: None,
@@ -114,6 +121,7 @@ impl Campaign {
         workload: Workload,
         subjects: Vec<Subject>,
     ) -> Result<Campaign, Refusal> {
+        services::refuse_all(std::slice::from_ref(&workload), "a race, a gate or a search")?;
         let cache = project.cache()?;
         let members = subjects.into_iter().map(|subject| Member::of(subject, &cache)).collect();
         let identity = identity(&cache, &experiment)?;
@@ -124,6 +132,7 @@ impl Campaign {
             workloads: vec![workload.clone()],
             spoken: vec![workload],
             members,
+            services: Vec::new(),
             extras: BTreeMap::new(),
             history: None,
             left_out: None,
@@ -216,7 +225,8 @@ impl Campaign {
         // A probe that cannot be read is in no trial: its subject does not take part.
         let probes = probes.into_iter().map(|name| Probe::read(&self.project.root, name));
         let probes: Vec<SourceFile> = probes.filter_map(|probe| Some(probe.ok()?.source)).collect();
-        let pages = experiment.chain(workloads).chain(manifests).chain(&probes);
+        let services = self.services.iter().map(|service| &service.source);
+        let pages = experiment.chain(workloads).chain(manifests).chain(&probes).chain(services);
         let text = |page: &SourceFile| (page.name.clone(), page.text.clone());
         pages.chain(&self.history).map(text).collect()
     }
@@ -239,7 +249,10 @@ impl Campaign {
             seed: self.experiment.seed,
             began_unix_ms,
             dyno: version(),
-            facts: resources.facts().into_iter().chain(self.left_out.clone()).collect(),
+            facts: (resources.facts().into_iter())
+                .chain(self.left_out.clone())
+                .chain(services::facts(entrants))
+                .collect(),
             entries,
             plan: plan(&self.experiment, &runners),
             conformance: Vec::new(),

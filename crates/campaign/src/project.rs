@@ -165,6 +165,13 @@ impl Project {
         })
     }
 
+    /// The names of all services, sorted.
+    pub fn services(&self) -> Vec<String> {
+        names(&self.root.join("services"), |path| {
+            path.join("service.toml").is_file().then(|| path.file_name()).flatten()
+        })
+    }
+
     /// The names of all workloads, sorted.
     pub fn workloads(&self) -> Vec<String> {
         names(&self.root.join("workloads"), toml_stem)

@@ -8,6 +8,7 @@ use std::time::Duration;
 use machine::owned;
 use machine::process::{Leftover, Marker};
 
+use crate::places;
 use crate::project::Project;
 
 /// At most this many ended processes are named.
@@ -66,9 +67,11 @@ fn dead_run(entry: &fs::DirEntry) -> Option<(u32, String)> {
     (!is_alive).then_some((owner, run))
 }
 
-/// Removes the folders of trials whose dyno is dead.
+/// Removes the folders of trials and of services whose dyno is dead.
 fn folders(project: &Project) -> usize {
-    let entries = fs::read_dir(project.work().join("work")).into_iter().flatten().flatten();
+    let of_services = lab::service::private_root(&places::environment());
+    let parents = [project.work().join("work"), of_services].into_iter();
+    let entries = parents.flat_map(fs::read_dir).flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let left = paths.filter_map(|path| owned::abandoned(&path).map(|lock| (path, lock)));
     left.filter(|(path, _)| fs::remove_dir_all(path).is_ok()).count()

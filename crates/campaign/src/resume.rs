@@ -10,6 +10,7 @@ use store::RunId;
 
 use crate::event::Watch;
 use crate::project::Project;
+use crate::services::{self, SERVICE};
 use crate::{Campaign, Entrant, RunResources};
 
 /// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
@@ -24,8 +25,9 @@ pub fn same_instrument(
         differ.push(format!("dyno was {}, and is {version}", record.dyno));
     }
     // What is searched for, and under which ceiling, is of the run and not of the machine.
-    let of_machine: Vec<Fact> =
-        record.facts.iter().filter(|it| !it.name.starts_with("capacity.")).cloned().collect();
+    let is_of_machine =
+        |it: &&Fact| ["capacity.", SERVICE].iter().all(|of_run| !it.name.starts_with(of_run));
+    let of_machine: Vec<Fact> = record.facts.iter().filter(is_of_machine).cloned().collect();
     for it in differences_beyond_a_start(&of_machine, &facts) {
         differ.push(format!("{} was {}, and is {}", it.name, it.values[0], it.values[1]));
     }
@@ -82,6 +84,25 @@ pub fn same_entries(
     }
 }
 
+/// Refuses services that are not what they were when the run began.
+fn same_services(
+    record: &RunRecord,
+    entrants: &[Entrant],
+    (run, store): (RunId, &Path),
+) -> Result<(), Refusal> {
+    let now = services::facts(entrants);
+    let were = record.facts.iter().filter(|fact| fact.name.starts_with(SERVICE));
+    match were.into_iter().find(|fact| !now.contains(fact)) {
+        None => Ok(()),
+        Some(fact) => Err(Refusal::new(format!(
+            "{} is not what it was when run {run} began ({}); a run compares like with like: start a new one with `{}`",
+            fact.name,
+            fact.value,
+            anew(record, store)
+        ))),
+    }
+}
+
 /// Has the subjects of a kept run built and admitted, so that it goes on; refused unless instrument and subjects are those
 /// with which it began. None: interrupted.
 pub fn admitted_again(
@@ -98,6 +119,7 @@ pub fn admitted_again(
         return Ok(None);
     }
     same_entries(record, &entries, (run, store))?;
+    same_services(record, &entrants, (run, store))?;
     Ok(Some(entrants))
 }
 

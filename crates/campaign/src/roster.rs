@@ -80,48 +80,52 @@ impl Member {
         match &self.state {
             Availability::Built { .. } | Availability::Buildable => None,
             Availability::Broken(says) => Some(says.clone()),
-            Availability::Missing(needs) => {
-                let needs: Vec<String> = needs.iter().map(|need| format!("`{need}`")).collect();
-                let way_out = match &self.subject {
-                    Ok(subject) => way_out(subject, self.has_apt),
-                    Err(_) => String::new(),
-                };
-                Some(format!("needs {}{way_out}", needs.join(" and ")))
-            }
+            Availability::Missing(needs) => Some(match &self.subject {
+                Ok(Subject { name, debian, home, advice, .. }) => {
+                    lacking(needs, (name, debian, home, advice.as_deref()), self.has_apt)
+                }
+                Err(says) => says.clone(),
+            }),
         }
     }
 }
 
-/// How to get the missing parts.
-fn way_out(subject: &Subject, has_apt: bool) -> String {
-    let mut ways = Vec::new();
-    let packages = subject.debian.join(" ");
-    match (packages.is_empty(), has_apt) {
-        (true, _) => {}
-        (false, true) => {
-            ways.push(format!("`dyno servers setup {} --yes` installs {packages}", subject.name));
+/// What is missing, and how to get it, of a subject or a service with this name, these packages, this home and this
+/// advice.
+pub(crate) fn lacking(
+    needs: &[String],
+    (name, debian, home, advice): (&str, &[String], &str, Option<&str>),
+    has_apt: bool,
+) -> String {
+    let needs: Vec<String> = needs.iter().map(|need| format!("`{need}`")).collect();
+    let packages = debian.join(" ");
+    let way = match (packages.is_empty(), has_apt) {
+        (true, _) => None,
+        (false, true) => Some(format!("`dyno servers setup {name} --yes` installs {packages}")),
+        (false, false) => {
+            Some(format!("on Debian these are the packages {packages}; elsewhere see {home}"))
         }
-        (false, false) => ways.push(format!(
-            "on Debian these are the packages {packages}; elsewhere see {}",
-            subject.home
-        )),
-    }
-    ways.extend(subject.advice.clone());
-    if ways.is_empty() { String::new() } else { format!("; {}", ways.join("; ")) }
+    };
+    let parts = [Some(format!("needs {}", needs.join(" and "))), way, advice.map(String::from)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// The command that installs a subject's packages.
-pub fn debian_command(subject: &Subject) -> Option<Vec<String>> {
+/// Whether this machine installs Debian packages.
+pub fn has_apt(cache: &BuildCache) -> bool {
+    cache.has_program(APT)
+}
+
+/// The command that installs packages, if there are any.
+pub fn debian_command(packages: &[String]) -> Option<Vec<String>> {
     let fixed = [APT, "install", "-y", "--no-install-recommends"].map(String::from);
-    (!subject.debian.is_empty())
-        .then(|| fixed.into_iter().chain(subject.debian.iter().cloned()).collect())
+    (!packages.is_empty()).then(|| fixed.into_iter().chain(packages.iter().cloned()).collect())
 }
 
 /// The one command that makes a subject able to run, as a user would type it.
 pub fn next_command(member: &Member) -> Option<String> {
     match (&member.state, &member.subject) {
         (Availability::Buildable, Ok(_)) => Some(format!("dyno servers setup {}", member.name)),
-        (Availability::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
+        (Availability::Missing(_), Ok(subject)) => Some(match debian_command(&subject.debian) {
             Some(_) if member.has_apt => format!("dyno servers setup {} --yes", member.name),
             Some(_) | None if subject.advice.is_some() => return None,
             Some(_) | None => format!("see {}", subject.home),

@@ -260,12 +260,13 @@ impl Means<'_> {
             enough,
         };
         let (subject, built) = entrant.build(self.build);
+        let workload = campaign.workload(&key.workload);
         let candidate = Candidate {
             subject,
             built,
             probe: entrant.probe.as_ref().map(|(probe, built)| (probe, built)),
+            service: entrant.service(workload),
         };
-        let workload = campaign.workload(&key.workload);
         let mut others = Others::default();
         others.look();
         let mut tell = |event: trial::Event<'_>| watch(&Event::Trial(key, &event));

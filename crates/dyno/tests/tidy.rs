@@ -301,12 +301,13 @@ fn only_the_terminal_room_prints() {
 }
 
 #[test]
-fn no_code_knows_a_subject_or_a_probe_by_name() {
+fn no_code_knows_a_subject_a_probe_or_a_service_by_name() {
     let names = |folder: &str| {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
     };
-    let all = names("subjects").chain(names("probes")).filter(|name| name != "oracle");
+    let all = names("subjects").chain(names("probes")).chain(names("services"));
+    let all = all.filter(|name| name != "oracle");
     let mut quoted: Vec<String> = all.map(|name| format!("\"{name}\"")).collect();
     assert!(20 <= quoted.len(), "where are the subjects?");
     // The readings of a probe begin with its name.

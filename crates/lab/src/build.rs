@@ -15,6 +15,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use machine::process::{Exit, Marker, Spec, launch_with_lock};
+use machine::unprivileged::nobody;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
@@ -22,6 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::command::{Command, Placeholders, shown};
 use crate::need::{Need, Surroundings};
 use crate::probe::Probe;
+use crate::service::{PrivateFolder, ReadyService, Service, copy_all, private_root};
 use crate::subject::Subject;
 
 use caller::Caller;
@@ -42,8 +44,10 @@ pub struct BuildCache {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe<'a> {
-    /// `subjects` or `probes`.
+    /// The folder in which its builds lie.
     kind: &'a str,
+    /// The file that says how it is built; its other keys shape no build.
+    manifest: &'a str,
     name: &'a str,
     /// Files of the first folder are laid first.
     folders: [Option<&'a Path>; 2],
@@ -69,6 +73,7 @@ impl<'a> From<&'a Subject> for Recipe<'a> {
     fn from(subject: &'a Subject) -> Recipe<'a> {
         Recipe {
             kind: "builds",
+            manifest: "subject.toml",
             name: &subject.name,
             folders: [subject.from.as_deref(), Some(&subject.folder)],
             plan: &subject.plan,
@@ -80,9 +85,22 @@ impl<'a> From<&'a Probe> for Recipe<'a> {
     fn from(probe: &'a Probe) -> Recipe<'a> {
         Recipe {
             kind: "probes",
+            manifest: "probe.toml",
             name: &probe.name,
             folders: [None, Some(&probe.folder)],
             plan: &probe.plan,
+        }
+    }
+}
+
+impl<'a> From<&'a Service> for Recipe<'a> {
+    fn from(service: &'a Service) -> Recipe<'a> {
+        Recipe {
+            kind: SERVICES,
+            manifest: "service.toml",
+            name: &service.name,
+            folders: [None, Some(&service.folder)],
+            plan: &service.plan,
         }
     }
 }
@@ -131,6 +149,8 @@ impl fmt::Display for BuildError {
     }
 }
 
+/// Templates of services are made in a folder of their own, by a user of their own.
+const SERVICES: &str = "services";
 /// No build takes longer than this.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 /// How long a build that is interrupted has to end before it is killed.
@@ -203,61 +223,85 @@ impl BuildCache {
         fs::create_dir_all(&built.folder).map_err(io(&built.folder))?;
         let log = beside(&built.folder, "log");
         File::create(&log).map_err(io(&log))?;
-        let mut written = File::options().append(true).open(&log).map_err(io(&log))?;
         [lock.as_path(), &log].into_iter().try_for_each(give)?;
         if let Some(caller) = &caller {
             caller.give_all(&built.folder).map_err(io(&built.folder))?;
         }
-        for command in &recipe.plan.commands {
-            let words = self.fill(command, &built.folder);
-            report(&shown(&words));
-            writeln!(written, "$ {}", shown(&words)).map_err(io(&log))?;
-            self.step(recipe, &built.folder, &words, &log, &held, halt).map_err(
-                |says| match says {
-                    Some(says) => BuildError::Failed {
-                        says: format!("`{}` {says}{}", shown(&words), last_line(&log)),
-                        log: log.clone(),
-                    },
-                    None => BuildError::Halted,
-                },
-            )?;
-        }
+        self.make(recipe, &built.folder, &log, &held, halt, report)?;
         let done = mark(&built.folder);
         File::create(&done).and_then(|file| file.sync_all()).map_err(io(&done))?;
         give(&done)?;
         Ok(built)
     }
 
+    /// Runs the commands of a build: in its folder, or for a service in a private folder, which then takes its place.
+    fn make(
+        &self,
+        recipe: Recipe<'_>,
+        folder: &Path,
+        log: &Path,
+        lock: &File,
+        halt: &dyn Fn() -> bool,
+        report: &mut dyn FnMut(&str),
+    ) -> Result<(), BuildError> {
+        let io = |error| BuildError::Io(folder.into(), error);
+        let caller = self.caller();
+        let private = (recipe.kind == SERVICES).then(|| self.private(folder));
+        let private = private.transpose().map_err(io)?;
+        let (place, user) = match &private {
+            Some(private) => (private.path(), private.user()),
+            None => (folder, caller.as_ref().map(|caller| (caller.uid, caller.gid))),
+        };
+        for command in &recipe.plan.commands {
+            let words = self.fill(command, place);
+            let typed = shown(&words);
+            report(&typed);
+            let mut written = File::options().append(true).open(log).map_err(io)?;
+            writeln!(written, "$ {typed}").map_err(io)?;
+            let spec = Spec { user, log: Some(log.into()), ..self.spec(recipe, place, words) };
+            self.step(&spec, lock, halt).map_err(|says| match says {
+                Some(says) => BuildError::Failed {
+                    says: format!("`{typed}` {says}{}", last_line(log)),
+                    log: log.into(),
+                },
+                None => BuildError::Halted,
+            })?;
+        }
+        if let Some(private) = &private {
+            let emptied = fs::remove_dir_all(folder).and_then(|()| fs::create_dir(folder));
+            emptied.and_then(|()| copy_all(private.path(), folder, None)).map_err(io)?;
+            caller.map_or(Ok(()), |caller| caller.give_all(folder)).map_err(io)?;
+        }
+        Ok(())
+    }
+
+    /// The process of a build's command.
+    fn spec(&self, recipe: Recipe<'_>, folder: &Path, mut words: Vec<String>) -> Spec {
+        let seen = self.for_builds(&recipe.plan.passes);
+        let mut env: Vec<(String, String)> =
+            seen.map(|(name, value)| (name.into(), value.into())).collect();
+        env.extend(self.caller().iter().flat_map(Caller::variables));
+        env.extend(self.env(&recipe.plan.env, folder));
+        words[0] = program(folder, &words[0]).display().to_string();
+        Spec {
+            env,
+            may_gain_privileges: true,
+            grace_ms: GRACE_MS,
+            oom_score_adj: 0,
+            ..Spec::new(Marker::unique(), words, folder.to_path_buf())
+        }
+    }
+
     /// Runs one command of a build; returns how it failed, or nothing if it was halted. A warden ends all processes of
     /// it with it, or with dyno, and the build's lock is not free before.
     fn step(
         &self,
-        recipe: Recipe<'_>,
-        folder: &Path,
-        words: &[String],
-        log: &Path,
+        spec: &Spec,
         lock: &File,
         halt: &dyn Fn() -> bool,
     ) -> Result<(), Option<String>> {
-        let caller = self.caller();
-        let seen = self.for_builds(&recipe.plan.passes);
-        let mut env: Vec<(String, String)> =
-            seen.map(|(name, value)| (name.into(), value.into())).collect();
-        env.extend(caller.iter().flat_map(Caller::variables));
-        env.extend(self.env(&recipe.plan.env, folder));
-        let mut argv = words.to_vec();
-        argv[0] = program(folder, &words[0]).display().to_string();
-        let spec = Spec {
-            env,
-            user: caller.map(|caller| (caller.uid, caller.gid)),
-            may_gain_privileges: true,
-            log: Some(log.to_path_buf()),
-            grace_ms: GRACE_MS,
-            oom_score_adj: 0,
-            ..Spec::new(Marker::unique(), argv, folder.to_path_buf())
-        };
         let warden = [self.dyno.clone().into_os_string(), "warden".into()];
-        let mut running = launch_with_lock(&warden, &spec, lock)
+        let mut running = launch_with_lock(&warden, spec, lock)
             .map_err(|error| Some(format!("cannot be run: {error}")))?;
         let began = Instant::now();
         while running.ended().is_none() {
@@ -275,15 +319,52 @@ impl BuildCache {
         }
     }
 
+    /// A copy of what is to be built, in which a template is made.
+    fn private(&self, sources: &Path) -> io::Result<PrivateFolder> {
+        let root = private_root(&self.variables);
+        PrivateFolder::copy_of(sources, &root, &Marker::unique(), nobody())
+    }
+
+    /// Makes a service's template if that has not been done, and reads what is said of it.
+    pub fn service(
+        &self,
+        service: &Service,
+        halt: &dyn Fn() -> bool,
+        report: &mut dyn FnMut(&str),
+    ) -> Result<ReadyService, BuildError> {
+        let built = self.build(service.into(), halt, report)?;
+        let env = self.env(&service.plan.env, &built.folder);
+        let version = service.version.as_ref();
+        let version = version.and_then(|command| self.printed(command, &built, env));
+        let lines = match service.settings.as_ref().map(|file| built.folder.join(file)) {
+            None => String::new(),
+            Some(file) => fs::read_to_string(&file).map_err(|error| BuildError::Io(file, error))?,
+        };
+        let settings = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+        let settings = settings.filter(|line| !line.starts_with('#')).map(String::from).collect();
+        let service = service.clone();
+        Ok(ReadyService { service, built, version: version.unwrap_or_default(), settings })
+    }
+
     /// What the version command prints, in one line; nothing if it fails.
     #[must_use]
     pub fn version(&self, subject: &Subject, built: &Built) -> Option<String> {
-        let words = self.fill(subject.version.as_ref()?, &built.folder);
+        self.printed(subject.version.as_ref()?, built, self.scrubbed(subject, built, &self.state))
+    }
+
+    /// The first line that a command prints; nothing if it fails.
+    fn printed(
+        &self,
+        command: &Command,
+        built: &Built,
+        env: Vec<(String, String)>,
+    ) -> Option<String> {
+        let words = self.fill(command, &built.folder);
         let mut child = std::process::Command::new(program(&built.folder, &words[0]))
             .args(&words[1..])
             .current_dir(&built.folder)
             .env_clear()
-            .envs(self.scrubbed(subject, built, &self.state))
+            .envs(env)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -364,7 +445,7 @@ impl BuildCache {
             part(need.trace(self.around()).as_bytes());
         }
         for (from, path) in sources(recipe)? {
-            if path.ends_with(if recipe.kind == "probes" { "probe.toml" } else { "subject.toml" }) {
+            if path.ends_with(recipe.manifest) {
                 continue;
             }
             part(path.as_os_str().as_encoded_bytes());
@@ -420,7 +501,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// The last line of a log that is not empty, for a message of one line.
-fn last_line(log: &Path) -> String {
+pub(crate) fn last_line(log: &Path) -> String {
     let text = last_bytes(log, 8 << 10).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());

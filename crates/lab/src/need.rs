@@ -68,7 +68,9 @@ impl Need {
         self.found(around).and_then(|path| trace(&path)).unwrap_or_default()
     }
 
-    fn found(&self, around: Surroundings<'_>) -> Option<PathBuf> {
+    /// Where it is.
+    #[must_use]
+    pub(crate) fn found(&self, around: Surroundings<'_>) -> Option<PathBuf> {
         self.locations.iter().find_map(|location| match location {
             Location::Program(name) => {
                 around.folders("PATH").map(|folder| folder.join(name)).find(|path| is_program(path))

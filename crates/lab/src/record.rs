@@ -344,6 +344,8 @@ pub enum OutcomeKind {
     Wrong,
     /// The process ended by itself.
     Died,
+    /// What the workload needs beside the server, such as a database, ended by itself.
+    ServiceDied,
     /// Another process listens on the port.
     WrongServer,
     /// The instrument could not do its part: files, ports, threads.
@@ -353,12 +355,13 @@ pub enum OutcomeKind {
 }
 
 impl OutcomeKind {
-    pub const ALL: [OutcomeKind; 8] = [
+    pub const ALL: [OutcomeKind; 9] = [
         OutcomeKind::Measured,
         OutcomeKind::Skipped,
         OutcomeKind::NotReady,
         OutcomeKind::Wrong,
         OutcomeKind::Died,
+        OutcomeKind::ServiceDied,
         OutcomeKind::WrongServer,
         OutcomeKind::Unable,
         OutcomeKind::Interrupted,
@@ -373,6 +376,7 @@ impl OutcomeKind {
             OutcomeKind::NotReady => "not-ready",
             OutcomeKind::Wrong => "wrong",
             OutcomeKind::Died => "died",
+            OutcomeKind::ServiceDied => "service-died",
             OutcomeKind::WrongServer => "wrong-server",
             OutcomeKind::Unable => "unable",
             OutcomeKind::Interrupted => "interrupted",

@@ -1,7 +1,7 @@
 //! A server under test: how to build, run and reach it. A folder in `subjects/`.
 
 mod location;
-mod manifest;
+pub(crate) mod manifest;
 mod taking_part;
 mod unlisted;
 

@@ -33,6 +33,7 @@ use crate::probe::Probe;
 use crate::record::{
     Check, Ending, Fact, Launch, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
 };
+use crate::service::{Counters, ReadyService};
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
 pub use elsewhere::{AGENT_LOST, Elsewhere};
@@ -111,6 +112,8 @@ pub struct Candidate<'a> {
     pub built: &'a Built,
     /// The probe that reports from inside it.
     pub probe: Option<(&'a Probe, &'a Built)>,
+    /// What it needs beside it.
+    pub service: Option<&'a ReadyService>,
 }
 
 /// An event that a trial reports while it runs.
@@ -296,9 +299,12 @@ impl Trial<'_, '_> {
     ) -> Result<(), Setback> {
         let environment_setup = self.setup.environment_setup(self.dataset);
         let protocol = self.manner.protocol;
-        let environment =
-            Environment::set(environment_setup, self.candidate, protocol, &mut record.conditions)
-                .map_err(unable)?;
+        let facts = &mut record.conditions;
+        let mut environment =
+            Environment::set(environment_setup, self.candidate, protocol, facts).map_err(unable)?;
+        // Those of `Dataset::of_trial`.
+        let seed = seed_of(self.setup.experiment.seed, self.key);
+        environment.start_service(environment_setup, self.candidate, seed, self.halt, facts)?;
         let watch = environment
             .watch(self.setup.elsewhere)
             .map_err(|error| unable(format!("no monitor: {error}")))?;
@@ -323,6 +329,7 @@ impl Trial<'_, '_> {
             processes: 0,
         });
         let ended = self.with(&environment, &mut running, &watch, record, report);
+        let ended = self.unless_service_died(&environment, ended);
         record.series = watch.stop();
         if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
             own_time.settle(record);
@@ -335,6 +342,19 @@ impl Trial<'_, '_> {
         };
         environment.clear(&mut record.conditions);
         ended
+    }
+
+    /// How it ended; if what the subject needs beside it has ended, then that is why, whatever the subject did then.
+    fn unless_service_died(
+        &self,
+        environment: &Environment,
+        ended: Result<(), Setback>,
+    ) -> Result<(), Setback> {
+        let patience = if ended.is_err() { SERVICE_END_SEEN } else { Duration::ZERO };
+        match environment.service_death(patience).filter(|_| !self.halt.is_asked()) {
+            Some(says) => Err(outcome(OutcomeKind::ServiceDied, says).into()),
+            None => ended,
+        }
     }
 
     /// Everything that is done while the subject runs.
@@ -359,20 +379,22 @@ impl Trial<'_, '_> {
             let listeners = listeners(port).unwrap_or_default();
             launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
-        self.check(Phase::Before, address, &mut || running.ended(), record, report)?;
+        self.check(Phase::Before, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::Before, address, record);
+        let before = environment.counters();
         match self.setup.experiment.ramp(self.key.point) {
             None => {
-                let ended = &mut || running.ended();
+                let ended = &mut || environment.ended(running);
                 self.press(address, environment.began, ended, watch, record, report)?;
             }
             Some(ramp) => {
                 self.hold(ramp, address, environment.began, running, watch, record, report)?;
             }
         }
+        record.conditions.extend(counted(before, environment.counters()));
         // This is first: another process on the port explains a wrong answer better than the subject does.
         self.refuse_strangers(port, running)?;
-        self.check(Phase::After, address, &mut || running.ended(), record, report)?;
+        self.check(Phase::After, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::After, address, record);
         Ok(())
     }
@@ -388,7 +410,8 @@ impl Trial<'_, '_> {
         let ask = |limit| self.question(0, Phase::Before, environment.address(), limit);
         let seek = |running: &Running| environment.seek(self.candidate, running);
         let port = || environment.port();
-        match first_answer(running, deadline, &|| self.halt.is_asked(), &seek, &ask) {
+        let is_over = || self.halt.is_asked() || environment.service_has_ended();
+        match first_answer(running, deadline, &is_over, &seek, &ask) {
             Ok(_) => Ok(environment.began.elapsed().as_nanos() as Nanos),
             Err(Absence::Halted) => Err(interrupted().into()),
             Err(Absence::Ended(exit)) => {
@@ -474,6 +497,26 @@ impl Trial<'_, '_> {
             true => Err(interrupted()),
             false => Ok(()),
         }
+    }
+}
+
+/// How much later the end of a service may be seen than what it broke.
+const SERVICE_END_SEEN: Duration = Duration::from_millis(200);
+
+/// What a service has counted between two instants at which it was quiet.
+fn counted(
+    before: Option<Result<Counters, String>>,
+    after: Option<Result<Counters, String>>,
+) -> Vec<Fact> {
+    let fact = |name: &str, value| Fact { name: format!("service.counted{name}"), value };
+    match (before, after) {
+        (Some(Ok(before)), Some(Ok(after))) => after
+            .iter()
+            .map(|(name, now)| (name, now.saturating_sub(before.get(name).copied().unwrap_or(0))))
+            .map(|(name, grown)| fact(&format!(".{name}"), grown.to_string()))
+            .collect(),
+        (Some(Err(says)), _) | (_, Some(Err(says))) => vec![fact("", format!("unknown: {says}"))],
+        (None, _) | (_, None) => Vec::new(),
     }
 }
 

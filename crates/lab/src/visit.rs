@@ -18,6 +18,7 @@ use crate::ask::{Asked, ask};
 use crate::build::Built;
 use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
+use crate::service::ReadyService;
 use crate::subject::{Serving, Subject};
 use crate::trial::environment::{Environment, EnvironmentSetup};
 use crate::trial::{Candidate, HERE, Launcher};
@@ -32,6 +33,8 @@ pub struct VisitSetup<'a> {
     pub workloads: &'a [Workload],
     /// What is spoken with the subject.
     pub protocol: Protocol,
+    /// What the subject needs beside it.
+    pub service: Option<&'a ReadyService>,
     /// Ends a visit early when it is set.
     pub halt: &'a Halt,
 }
@@ -57,7 +60,7 @@ impl<'a> Visit<'a> {
         subject: &'a Subject,
         built: &'a Built,
     ) -> Result<Visit<'a>, Outcome> {
-        let candidate = Candidate { subject, built, probe: None };
+        let candidate = Candidate { subject, built, probe: None, service: setup.service };
         let unable = |says| Outcome { kind: OutcomeKind::Unable, says };
         let (tls, question) = (
             setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?,
@@ -66,23 +69,8 @@ impl<'a> Visit<'a> {
         let question = question.map_err(unable)?;
         let mut ports_left = OTHER_PORTS;
         loop {
-            let environment = Environment::set(
-                environment_setup(setup),
-                candidate,
-                setup.protocol,
-                &mut Vec::new(),
-            )
-            .map_err(unable)?;
-            let (tls, question) = (tls.clone(), question.clone());
-            let running = Mutex::new(None);
-            let mut visit =
-                Visit { setup, candidate, environment, tls, question, first: None, running };
-            match visit.start() {
-                Ok((running, first)) => {
-                    *visit.running() = Some(running);
-                    visit.first = first;
-                    return Ok(visit);
-                }
+            match Visit::attempt(setup, candidate, tls.as_ref(), question.as_ref()) {
+                Ok(visit) => return Ok(visit),
                 Err(Setback::Final(outcome)) => return Err(outcome),
                 Err(Setback::PortTaken(says)) if ports_left == 0 => {
                     return Err(no_port_of_its_own(&says));
@@ -90,6 +78,28 @@ impl<'a> Visit<'a> {
                 Err(Setback::PortTaken(_)) => ports_left -= 1,
             }
         }
+    }
+
+    /// Starts it on one port.
+    fn attempt(
+        setup: VisitSetup<'a>,
+        candidate: Candidate<'a>,
+        tls: Option<&Client>,
+        question: Option<&Question>,
+    ) -> Result<Visit<'a>, Setback> {
+        let (environment_setup, facts) = (environment_setup(setup), &mut Vec::new());
+        let environment = Environment::set(environment_setup, candidate, setup.protocol, facts);
+        let mut environment =
+            environment.map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
+        environment.start_service(environment_setup, candidate, 0, setup.halt, facts)?;
+        let (tls, question) = (tls.cloned(), question.cloned());
+        let running = Mutex::new(None);
+        let mut visit =
+            Visit { setup, candidate, environment, tls, question, first: None, running };
+        let (running, first) = visit.start()?;
+        *visit.running() = Some(running);
+        visit.first = first;
+        Ok(visit)
     }
 
     /// The address on which it listens.

@@ -16,7 +16,7 @@ use wire::{Ask, AskError, Asks, BodyRule, Cut, Dataset, Request, Template, socke
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
-use crate::subject::Site;
+use crate::subject::{Site, is_file_name};
 use expected::{JsonKeys, StatusKey, expect, template};
 
 pub use stated_request::StatedRequest;
@@ -28,6 +28,8 @@ pub struct Workload {
     pub name: String,
     pub source: SourceFile,
     pub title: String,
+    /// The service that a server needs to answer it.
+    pub service: Option<String>,
     /// The kinds of questions that it has; at least one.
     pub questions: Vec<Question>,
 }
@@ -90,6 +92,7 @@ pub enum Over {
 #[serde(deny_unknown_fields)]
 struct File {
     title: String,
+    service: Option<Spanned<String>>,
     ask: Vec<Spanned<AskKeys>>,
 }
 
@@ -147,7 +150,9 @@ impl Workload {
         if questions.is_empty() {
             return Err(source.wrong(None, "nothing is requested; write an [[ask]]"));
         }
-        Ok(Workload { name: name.into(), title: file.title, questions, source })
+        let service = file.service.map(|service| of_requests(&source, service, &questions));
+        let service = service.transpose()?;
+        Ok(Workload { name: name.into(), title: file.title, service, questions, source })
     }
 
     /// The workload for a server that runs already: with its host, and its path in place of each question's; over
@@ -284,6 +289,23 @@ impl Interaction {
             Interaction::Answer => false,
         }
     }
+}
+
+/// The name of a service, which answers that end may need.
+fn of_requests(
+    source: &SourceFile,
+    service: Spanned<String>,
+    questions: &[Question],
+) -> Result<String, ConfigError> {
+    let says = if !is_file_name(service.get_ref()) {
+        let shown = service.get_ref().escape_debug();
+        format!("`{shown}` is not a name; names are of a-z, 0-9 and -")
+    } else if questions.iter().any(|it| !matches!(it.interaction, Interaction::Answer)) {
+        "an endless answer or an echo has no service beside the server; leave `service` out".into()
+    } else {
+        return Ok(service.into_inner());
+    };
+    Err(source.wrong(Some(service.span()), says))
 }
 
 fn question(
@@ -450,6 +472,15 @@ mod tests {
         let ask = |rest: &str| format!("title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\n{rest}");
         for (text, says) in [
             ("title = 'x'\nask = []".to_string(), ": nothing is requested"),
+            (
+                "title = 'x'\nservice = '../x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'".into(),
+                ":2: `../x` is not a name",
+            ),
+            (
+                "title = 'x'\nservice = 'y'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\necho = 'e'"
+                    .into(),
+                ":2: an endless answer or an echo has no service",
+            ),
             ("title = 'x'\n[[ask]]\nrequest = 'GET /'".into(), ":3: `GET /` is not a request line"),
             (ask("weight = 0"), ":4: a weight of 0"),
             (ask("status = 99"), ":4: 99 is not a final status"),

@@ -12,6 +12,7 @@ pub mod ports;
 pub mod process;
 pub mod resident;
 pub mod sockets;
+pub mod unprivileged;
 
 /// Something that was read off the machine, or done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

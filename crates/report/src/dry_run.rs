@@ -8,6 +8,7 @@ use lab::command::Command;
 use lab::experiment::{Experiment, Required, Shape};
 use lab::manner::Protocol;
 use lab::record::TrialKey;
+use lab::service::Service;
 use lab::subject::{Serving, Subject, Tier};
 use lab::workload::Workload;
 use machine::conditions::Split;
@@ -28,6 +29,8 @@ pub struct DryRun<'r> {
     /// How many local addresses connections come from; none if the kernel chooses.
     pub sources: usize,
     pub members: Vec<DryMember<'r>>,
+    /// What its workloads need beside the subjects, each with why it cannot be had, if it cannot.
+    pub services: Vec<(&'r Service, Option<String>)>,
     /// Every trial, in the order in which they would run.
     pub plan: Vec<TrialKey>,
     /// How long the check of a server takes.
@@ -75,6 +78,7 @@ pub fn text(run: &DryRun<'_>) -> String {
     ]);
     let (protocols, is_search) = (experiment.protocols(), experiment.sought.is_some());
     page.extend(run.members.iter().flat_map(|it| member(it, &protocols, is_search)));
+    page.extend(run.services.iter().flat_map(|(it, lack)| service(it, lack.as_ref())));
     page.push(String::new());
     page.extend(order(run));
     // Whoever reads this decides whether to run a stranger's commands.
@@ -235,6 +239,27 @@ fn member(member: &DryMember<'_>, protocols: &[Protocol], is_search: bool) -> Ve
     lines
 }
 
+/// A service, with each command in the order in which they are run.
+fn service(service: &Service, lack: Option<&String>) -> Vec<String> {
+    let mut lines = vec![format!("  {} ({}), beside the server", service.name, service.title)];
+    lines.extend(lack.map(|lack| format!("    cannot be had here: {lack}")));
+    let all = [
+        ("build  ", service.plan.commands.iter().collect::<Vec<_>>()),
+        ("version", service.version.iter().collect()),
+        ("start  ", vec![&service.run]),
+        ("ready  ", vec![&service.ready]),
+        ("seed   ", service.seed.iter().collect()),
+        ("read   ", service.read.iter().collect()),
+        ("count  ", service.counters.iter().collect()),
+    ];
+    for (what, commands) in all {
+        lines.extend(commands.iter().map(|command| format!("    {what}  {command}")));
+    }
+    let given = |(name, value): &(String, String)| format!("    gives    {name}={value}");
+    lines.extend(service.gives.iter().map(given));
+    lines
+}
+
 /// How many trials there are; if their number is determined by the data, the least and the most.
 pub fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
     if experiment.sought.is_some() {
@@ -363,6 +388,7 @@ mod tests {
             files: 1_000,
             sources: 0,
             members: Vec::new(),
+            services: Vec::new(),
             plan: record.plan,
             each_check: Duration::from_secs(12),
         });

@@ -1,5 +1,5 @@
-//! What a project has, and what is missing on this machine: subjects, workloads and experiments; and which runs a store
-//! keeps. For readers and for programs.
+//! What a project has, and what is missing on this machine: subjects, services, workloads and experiments; and which
+//! runs a store keeps. For readers and for programs.
 
 use serde::Serialize;
 use units::count;
@@ -16,6 +16,8 @@ pub struct Listing {
     /// Whether that is the tree that dyno carries, because no project is here.
     pub is_embedded: bool,
     pub subjects: Vec<SubjectRow>,
+    /// What workloads need beside a server.
+    pub services: Vec<NamedRow>,
     pub workloads: Vec<NamedRow>,
     pub experiments: Vec<NamedRow>,
 }
@@ -97,6 +99,9 @@ fn shown(listing: &Listing, width: usize) -> Vec<Line> {
     }
     parts.extend(subjects(&listing.subjects, width));
     let named = |row: &NamedRow| named(row, width);
+    if !listing.services.is_empty() {
+        parts.push(part("Services", "", listing.services.iter().flat_map(named)));
+    }
     parts.push(part("Workloads", "", listing.workloads.iter().flat_map(named)));
     parts.push(part("Experiments", "", listing.experiments.iter().flat_map(named)));
     parts.join(&Line::default()).into_iter().map(|line| line.cut(width)).collect()
@@ -295,6 +300,7 @@ mod tests {
                 missing("fir", &["erl"], None),
                 missing("box", &["erl"], Some("see its README")),
             ],
+            services: Vec::new(),
             workloads: vec![NamedRow { name: "hello".into(), says: "Hello".into(), error: None }],
             experiments: Vec::new(),
         }

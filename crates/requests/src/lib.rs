@@ -259,6 +259,12 @@ fn of_workload(path: &Path, url: &Url, base: &Request) -> Result<FromFile, Refus
             "it is a conversation on a WebSocket, for dyno check; name one that has requests",
         );
     }
+    if let Some(service) = &workload.service {
+        return refused(&format!(
+            "it needs the service `{service}` beside the server, and a server at a URL runs already; measure it by an \
+             experiment: dyno run EXPERIMENT"
+        ));
+    }
     root_only("--workload", url, &workload.source)?;
     let workload = match workload.hosted(&url.host_field, base.http2) {
         Ok(workload) => workload,

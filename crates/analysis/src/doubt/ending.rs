@@ -47,6 +47,7 @@ pub fn outcome_in_words(kind: OutcomeKind) -> &'static str {
         OutcomeKind::NotReady => "no correct answer in time",
         OutcomeKind::Wrong => "wrong answer",
         OutcomeKind::Died => "died",
+        OutcomeKind::ServiceDied => "what the workload needs beside the server died",
         OutcomeKind::WrongServer => "another server on its port",
         OutcomeKind::Unable => "a failure on dyno's side",
         OutcomeKind::Interrupted => "interrupted",

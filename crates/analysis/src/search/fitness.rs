@@ -35,6 +35,7 @@ pub(super) fn tried(
         }
         OutcomeKind::Skipped
         | OutcomeKind::NotReady
+        | OutcomeKind::ServiceDied
         | OutcomeKind::WrongServer
         | OutcomeKind::Unable
         | OutcomeKind::Interrupted => return found(Found::Unfit(says.clone())),

@@ -32,7 +32,7 @@ impl Drop for Folder {
 fn what_is_embedded_is_the_tree_on_disk() {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    git.args(["subjects", "experiments", "workloads", "probes"]).current_dir(root());
+    git.args(["subjects", "experiments", "workloads", "probes", "services"]).current_dir(root());
     let listed = match git.output() {
         Ok(ran) if ran.status.success() => String::from_utf8(ran.stdout).unwrap(),
         other => return eprintln!("NOT TESTED: the embedded tree, for want of git: {other:?}"),

@@ -110,6 +110,7 @@ fn seen(
         launcher: campaign.launcher(&warden),
         workloads: &campaign.spoken,
         protocol,
+        service: None,
         halt,
     };
     let visit = Visit::begin(setup, subject, built)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use check::{Case, CheckPlan, Help, Report, Target, check};
 use lab::build::{BuildCache, Built};
 use lab::manner::Protocol;
+use lab::service::ReadyService;
 use lab::subject::Subject;
 use lab::trial::Launcher;
 use lab::visit::{RunningServer, Visit, VisitSetup};
@@ -19,6 +20,7 @@ use crate::shell::Refusal;
 use campaign::new_identity;
 use campaign::project::Project;
 use campaign::roster::{Availability, Member};
+use campaign::services;
 use report::check::{CheckResult, CheckedServer};
 use terminal::checking::Progress;
 
@@ -124,6 +126,7 @@ impl Interview<'_> {
         let built = self.built(setup, member, subject)?;
         let version = setup.cache.version(subject, &built).unwrap_or_default();
         let protocol = self.protocol(subject)?;
+        let service = self.service(setup, subject)?;
         let identity = protocol.is_secured().then(|| new_identity(&setup.cache)).transpose();
         let identity = identity.map_err(|refusal| refusal.to_string())?;
         let setup = VisitSetup {
@@ -134,6 +137,7 @@ impl Interview<'_> {
             },
             workloads: &setup.workloads,
             protocol,
+            service: service.as_ref(),
             halt: self.halt,
         };
         let visit = Visit::begin(setup, subject, &built)
@@ -141,6 +145,20 @@ impl Interview<'_> {
         let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
         Ok((version, result))
+    }
+
+    /// What the first of its workloads that needs a service needs beside the subject.
+    fn service(
+        &self,
+        setup: &SubjectSetup,
+        subject: &Subject,
+    ) -> Result<Option<ReadyService>, String> {
+        let spoken = setup.workloads.iter().filter(|it| subject.answers(&it.name)).cloned();
+        let spoken: Vec<Workload> = spoken.collect();
+        let services = services::of_workloads(&setup.project, &setup.cache, &spoken);
+        let services = services.map_err(|refusal| refusal.to_string())?;
+        let made = |service| services::made(service, &setup.cache, self.halt, &mut |_| {});
+        services.first().map(made).transpose()
     }
 
     /// What is spoken with a subject; HTTP/2 within TLS if it can be, as TLS has cases of its own.

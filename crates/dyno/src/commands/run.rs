@@ -6,6 +6,7 @@ use agents::servers::ServersOn;
 use campaign::capacity;
 use campaign::project::Project;
 use campaign::roster::{Availability, Member};
+use campaign::services;
 use campaign::{Campaign, EACH, Ended, RunResources, as_it_was, expected_checks};
 use clap::Args;
 use lab::build::Recipe;
@@ -119,6 +120,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             if let Some(on) = &flags.server_on {
+                services::refuse_all(&campaign.workloads, "a run on another machine")?;
                 return remote::begin(flags, on, &campaign);
             }
             let campaign = located(campaign, flags)?;
@@ -174,6 +176,8 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
         folder: (member.subject.as_ref().ok())
             .and_then(|subject| campaign.cache.folder(Recipe::from(subject)).ok()),
     });
+    let services = campaign.services.iter();
+    let services = services.map(|service| (service, services::lack(service, &campaign.cache)));
     DryRun {
         experiment: &campaign.experiment,
         workloads: &campaign.workloads,
@@ -182,6 +186,7 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
         address: (!resources.address.is_loopback()).then(|| resources.address.to_string()),
         sources: resources.sources.len(),
         members: members.collect(),
+        services: services.collect(),
         plan: plan(&campaign.experiment, &runners),
         each_check: EACH,
     }

@@ -171,7 +171,7 @@ fn the_tree_is_written_out_to_be_changed_and_wins_then() {
     user.dyno(&["servers", "init", "file"]).status(2).stderr_has("file: ");
     assert_eq!(
         names(&user.here().join("mine")),
-        ["experiments", "probes", "subjects", "workloads"]
+        ["experiments", "probes", "services", "subjects", "workloads"]
     );
     fs::remove_dir_all(user.here().join("mine/subjects/hyper")).unwrap();
     let mut command = user.command(&["servers", "list", "--json"]);

@@ -185,7 +185,9 @@ impl Lab {
     pub(crate) fn left_of(&self, dyno: Pid) -> Vec<String> {
         let mut left: Vec<String> =
             carriers(dyno).iter().map(|pid| format!("process {pid}")).collect();
-        let work = fs::read_dir(self.root.join(".dyno/work")).into_iter().flatten().flatten();
+        // Those of services are in a folder with a short path.
+        let work = [self.root.join(".dyno/work"), "/tmp".into()].into_iter();
+        let work = work.flat_map(fs::read_dir).flatten().flatten();
         let own = work.filter(|entry| is_of(&entry.file_name().to_string_lossy(), dyno));
         left.extend(own.map(|entry| entry.path().display().to_string()));
         groups(Path::new("/sys/fs/cgroup"), dyno, &mut left);

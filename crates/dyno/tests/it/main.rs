@@ -83,6 +83,7 @@ mod secured_http2;
 mod secured_rig;
 mod serve;
 mod serve_queue;
+mod services;
 mod slurm;
 mod sshd;
 mod sshd_rig;

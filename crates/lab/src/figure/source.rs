@@ -74,6 +74,11 @@ impl<'t> Trial<'t> {
         readings::cpu_ns_per_s(self.watched()?)
     }
 
+    /// CPU time of what works beside the subject, nanoseconds a second.
+    pub(super) fn service_cpu_ns_per_s(&self) -> Option<f64> {
+        readings::growth_ns_per_s(self.watched()?, "service.cpu.total")
+    }
+
     /// Whole answers, right or wrong, whenever they came.
     pub(super) fn whole_answers(&self) -> Option<u64> {
         let total = self.total()?;

@@ -37,6 +37,7 @@ const SILENCES: &str = "times from one correct answer (or the beginning of the m
      other servers' turns are not on the clock. In a load of more than 27 minutes, times shorter than a 16,384th of it \
      do not count";
 const SUBJECT: &str = "all processes of the server";
+const SERVICE: &str = "all processes of the workload's service; none without one";
 const FROM_START: &str =
     "from the start of the trial to the end of the measured time, ten readings a second";
 const HELD: &str = "connections of the step";
@@ -342,6 +343,31 @@ trials {
         population: SUBJECT, time: FROM_START,
         trial: |trial| exact(readings::peak(trial.watched()?, "subject.memory.pss")?),
         at_step: Some(Figure::PssMax),
+    }
+    ServiceCpuPerThousand {
+        key: "service_cpu_ms_per_1000", heading: "service CPU/1k", unit: Milliseconds, better: Lower,
+        kind: Reading, column: Main(8),
+        meaning: "the CPU time of what works beside the server, such as a database, for 1,000 correct answers",
+        population: SERVICE, time: "CPU time each second of the measured time, by the throughput",
+        trial: |trial| {
+            let throughput = throughput_per_s(trial.recording?).filter(|per_s| 0.0 < *per_s)?;
+            milliseconds(trial.service_cpu_ns_per_s()? / throughput * 1_000.0)
+        },
+    }
+    ServiceCpuShare {
+        key: "service_cpu_percent", heading: "service CPU", unit: Percent, better: Neither,
+        kind: Reading, column: Nowhere,
+        meaning: "the CPU time of what works beside the server; 100 % is one CPU",
+        population: SERVICE, time: MEASURED,
+        fold: Some(Fold::Amounts),
+        trial: |trial| exact(trial.service_cpu_ns_per_s()? / SECOND as f64 * 100.0),
+    }
+    ServicePssPeak {
+        key: "service_pss_peak_bytes", heading: "service memory", unit: Bytes, better: Lower,
+        kind: Reading, column: Main(9),
+        meaning: "the peak memory of what works beside the server, shared pages divided among processes",
+        population: SERVICE, time: FROM_START,
+        trial: |trial| exact(readings::peak(trial.watched()?, "service.memory.pss")?),
     }
     MemoryPerConnection {
         key: "memory_per_connection_bytes", heading: "memory/conn.", unit: Bytes, better: Lower,

@@ -155,12 +155,12 @@ pub(super) fn subject(
 }
 
 /// Reads parts of one manifest.
-struct Reader<'p> {
-    source: &'p SourceFile,
+pub(crate) struct Reader<'p> {
+    pub(crate) source: &'p SourceFile,
 }
 
 impl Reader<'_> {
-    fn wrong(&self, text: &Spanned<String>, says: String) -> ConfigError {
+    pub(crate) fn wrong(&self, text: &Spanned<String>, says: String) -> ConfigError {
         self.source.wrong(Some(text.span()), says)
     }
 
@@ -175,7 +175,7 @@ impl Reader<'_> {
         }
     }
 
-    fn command(
+    pub(crate) fn command(
         &self,
         text: &Spanned<String>,
         placeholders: &[&str],
@@ -299,14 +299,14 @@ impl Reader<'_> {
         }
     }
 
-    fn needs(&self, needs: &[Spanned<String>]) -> Result<Vec<Need>, ConfigError> {
+    pub(crate) fn needs(&self, needs: &[Spanned<String>]) -> Result<Vec<Need>, ConfigError> {
         let need = |text: &Spanned<String>| {
             Need::parse(text.get_ref()).map_err(|says| self.wrong(text, says))
         };
         needs.iter().map(need).collect()
     }
 
-    fn packages(&self, packages: &[Spanned<String>]) -> Result<(), ConfigError> {
+    pub(crate) fn packages(&self, packages: &[Spanned<String>]) -> Result<(), ConfigError> {
         match packages.iter().find(|package| !is_package(package.get_ref())) {
             None => Ok(()),
             Some(odd) => {
@@ -315,7 +315,7 @@ impl Reader<'_> {
         }
     }
 
-    fn variables<'a>(
+    pub(crate) fn variables<'a>(
         &self,
         mut names: impl Iterator<Item = &'a Spanned<String>>,
     ) -> Result<(), ConfigError> {
@@ -339,7 +339,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn ready(&self, text: Option<&Spanned<String>>) -> Result<Duration, ConfigError> {
+    pub(crate) fn ready(&self, text: Option<&Spanned<String>>) -> Result<Duration, ConfigError> {
         text.map_or(Ok(Duration::from_secs(30)), |text| {
             amounts::time(text.get_ref()).map_err(|says| self.wrong(text, says))
         })
@@ -347,11 +347,11 @@ impl Reader<'_> {
 }
 
 /// Placeholders that are filled with nothing, to check that there are no others.
-fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
+pub(crate) fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
     names.iter().map(|name| (*name, "")).collect()
 }
 
-fn texts(list: Vec<Spanned<String>>) -> Vec<String> {
+pub(crate) fn texts(list: Vec<Spanned<String>>) -> Vec<String> {
     list.into_iter().map(Spanned::into_inner).collect()
 }
 

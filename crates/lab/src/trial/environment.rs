@@ -4,22 +4,25 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Candidate, Elsewhere, Launcher, Setup};
+use crate::arrival::Setback;
 use crate::build::program;
 use crate::command::{Placeholders, shown};
+use crate::dataset::Dataset;
 use crate::experiment::Wanted;
 use crate::identity::Identity;
 use crate::manner::Protocol;
-use crate::record::Fact;
+use crate::record::{Fact, Outcome, OutcomeKind};
+use crate::service::{Counters, RunningService, ServiceStart, Unstarted};
 use crate::subject::Serving;
-use load::CpuReader;
+use load::{CpuReader, Halt};
 use machine::conditions::{Cpus, Group, Split};
 use machine::monitor::{Watch, WatchPlan, cpu_ns_below};
 use machine::namespace;
 use machine::owned::WorkFolder;
-use machine::process::{Marker, Running, Spec, launch};
+use machine::process::{Exit, Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
 use wire::Dataset;
 
@@ -65,6 +68,8 @@ pub(crate) struct Environment {
     group: Option<Group>,
     work: WorkFolder,
     probe_socket: Option<PathBuf>,
+    /// What the workload needs beside the subject.
+    service: Option<RunningService>,
 }
 
 impl Environment {
@@ -139,7 +144,77 @@ impl Environment {
         let given = port;
         let port = AtomicU16::new(given);
         let (began, address) = (Instant::now(), environment_setup.address);
-        Ok(Environment { began, address, port, given, command, marker, group, work, probe_socket })
+        let service = None;
+        Ok(Environment {
+            began,
+            address,
+            port,
+            given,
+            command,
+            marker,
+            group,
+            work,
+            probe_socket,
+            service,
+        })
+    }
+
+    /// Starts what the workload needs beside the subject, with the tables of this seed. The trial begins after that.
+    pub(crate) fn start_service(
+        &mut self,
+        environment_setup: EnvironmentSetup<'_>,
+        candidate: Candidate<'_>,
+        seed: u64,
+        halt: &Halt,
+        facts: &mut Vec<Fact>,
+    ) -> Result<(), Setback> {
+        let Some(ready) = candidate.service else { return Ok(()) };
+        let limits = environment_setup.limits;
+        let service = RunningService::start(ServiceStart {
+            launcher: environment_setup.launcher,
+            ready,
+            cpus: limits.map(|limits| &limits.split.subject),
+            files: limits.map(|limits| limits.files),
+            dataset: &Dataset::of(seed),
+            server_port: self.given,
+            is_halted: &|| halt.is_asked(),
+        });
+        let outcome = |kind, says| Setback::Final(Outcome { kind, says });
+        let service = service.map_err(|unstarted| match unstarted {
+            Unstarted::PortTaken(says) => Setback::PortTaken(says),
+            Unstarted::Died(says) => outcome(OutcomeKind::ServiceDied, says),
+            Unstarted::Unable(says) => outcome(OutcomeKind::Unable, says),
+            Unstarted::Halted => outcome(OutcomeKind::Interrupted, "interrupted".into()),
+        })?;
+        facts.push(service.fact());
+        self.service = Some(service);
+        self.began = Instant::now();
+        Ok(())
+    }
+
+    /// How the subject ended, or what it needs beside it, if one of them has.
+    pub(crate) fn ended(&self, running: &mut Running) -> Option<Exit> {
+        running.ended().or_else(|| self.service.as_ref()?.ended())
+    }
+
+    /// Whether what the subject needs beside it has ended.
+    pub(crate) fn service_has_ended(&self) -> bool {
+        self.service.as_ref().is_some_and(|service| service.ended().is_some())
+    }
+
+    /// That it has ended, and how. What it broke may be seen first: so long is waited for its end.
+    pub(crate) fn service_death(&self, patience: Duration) -> Option<String> {
+        let service = self.service.as_ref()?;
+        let until = Instant::now() + patience;
+        while service.ended().is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        service.death()
+    }
+
+    /// What the service has counted so far, if there is one that counts.
+    pub(crate) fn counters(&self) -> Option<Result<Counters, String>> {
+        self.service.as_ref()?.counters()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -191,6 +266,7 @@ impl Environment {
             env.push(("PORT".into(), self.port().to_string()));
             env.push(("PWD".into(), candidate.built.folder.display().to_string()));
         }
+        env.extend(self.service.iter().flat_map(RunningService::gives));
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
             for (name, value) in environment_setup.launcher.cache.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
@@ -220,6 +296,7 @@ impl Environment {
             found: Vec::new(),
             port: Some(self.port()),
             probe_socket: self.probe_socket.clone(),
+            service: self.service.as_ref().map(RunningService::watch),
         })
     }
 

@@ -58,6 +58,7 @@ impl Trial<'_, '_> {
             readings: None,
             port,
             probe_socket: None,
+            service: None,
         })
         .map_err(|error| unable(format!("no monitor: {error}")))?;
         let ended = trial.between(site, began, &watch, record, report);

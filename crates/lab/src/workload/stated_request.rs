@@ -100,6 +100,7 @@ impl Workload {
         Ok(Workload {
             name: name.into(),
             title,
+            service: None,
             questions: vec![question],
             source: source(name, kept)?,
         })

@@ -84,6 +84,7 @@ fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>)
         launcher: Launcher { cache: &cache, warden: &warden, identity: None },
         workloads: &workloads,
         protocol: Protocol::Http1,
+        service: None,
         halt,
     };
     let subject = subject("['hello', 'post']", run);

@@ -38,6 +38,10 @@ pub const CATALOG: &[ReadingSpec] = &[
     total("subject.io.written", "bytes"),
     total("subject.disk.read", "bytes"),
     total("subject.disk.written", "bytes"),
+    total("service.cpu.total", "ns"),
+    level("service.memory.rss", "bytes"),
+    level("service.memory.pss", "bytes"),
+    level("service.processes", "count"),
     total("load.cpu", "ns"),
     total("load.helpers.cpu", "ns"),
     level("load.memory.rss", "bytes"),
@@ -70,7 +74,7 @@ pub const CATALOG: &[ReadingSpec] = &[
 ];
 
 /// First words of dyno's own names: no probe may use them.
-pub(super) const OURS: [&str; 5] = ["subject", "load", "watch", "machine", "kernel"];
+pub(super) const OURS: [&str; 6] = ["subject", "service", "load", "watch", "machine", "kernel"];
 
 /// Whether a reading of dyno's own only grows.
 #[must_use]

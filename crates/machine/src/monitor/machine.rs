@@ -19,7 +19,7 @@ pub(super) struct Machine {
     pressures: Vec<(&'static str, Reread)>,
     frequencies: Vec<PathBuf>,
     throttle: Throttle,
-    /// What was used by programs, by the subject and by dyno when it began.
+    /// What was used by programs, by the subject, and by dyno with what it started besides, when it began.
     zero: Option<[f64; 3]>,
     other: f64,
     /// How far the wall clock was ahead of the monotonic clock when it began.
@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// Call it after the subject and dyno have been read: the time that they used is subtracted.
+    /// Call it after the subject, the service and dyno have been read: the time that they used is subtracted.
     pub(super) fn read(&mut self, tick: &mut Tick) {
         let text = self.stat.as_ref().and_then(|file| file.text(&mut self.buffer));
         if let Some(times) = text.and_then(Times::read) {
@@ -63,7 +63,7 @@ impl Machine {
             tick.put("machine.cpu.steal", ns(times.steal));
             let value = |name| tick.value(name).unwrap_or(0.0);
             let subject = value("subject.cpu.total");
-            let own = value("load.cpu") + value("load.helpers.cpu");
+            let own = value("load.cpu") + value("load.helpers.cpu") + value("service.cpu.total");
             let tasks = self.tasks.as_ref().and_then(|file| file.text(&mut self.buffer));
             let programs = tasks.and_then(whole).unwrap_or_else(|| ns(times.programs));
             let now = [programs, subject, own];

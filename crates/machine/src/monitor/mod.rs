@@ -1,4 +1,4 @@
-//! Watches a trial: the subject's processes, dyno's own threads, the machine, the kernel's network, and the probe
+//! Watches a trial: the processes of the subject and of a service, dyno's own threads, the machine, the kernel's network, and the probe
 //! inside the subject. `docs/readings.md` names every reading.
 //!
 //! One thread reads everything ten times a second, and expensive readings more seldom: never more than a quarter of a
@@ -11,6 +11,7 @@ mod log;
 mod machine;
 mod own;
 mod proc;
+mod service;
 mod subject;
 mod throttle;
 
@@ -36,6 +37,8 @@ pub use catalog::{CATALOG, ReadingSpec};
 pub use catalog::{grows as reading_grows, unit as reading_unit};
 pub use inside::is_probe_name;
 pub(crate) use proc::{cell, column};
+use service::Service;
+pub use service::ServiceWatch;
 pub use subject::{cpu_ns_below, cpu_ns_of, resident_bytes};
 
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub struct WatchPlan {
     pub port: Option<u16>,
     /// The path of the socket to which a probe inside the subject connects.
     pub probe_socket: Option<PathBuf>,
+    /// What works beside the subject.
+    pub service: Option<ServiceWatch>,
 }
 
 impl WatchPlan {
@@ -81,6 +86,7 @@ impl Watch {
         let monitors = Monitors {
             subject: Subject::new(Arc::clone(&root), plan.found.clone(), plan.readings.clone()),
             own: Own::new(&plan.helpers),
+            service: plan.service.as_ref().map(Service::new),
             machine: Machine::new(),
             kernel: None,
             inside,
@@ -137,6 +143,7 @@ struct Monitors {
     plan: WatchPlan,
     subject: Subject,
     own: Own,
+    service: Option<Service>,
     machine: Machine,
     /// Opened by the watching thread: it reads the network of that thread.
     kernel: Option<Kernel>,
@@ -153,6 +160,7 @@ impl Monitors {
             self.own.read(&mut tick);
             tick.put("watch.late", now.saturating_duration_since(due).as_nanos() as f64);
             self.subject.read(&mut tick);
+            self.service.iter_mut().for_each(|service| service.read(&mut tick, false));
             self.machine.read(&mut tick);
             if let Some(kernel) = &mut self.kernel {
                 kernel.read(&mut tick);
@@ -171,6 +179,7 @@ impl Monitors {
         let mut last = Tick::at(self.plan.began.elapsed());
         self.own.read(&mut last);
         self.subject.read_last(&mut last);
+        self.service.iter_mut().for_each(|service| service.read(&mut last, true));
         self.machine.read(&mut last);
         if let Some(kernel) = &mut self.kernel {
             kernel.read(&mut last);

@@ -38,6 +38,7 @@ fn plan(running: &Running) -> WatchPlan {
         found: Vec::new(),
         helpers: Vec::new(),
         probe_socket: None,
+        service: None,
     }
 }
 
@@ -227,6 +228,7 @@ fn connections_that_wait_to_be_accepted_are_seen() {
         found: Vec::new(),
         helpers: Vec::new(),
         probe_socket: None,
+        service: None,
     });
     let watch = watch.unwrap();
     eventually("five", || watch.latest("kernel.tcp.accept_queue") == Some(5.0));

@@ -78,6 +78,7 @@ fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
         | OutcomeKind::Skipped
         | OutcomeKind::NotReady
         | OutcomeKind::Died
+        | OutcomeKind::ServiceDied
         | OutcomeKind::WrongServer
         | OutcomeKind::Unable
         | OutcomeKind::Interrupted => Gravity::Note,
@@ -108,6 +109,7 @@ fn is_of_the_server(kind: OutcomeKind) -> bool {
         | OutcomeKind::Wrong => true,
         OutcomeKind::Measured
         | OutcomeKind::Skipped
+        | OutcomeKind::ServiceDied
         | OutcomeKind::Unable
         | OutcomeKind::Interrupted => false,
     }

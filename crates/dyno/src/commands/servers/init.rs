@@ -59,7 +59,8 @@ fn says(folder: &Path) -> String {
          subjects/     {} servers, a folder each\n  \
          experiments/  {} comparisons, a file each, and the figures of the articles that they repeat\n  \
          workloads/    {} kinds of requests and their right answers, a file each\n  \
-         probes/       {} probe, which looks inside a runtime\n\
+         probes/       {} probe, which looks inside a runtime\n  \
+         services/     {} service, which works beside a server\n\
          next: cd {}; dyno servers list; dyno run demo\n",
         count(embedded::FILES.len() as u64),
         folder.display(),
@@ -67,6 +68,7 @@ fn says(folder: &Path) -> String {
         files("experiments/", ".toml"),
         files("workloads/", ".toml"),
         files("probes/", "/probe.toml"),
+        files("services/", "/service.toml"),
         folder.display(),
     )
 }

@@ -1,15 +1,17 @@
-//! `dyno servers list`: subjects, workloads and experiments; what is missing on this machine and how to get it.
+//! `dyno servers list`: subjects, services, workloads and experiments; what is missing on this machine and how to get it.
 
 use clap::Args;
 use lab::experiment::{Experiment, Subjects};
+use lab::service::Service;
 use lab::workload::Workload;
 
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
 use campaign::roster::{self, Availability, Member};
+use campaign::services;
 use report::listing::{self, Listing, NamedRow, SubjectRow};
 
-/// List the servers, workloads and experiments that there are, and what is missing on this machine
+/// List the servers, services, workloads and experiments that there are, and what is missing on this machine
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ListFlags {
@@ -55,10 +57,20 @@ fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
             Err(error) => NamedRow { name, says: String::new(), error: Some(error.to_string()) },
         }
     });
+    let services = project.services().into_iter().map(|name| {
+        match Service::read(&project.root, &name, &cache.variables) {
+            Ok(service) => {
+                let error = services::lack(&service, cache);
+                NamedRow { name, says: service.title, error }
+            }
+            Err(error) => NamedRow { name, says: String::new(), error: Some(error.to_string()) },
+        }
+    });
     Listing {
         format: "dyno.list/1",
         project: project.root.display().to_string(),
         is_embedded: project.is_embedded(),
+        services: services.collect(),
         workloads: workloads.collect(),
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),

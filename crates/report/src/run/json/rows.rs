@@ -89,7 +89,7 @@ json_type! {
         number: u32,
         /// which round, from 1
         round: u32 = weighed.repeat + 1,
-        /// measured, skipped, not-ready, wrong, died, wrong-server, unable or interrupted
+        /// measured, skipped, not-ready, wrong, died, service-died, wrong-server, unable or interrupted
         outcome: &'static str = weighed.outcome.kind.name(),
         /// this in words
         says: &'t str = &weighed.outcome.says,

@@ -1,0 +1,148 @@
+//! What workloads need beside a server: services, read and made before the run, and refused where dyno cannot start them.
+
+use lab::Refusal;
+use lab::build::{BuildCache, Fitness};
+use lab::experiment::Experiment;
+use lab::record::Fact;
+use lab::service::{ReadyService, Service};
+use lab::subject::{Serving, Subject};
+use lab::workload::Workload;
+use load::Halt;
+
+use crate::event::{Event, Watch};
+use crate::project::{Project, unknown};
+use crate::roster::{Member, has_apt, lacking, unbuilt};
+use crate::{Campaign, Entrant};
+
+/// The facts of a run that name its services begin so.
+pub(crate) const SERVICE: &str = "service.";
+
+/// The services that these workloads name, each once.
+pub fn of_workloads(
+    project: &Project,
+    cache: &BuildCache,
+    workloads: &[Workload],
+) -> Result<Vec<Service>, Refusal> {
+    let mut services: Vec<Service> = Vec::new();
+    for workload in workloads {
+        let Some(name) = &workload.service else { continue };
+        let known = project.services();
+        if !known.contains(name) {
+            let says = unknown("service", name, &known, "a folder in `services/` describes one");
+            return Err(workload.source.wrong_name(name, says.to_string()).into());
+        }
+        if !services.iter().any(|service| service.name == *name) {
+            services.push(Service::read(&project.root, name, &cache.variables)?);
+        }
+    }
+    Ok(services)
+}
+
+/// Refuses what no service can be started for.
+pub(crate) fn refuse(
+    experiment: &Experiment,
+    workloads: &[Workload],
+    members: &[Member],
+) -> Result<(), Refusal> {
+    let Some((workload, service)) = named(workloads) else { return Ok(()) };
+    let file = &experiment.source.name;
+    if experiment.slices.is_some() {
+        return Err(Refusal::new(format!(
+            "{file}: in slices all servers live at once, and so would the service `{service}` of each, which workload \
+             `{workload}` needs; leave `slices` out"
+        )));
+    }
+    let runs_already = |subject: &&Subject| {
+        matches!(subject.serving, Serving::ByUrl(_) | Serving::Found(_))
+            && subject.answers(workload)
+    };
+    match members.iter().filter_map(|member| member.subject.as_ref().ok()).find(runs_already) {
+        None => Ok(()),
+        Some(subject) => Err(Refusal::new(format!(
+            "{file}: `{}` runs already, and cannot be given the service `{service}` that workload `{workload}` needs; \
+             leave it out, or load it with a workload that needs none",
+            subject.name
+        ))),
+    }
+}
+
+/// The first workload that needs a service, and that.
+fn named(workloads: &[Workload]) -> Option<(&str, &str)> {
+    workloads.iter().find_map(|it| Some((it.name.as_str(), it.service.as_deref()?)))
+}
+
+/// Refuses workloads that need a service, where none is started; `here` says where, as in `a race`.
+pub fn refuse_all(workloads: &[Workload], here: &str) -> Result<(), Refusal> {
+    match named(workloads) {
+        None => Ok(()),
+        Some((workload, service)) => Err(Refusal::new(format!(
+            "workload `{workload}` needs the service `{service}` beside the server, and {here} starts none; measure it by \
+             an experiment on this machine: dyno run EXPERIMENT"
+        ))),
+    }
+}
+
+/// Why a service cannot be used here, and what to do about it.
+pub fn lack(service: &Service, cache: &BuildCache) -> Option<String> {
+    let needs = match cache.fitness(service.into()) {
+        Ok(Fitness::Built(_) | Fitness::Buildable) => return None,
+        Ok(Fitness::Missing(needs)) => needs,
+        Err(error) => return Some(error.to_string()),
+    };
+    let Service { name, debian, home, advice, .. } = service;
+    Some(lacking(&needs, (name, debian, home, advice.as_deref()), has_apt(cache)))
+}
+
+/// Makes a service's template, if that has not been done; or says why it cannot be.
+pub fn made(
+    service: &Service,
+    cache: &BuildCache,
+    halt: &Halt,
+    watch: Watch<'_>,
+) -> Result<ReadyService, String> {
+    let name = &service.name;
+    if let Some(lack) = lack(service, cache) {
+        return Err(format!("its service `{name}` {lack}"));
+    }
+    let made = cache.service(service, &|| halt.is_asked(), &mut |command| {
+        watch(&Event::Building { name, command });
+    });
+    made.map_err(|error| unbuilt(name, &error, &format!("its service `{name}`"), watch))
+}
+
+impl Campaign {
+    /// The services of the workloads that a subject answers.
+    pub(crate) fn services_of(
+        &self,
+        subject: &Subject,
+        halt: &Halt,
+        watch: Watch<'_>,
+    ) -> Result<Vec<ReadyService>, String> {
+        let needs = |service: &&Service| {
+            let names_it = |it: &&Workload| it.service.as_ref() == Some(&service.name);
+            self.workloads.iter().filter(names_it).any(|workload| subject.answers(&workload.name))
+        };
+        self.services
+            .iter()
+            .filter(needs)
+            .map(|service| made(service, &self.cache, halt, watch))
+            .collect()
+    }
+}
+
+/// What is said of its services in a run: version, template and settings.
+pub(crate) fn facts(entrants: &[Entrant]) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    for ready in entrants.iter().flat_map(|entrant| &entrant.services) {
+        let name = format!("{SERVICE}{}", ready.service.name);
+        if facts.iter().any(|fact| fact.name == name) {
+            continue;
+        }
+        let version = if ready.version.is_empty() { &ready.service.title } else { &ready.version };
+        let value = format!("{version}; template {}", ready.built.hash);
+        facts.push(Fact { name: name.clone(), value });
+        let settings = (!ready.settings.is_empty()).then(|| ready.settings.join(", "));
+        facts.extend(settings.map(|value| Fact { name: format!("{name}.settings"), value }));
+    }
+    facts
+}

@@ -1,0 +1,267 @@
+//! A service that works beside a server, such as a database: a folder in `services/`. Its manifest says by which commands
+//! it is made, started, seeded and read; dyno knows none of them.
+
+mod private_folder;
+mod running;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::build::{BuildPlan, Built};
+use crate::command::{Command, Placeholders};
+use crate::need::{Need, Surroundings};
+use crate::source_file::{ConfigError, SourceFile};
+use crate::subject::BUILD_HOLES;
+use crate::subject::manifest::{Reader, empty, texts};
+
+pub use private_folder::private_root;
+pub(crate) use private_folder::{PrivateFolder, copy_all};
+pub use running::Counters;
+pub(crate) use running::{RunningService, ServiceStart, Unstarted};
+
+/// What a workload needs beside the server.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// Its folder's name.
+    pub name: String,
+    pub folder: PathBuf,
+    /// Its manifest.
+    pub source: SourceFile,
+    pub title: String,
+    pub home: String,
+    /// How its template is made: each trial gets a copy of it.
+    pub plan: BuildPlan,
+    /// The Debian packages that provide what it needs.
+    pub debian: Vec<String>,
+    /// How to get what those packages cannot provide.
+    pub advice: Option<String>,
+    /// What installing these packages would start, and the commands that prevent it, run before.
+    pub starts: Option<(String, Vec<Command>)>,
+    /// The command that is the service: it runs until it is asked to end.
+    pub run: Command,
+    /// The signal that asks it to end.
+    pub stop_signal: i32,
+    /// Succeeds once it can be used.
+    pub ready: Command,
+    /// How long that may take.
+    pub ready_within: Duration,
+    /// Run in order, once it is ready.
+    pub seed: Vec<Command>,
+    /// Prints a table as CSV.
+    pub read: Option<Command>,
+    /// Prints what it has counted since it was seeded: `name=number` pairs.
+    pub counters: Option<Command>,
+    /// Puts it under the load of the workload's queries, with nothing before it.
+    pub ceiling: Option<Command>,
+    /// Prints its version.
+    pub version: Option<Command>,
+    /// The file of the template whose lines are its settings.
+    pub settings: Option<PathBuf>,
+    /// What a reader of the numbers should know.
+    pub notes: String,
+    /// Variables of its own commands in a trial.
+    pub env: Vec<(String, String)>,
+    /// Variables that the server is given.
+    pub gives: Vec<(String, String)>,
+}
+
+/// A service with its template, and what is said of both in a run.
+#[derive(Clone, Debug)]
+pub struct ReadyService {
+    pub service: Service,
+    pub built: Built,
+    /// As its version command prints it; empty if it does not.
+    pub version: String,
+    /// Its settings, one each.
+    pub settings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    title: String,
+    #[serde(default)]
+    home: String,
+    #[serde(default)]
+    needs: Vec<Spanned<String>>,
+    programs: Option<Spanned<String>>,
+    #[serde(default)]
+    debian: Vec<Spanned<String>>,
+    advice: Option<String>,
+    starts: Option<Spanned<String>>,
+    #[serde(default)]
+    prevent: Vec<Spanned<String>>,
+    #[serde(default)]
+    build: Vec<Spanned<String>>,
+    run: Spanned<String>,
+    stop: Option<Spanned<String>>,
+    ready: Spanned<String>,
+    ready_within: Option<Spanned<String>>,
+    #[serde(default)]
+    seed: Vec<Spanned<String>>,
+    read: Option<Spanned<String>>,
+    counters: Option<Spanned<String>>,
+    ceiling: Option<Spanned<String>>,
+    version: Option<Spanned<String>>,
+    settings: Option<Spanned<PathBuf>>,
+    #[serde(default)]
+    notes: String,
+    #[serde(default)]
+    env: BTreeMap<Spanned<String>, Spanned<String>>,
+    gives: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// Placeholders of its commands in a trial. The password is in variables alone: whoever may list processes sees what
+/// stands in a command.
+const HOLES: [&str; 3] = ["port", "work", "dyno"];
+const READ_HOLES: [&str; 4] = ["port", "work", "dyno", "table"];
+const CEILING_HOLES: [&str; 5] = ["port", "work", "dyno", "connections", "seconds"];
+/// Those of its variables.
+const ENV_HOLES: [&str; 4] = ["port", "work", "dyno", "password"];
+/// Where programs are besides the service's own.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+impl Service {
+    /// Reads `services/NAME/service.toml` below the project's root. `variables` are the user's.
+    pub fn read(
+        root: &Path,
+        name: &str,
+        variables: &[(String, String)],
+    ) -> Result<Service, ConfigError> {
+        let file = format!("services/{name}/service.toml");
+        Service::parse(root, name, SourceFile::read(&root.join(&file), &file)?, variables)
+    }
+
+    /// Reads a manifest's text.
+    pub fn parse(
+        root: &Path,
+        name: &str,
+        source: SourceFile,
+        variables: &[(String, String)],
+    ) -> Result<Service, ConfigError> {
+        let manifest: Manifest = source.parse()?;
+        let reader = Reader { source: &source };
+        reader.packages(&manifest.debian)?;
+        reader.variables(manifest.env.keys().chain(manifest.gives.keys()))?;
+        let command = |text: &Spanned<String>| reader.command(text, &HOLES);
+        let some = |text: &Option<Spanned<String>>, holes: &[&str]| {
+            text.as_ref().map(|text| reader.command(text, holes)).transpose()
+        };
+        let all = |list: &[Spanned<String>], holes: &[&str]| {
+            list.iter().map(|text| reader.command(text, holes)).collect::<Result<Vec<_>, _>>()
+        };
+        let path = programs(&reader, manifest.programs.as_ref(), variables)?;
+        let env = [("PATH".to_string(), path), ("HOME".into(), "{build}".into())];
+        Ok(Service {
+            name: name.into(),
+            folder: root.join("services").join(name),
+            plan: BuildPlan {
+                needs: reader.needs(&manifest.needs)?,
+                commands: all(&manifest.build, &BUILD_HOLES)?,
+                env: env.to_vec(),
+                ..BuildPlan::default()
+            },
+            starts: starts(&reader, &manifest, all(&manifest.prevent, &[])?)?,
+            run: command(&manifest.run)?,
+            stop_signal: stop_signal(&reader, manifest.stop.as_ref())?,
+            ready: command(&manifest.ready)?,
+            ready_within: reader.ready(manifest.ready_within.as_ref())?,
+            seed: all(&manifest.seed, &HOLES)?,
+            read: some(&manifest.read, &READ_HOLES)?,
+            counters: some(&manifest.counters, &HOLES)?,
+            ceiling: some(&manifest.ceiling, &CEILING_HOLES)?,
+            version: some(&manifest.version, &BUILD_HOLES)?,
+            settings: manifest.settings.as_ref().map(|file| inside(&reader, file)).transpose()?,
+            env: variables_of(&reader, manifest.env)?,
+            gives: variables_of(&reader, manifest.gives)?,
+            title: manifest.title,
+            home: manifest.home,
+            debian: texts(manifest.debian),
+            advice: manifest.advice,
+            notes: manifest.notes,
+            source,
+        })
+    }
+}
+
+/// The PATH of its commands: its own programs first.
+fn programs(
+    reader: &Reader<'_>,
+    folder: Option<&Spanned<String>>,
+    variables: &[(String, String)],
+) -> Result<String, ConfigError> {
+    let Some(folder) = folder else { return Ok(PATH.into()) };
+    if !folder.get_ref().starts_with('/') {
+        let says = "the folder of its programs is a path from /";
+        return Err(reader.wrong(folder, says.into()));
+    }
+    let need = Need::parse(folder.get_ref()).map_err(|says| reader.wrong(folder, says))?;
+    // Where it is missing, `needs` says so.
+    let found = need.found(Surroundings { variables });
+    Ok(found.map_or(PATH.into(), |found| format!("{}:{PATH}", found.display())))
+}
+
+fn starts(
+    reader: &Reader<'_>,
+    manifest: &Manifest,
+    commands: Vec<Command>,
+) -> Result<Option<(String, Vec<Command>)>, ConfigError> {
+    match (&manifest.starts, manifest.prevent.first()) {
+        (None, None) => Ok(None),
+        (Some(starts), Some(_)) => Ok(Some((starts.get_ref().clone(), commands))),
+        (Some(starts), None) => {
+            let says = "what a package starts is to be prevented: say how, in `prevent`";
+            Err(reader.wrong(starts, says.into()))
+        }
+        (None, Some(first)) => {
+            Err(reader.wrong(first, "say in `starts` what this prevents".into()))
+        }
+    }
+}
+
+fn stop_signal(reader: &Reader<'_>, name: Option<&Spanned<String>>) -> Result<i32, ConfigError> {
+    match name.map(|name| (name, name.get_ref().as_str())) {
+        None | Some((_, "TERM")) => Ok(15),
+        Some((_, "INT")) => Ok(2),
+        Some((_, "QUIT")) => Ok(3),
+        Some((name, other)) => {
+            let says = format!(
+                "`{}` does not ask it to end; write TERM, INT or QUIT",
+                other.escape_debug()
+            );
+            Err(reader.wrong(name, says))
+        }
+    }
+}
+
+/// A file of the template.
+fn inside(reader: &Reader<'_>, file: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+    let is_plain = |part| matches!(part, std::path::Component::Normal(_));
+    match file.get_ref().components().all(is_plain) {
+        true => Ok(file.get_ref().clone()),
+        false => {
+            let says = "a file of the template is named by a path from the template's folder";
+            Err(reader.source.wrong(Some(file.span()), says))
+        }
+    }
+}
+
+fn variables_of(
+    reader: &Reader<'_>,
+    env: BTreeMap<Spanned<String>, Spanned<String>>,
+) -> Result<Vec<(String, String)>, ConfigError> {
+    let known = empty(&ENV_HOLES);
+    let checked = |(name, value): (Spanned<String>, Spanned<String>)| {
+        let filled = Placeholders { known: &known }.fill(value.get_ref());
+        filled.map_err(|error| reader.wrong(&value, error.to_string()))?;
+        Ok((name.into_inner(), value.into_inner()))
+    };
+    env.into_iter().map(checked).collect()
+}
+
+#[cfg(test)]
+mod tests;

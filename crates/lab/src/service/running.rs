@@ -1,0 +1,303 @@
+//! A service that runs beside the server of one trial: a copy of its template, in a folder and under a user of its own.
+
+mod commands;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::private_folder::private_root;
+use super::{PrivateFolder, ReadyService, Service};
+use crate::arrival::{found_its_port_taken, last_words};
+use crate::dataset::Dataset;
+use crate::record::Fact;
+use crate::trial::Launcher;
+use commands::{Commands, Failed};
+use machine::conditions::{Cpus, Group};
+use machine::monitor::ServiceWatch;
+use machine::process::{Exit, Marker, Running, launch};
+use machine::sockets::{PORTS, free_port};
+use machine::unprivileged::stranger;
+
+/// What a service has counted since it was seeded, by names of its own.
+pub type Counters = BTreeMap<String, u64>;
+
+/// The time between two attempts to use it.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
+/// How long one attempt may take, however little time is left.
+const ATTEMPT: Duration = Duration::from_secs(5);
+/// No command that seeds or reads it takes longer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What a service is started with.
+#[derive(Clone, Copy)]
+pub(crate) struct ServiceStart<'a> {
+    pub(crate) launcher: Launcher<'a>,
+    pub(crate) ready: &'a ReadyService,
+    /// The CPUs that it may use; all if there are none.
+    pub(crate) cpus: Option<&'a Cpus>,
+    /// How many files it may open; as many as dyno if that is not said.
+    pub(crate) files: Option<u64>,
+    /// Its rows.
+    pub(crate) dataset: &'a Dataset,
+    /// The port that is the server's.
+    pub(crate) server_port: u16,
+    pub(crate) is_halted: &'a dyn Fn() -> bool,
+}
+
+/// Why a service could not be used.
+#[derive(Debug)]
+pub(crate) enum Unstarted {
+    /// Another process had its port before it.
+    PortTaken(String),
+    /// It ended.
+    Died(String),
+    /// It could not be prepared.
+    Unable(String),
+    Halted,
+}
+
+/// A running service. Dropping it ends it, and removes all that is left of it.
+#[derive(Debug)]
+pub(crate) struct RunningService {
+    running: Mutex<Running>,
+    group: Option<Group>,
+    ready: ReadyService,
+    commands: Commands,
+    /// How it was started, in a sentence.
+    fact: Fact,
+    began: Instant,
+    // Last: it is removed when nothing runs in it any more.
+    folder: PrivateFolder,
+}
+
+impl RunningService {
+    /// Copies, starts and seeds it.
+    pub(crate) fn start(setup: ServiceStart<'_>) -> Result<RunningService, Unstarted> {
+        let ReadyService { service, built, .. } = setup.ready;
+        let marker = Marker::unique();
+        let before = Instant::now();
+        let root = private_root(&setup.launcher.cache.variables);
+        let copied = PrivateFolder::copy_of(&built.folder, &root, &marker, stranger());
+        let folder = copied.map_err(|error| {
+            let says =
+                format!("the template of service `{}` cannot be copied: {error}", service.name);
+            Unstarted::Unable(says)
+        })?;
+        let copied_after = before.elapsed();
+        write_tables(&folder, setup.dataset).map_err(|error| {
+            Unstarted::Unable(format!("the tables of service `{}`: {error}", service.name))
+        })?;
+        let (group, _) = Group::create(&marker, None);
+        let commands = Commands::new(setup, &folder, port_beside(setup.server_port)?, password()?);
+        let began = Instant::now();
+        let run = commands.spec(
+            marker,
+            &service.run,
+            group.as_ref().map(Group::membership),
+            service.stop_signal,
+        );
+        let running = launch(setup.launcher.warden, &run).map_err(|error| {
+            Unstarted::Unable(format!(
+                "service `{}`: `{}` cannot be run: {error}",
+                service.name, service.run
+            ))
+        })?;
+        let ready = setup.ready.clone();
+        let running = Mutex::new(running);
+        let fact = Fact { name: "service".into(), value: String::new() };
+        let mut started = RunningService { running, group, ready, commands, fact, began, folder };
+        started.wait_until_ready(service, setup.is_halted)?;
+        let ready_after = began.elapsed();
+        started.seed(service, setup.is_halted)?;
+        started.compare(setup.dataset).map_err(Unstarted::Unable)?;
+        let seeded_after = began.elapsed() - ready_after;
+        let ms = |time: Duration| time.as_millis();
+        let user =
+            started.folder.user().map_or("the caller".into(), |(user, _)| format!("user {user}"));
+        started.fact.value = format!(
+            "{}: copied in {} ms, ready {} ms after its start, seeded in {} ms; as {user}, in {}",
+            service.name,
+            ms(copied_after),
+            ms(ready_after),
+            ms(seeded_after),
+            root.display()
+        );
+        Ok(started)
+    }
+
+    /// How it was started.
+    pub(crate) fn fact(&self) -> Fact {
+        self.fact.clone()
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&self) -> Option<Exit> {
+        self.running().ended()
+    }
+
+    /// That it ended, with its last words, if it has.
+    pub(crate) fn death(&self) -> Option<String> {
+        let exit = self.ended()?;
+        let words = last_words(&self.running().tail());
+        Some(format!("service `{}` ended: {exit}{words}", self.ready.service.name))
+    }
+
+    /// The variables that the server is given.
+    pub(crate) fn gives(&self) -> Vec<(String, String)> {
+        self.commands.fill_all(&self.ready.service.gives)
+    }
+
+    /// What the monitors follow.
+    pub(crate) fn watch(&self) -> ServiceWatch {
+        let readings = self.group.as_ref().map(Group::readings);
+        ServiceWatch { root: self.running().warden_pid(), readings }
+    }
+
+    /// What it has counted since it was seeded; none if it does not count.
+    pub(crate) fn counters(&self) -> Option<Result<Counters, String>> {
+        let command = self.ready.service.counters.as_ref()?;
+        let text = self.commands.run(command, &[], LONGEST, &|| false).map_err(|it| it.to_string());
+        Some(text.and_then(|text| counters(&text)))
+    }
+
+    /// The rows of a table in the order of their ids, as CSV; none if it has no command for that.
+    pub(crate) fn table(&self, name: &str) -> Option<Result<String, String>> {
+        let command = self.ready.service.read.as_ref()?;
+        let text = self.commands.run(command, &[("table", name)], LONGEST, &|| false);
+        Some(text.map_err(|failed| failed.to_string()))
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_until_ready(
+        &self,
+        service: &Service,
+        is_halted: &dyn Fn() -> bool,
+    ) -> Result<(), Unstarted> {
+        loop {
+            let left = service.ready_within.saturating_sub(self.began.elapsed());
+            let limit = left.max(ATTEMPT);
+            let failed = match self.commands.run(&service.ready, &[], limit, is_halted) {
+                Ok(_) => return self.still_runs(),
+                Err(Failed::Halted) => return Err(Unstarted::Halted),
+                Err(failed) => failed,
+            };
+            self.still_runs()?;
+            if service.ready_within <= self.began.elapsed() {
+                let name = &service.name;
+                let (within, words) =
+                    (service.ready_within.as_secs_f64(), last_words(&self.running().tail()));
+                let says =
+                    format!("service `{name}` was not ready within {within} s: {failed}{words}");
+                return Err(Unstarted::Unable(says));
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+        }
+    }
+
+    /// Another service may have answered on the port that this one did not get.
+    fn still_runs(&self) -> Result<(), Unstarted> {
+        let Some(says) = self.death() else { return Ok(()) };
+        match found_its_port_taken(&self.running().tail()) {
+            true => Err(Unstarted::PortTaken(format!("{says} (port {})", self.commands.port))),
+            false => Err(Unstarted::Died(says)),
+        }
+    }
+
+    fn seed(&self, service: &Service, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
+        for command in &service.seed {
+            match self.commands.run(command, &[], LONGEST, is_halted) {
+                Ok(_) => {}
+                Err(Failed::Halted) => return Err(Unstarted::Halted),
+                Err(failed) => {
+                    self.still_runs()?;
+                    let says = format!("service `{}` cannot be seeded: {failed}", service.name);
+                    return Err(Unstarted::Unable(says));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers are judged by the rows that it was given: they must be there.
+    fn compare(&self, dataset: &Dataset) -> Result<(), String> {
+        match self.table("world") {
+            None => Ok(()),
+            Some(Ok(rows)) if rows == dataset.world_csv() => Ok(()),
+            Some(Ok(_)) => Err(format!(
+                "service `{}` cannot be seeded: its table `world` is not what it was given",
+                self.ready.service.name
+            )),
+            Some(Err(says)) => Err(format!("service `{}`: {says}", self.ready.service.name)),
+        }
+    }
+}
+
+/// The tables, as files that the service's commands may read.
+fn write_tables(folder: &PrivateFolder, dataset: &Dataset) -> std::io::Result<()> {
+    let tables = folder.path().join("tables");
+    fs::create_dir(&tables)?;
+    dataset.write(&tables)?;
+    for entry in fs::read_dir(&tables)? {
+        folder.give(&entry?.path())?;
+    }
+    folder.give(&tables)
+}
+
+/// A free port that is not the server's, which does not listen yet.
+fn port_beside(server_port: u16) -> Result<u16, Unstarted> {
+    loop {
+        match free_port(PORTS) {
+            Ok(port) if port == server_port => {}
+            Ok(port) => return Ok(port),
+            Err(error) => return Err(Unstarted::Unable(format!("no free port: {error}"))),
+        }
+    }
+}
+
+/// 128 random bits: nobody else on this machine can guess them.
+fn password() -> Result<String, Unstarted> {
+    let mut bytes = [0; 16];
+    let source = "/dev/urandom";
+    let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| Unstarted::Unable(format!("{source}: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Pairs `name=number` with blanks or line ends between them.
+fn counters(text: &str) -> Result<Counters, String> {
+    let pair = |word: &str| {
+        let (name, number) = word.split_once('=')?;
+        Some((name.to_string(), number.parse().ok()?))
+    };
+    let words = text.split_ascii_whitespace();
+    let read = words.map(|word| {
+        pair(word).ok_or_else(|| format!("`{}` is not `name=number`", word.escape_debug()))
+    });
+    read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_pairs_and_nothing_else() {
+        let all = counters("a.reads=3 a.rows=12\nb=0\n").unwrap();
+        assert_eq!((all["a.reads"], all["a.rows"], all["b"], all.len()), (3, 12, 0, 3));
+        for text in ["a", "a=-1", "a=x", "ERROR: no such table"] {
+            assert!(counters(text).unwrap_err().contains("is not `name=number`"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_another_one_each_time() {
+        let (one, other) = (password().unwrap(), password().unwrap());
+        assert_eq!((one.len(), one == other), (32, false));
+    }
+}
