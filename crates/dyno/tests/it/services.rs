@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use lab::dataset::Dataset;
 use lab::record::{OutcomeKind, TrialRecord, fact};
+use lab::tables::Tables;
 use rustix::process::Signal;
 
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, not_tested, until};
@@ -97,7 +97,7 @@ fn the_rounds_of_a_run_have_other_rows_and_their_servers_the_same() {
     seeded.dedup();
     assert_eq!(seeded.len(), 2);
     assert!(seeded.iter().all(|rows| rows.lines().count() == 10_000));
-    assert_ne!(seeded[0], Dataset::of(0).world_csv());
+    assert_ne!(seeded[0], Tables::of(0).world_csv());
 }
 
 /// What becomes of the only trial with this store.
@@ -332,7 +332,7 @@ fn a_real_database_gives_the_seeded_rows_and_counts_what_it_gave() {
             && settings.contains("synchronous_commit = off"),
         "{settings}"
     );
-    let truth = Dataset::of_trial(run.seed, &trial.key);
+    let truth = Tables::of_trial(run.seed, &trial.key);
     for check in &trial.checks {
         let row: serde_json::Value = serde_json::from_slice(&check.content()).unwrap();
         let id = row["id"].as_u64().unwrap() as u32;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use super::private_folder::private_root;
 use super::{PrivateFolder, ReadyService, Service};
 use crate::arrival::{found_its_port_taken, last_words};
-use crate::dataset::Dataset;
 use crate::record::Fact;
+use crate::tables::Tables;
 use crate::trial::Launcher;
 use commands::{Commands, Failed};
 use machine::conditions::{Cpus, Group};
@@ -41,7 +41,7 @@ pub(crate) struct ServiceStart<'a> {
     /// How many files it may open; as many as dyno if that is not said.
     pub(crate) files: Option<u64>,
     /// Its rows.
-    pub(crate) dataset: &'a Dataset,
+    pub(crate) tables: &'a Tables,
     /// The port that is the server's.
     pub(crate) server_port: u16,
     pub(crate) is_halted: &'a dyn Fn() -> bool,
@@ -87,7 +87,7 @@ impl RunningService {
             Unstarted::Unable(says)
         })?;
         let copied_after = before.elapsed();
-        write_tables(&folder, setup.dataset).map_err(|error| {
+        write_tables(&folder, setup.tables).map_err(|error| {
             Unstarted::Unable(format!("the tables of service `{}`: {error}", service.name))
         })?;
         let (group, _) = Group::create(&marker, None);
@@ -112,7 +112,7 @@ impl RunningService {
         started.wait_until_ready(service, setup.is_halted)?;
         let ready_after = began.elapsed();
         started.seed(service, setup.is_halted)?;
-        started.compare(setup.dataset).map_err(Unstarted::Unable)?;
+        started.compare(setup.tables).map_err(Unstarted::Unable)?;
         let seeded_after = began.elapsed() - ready_after;
         let ms = |time: Duration| time.as_millis();
         let user =
@@ -225,10 +225,10 @@ impl RunningService {
     }
 
     /// Answers are judged by the rows that it was given: they must be there.
-    fn compare(&self, dataset: &Dataset) -> Result<(), String> {
+    fn compare(&self, tables: &Tables) -> Result<(), String> {
         match self.table("world") {
             None => Ok(()),
-            Some(Ok(rows)) if rows == dataset.world_csv() => Ok(()),
+            Some(Ok(rows)) if rows == tables.world_csv() => Ok(()),
             Some(Ok(_)) => Err(format!(
                 "service `{}` cannot be seeded: its table `world` is not what it was given",
                 self.ready.service.name
@@ -239,14 +239,14 @@ impl RunningService {
 }
 
 /// The tables, as files that the service's commands may read.
-fn write_tables(folder: &PrivateFolder, dataset: &Dataset) -> std::io::Result<()> {
-    let tables = folder.path().join("tables");
-    fs::create_dir(&tables)?;
-    dataset.write(&tables)?;
-    for entry in fs::read_dir(&tables)? {
+fn write_tables(folder: &PrivateFolder, tables: &Tables) -> std::io::Result<()> {
+    let files = folder.path().join("tables");
+    fs::create_dir(&files)?;
+    tables.write(&files)?;
+    for entry in fs::read_dir(&files)? {
         folder.give(&entry?.path())?;
     }
-    folder.give(&tables)
+    folder.give(&files)
 }
 
 /// A free port that is not the server's, which does not listen yet.

@@ -10,13 +10,13 @@ use super::{Candidate, Elsewhere, Launcher, Setup};
 use crate::arrival::Setback;
 use crate::build::program;
 use crate::command::{Placeholders, shown};
-use crate::dataset::Dataset;
 use crate::experiment::Wanted;
 use crate::identity::Identity;
 use crate::manner::Protocol;
 use crate::record::{Fact, Outcome, OutcomeKind};
 use crate::service::{Counters, RunningService, ServiceStart, Unstarted};
 use crate::subject::Serving;
+use crate::tables::Tables;
 use load::{CpuReader, Halt};
 use machine::conditions::{Cpus, Group, Split};
 use machine::monitor::{Watch, WatchPlan, cpu_ns_below};
@@ -25,6 +25,9 @@ use machine::owned::WorkFolder;
 use machine::process::{Exit, Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
 use wire::Dataset;
+
+/// The file with the subject's data set, below the environment's folder.
+const DATASET: &str = "dataset.json";
 
 /// What an environment is made of.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +106,7 @@ impl Environment {
             let path = environment_setup.launcher.identity.map(path);
             path.map_or(String::new(), |path| path.display().to_string())
         };
-        let dataset = work.path().join("dataset.json").display().to_string();
+        let dataset = work.path().join(DATASET).display().to_string();
         let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
         let placeholders = Placeholders {
             known: &[
@@ -135,10 +138,8 @@ impl Environment {
                 return Err("it runs already, and is not started: check it by its URL".into());
             }
         };
-        if command.iter().any(|word| word.contains(&dataset)) {
-            std::fs::write(&dataset, Dataset::of(environment_setup.dataset).to_json())
-                .map_err(|error| format!("{dataset}: {error}"))?;
-        }
+        std::fs::write(&dataset, Dataset::of(environment_setup.dataset).to_json())
+            .map_err(|error| format!("{dataset}: {error}"))?;
         command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
         let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;
@@ -175,7 +176,7 @@ impl Environment {
             ready,
             cpus: limits.map(|limits| &limits.split.subject),
             files: limits.map(|limits| limits.files),
-            dataset: &Dataset::of(seed),
+            tables: &Tables::of(seed),
             server_port: self.given,
             is_halted: &|| halt.is_asked(),
         });
@@ -266,6 +267,7 @@ impl Environment {
             env.push(("PORT".into(), self.port().to_string()));
             env.push(("PWD".into(), candidate.built.folder.display().to_string()));
         }
+        env.push(("DATASET".into(), self.work.path().join(DATASET).display().to_string()));
         env.extend(self.service.iter().flat_map(RunningService::gives));
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
             for (name, value) in environment_setup.launcher.cache.env(&probe.env, &built.folder) {

@@ -18,7 +18,7 @@ pub const FORTUNES: u32 = 200;
 
 /// Both tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dataset {
+pub struct Tables {
     /// `randomnumber` of the row whose id is one more than the place.
     numbers: Vec<u16>,
     /// `message` of the row whose id is one more than the place; no two are alike.
@@ -43,16 +43,16 @@ const WORDS: [&str; 32] = [
     "thread", "user",
 ];
 
-impl Dataset {
+impl Tables {
     /// The tables of a trial in a run with this seed: the same ones for all subjects of its round.
     #[must_use]
-    pub fn of_trial(seed: u64, key: &TrialKey) -> Dataset {
-        Dataset::of(seed_of(seed, key))
+    pub fn of_trial(seed: u64, key: &TrialKey) -> Tables {
+        Tables::of(seed_of(seed, key))
     }
 
     /// The tables of this seed: always the same ones.
     #[must_use]
-    pub fn of(seed: u64) -> Dataset {
+    pub fn of(seed: u64) -> Tables {
         let mut chance = Chance::new(seed);
         let numbers = (0..WORLDS).map(|_| 1 + chance.below(WORLDS as usize) as u16).collect();
         let mut messages: Vec<String> = (0..FORTUNES).map(|_| message(&mut chance)).collect();
@@ -67,7 +67,7 @@ impl Dataset {
                 .expect("there are more messages than fixed ones");
             messages[at] = fixed.into();
         }
-        Dataset { numbers, messages }
+        Tables { numbers, messages }
     }
 
     /// `randomnumber` of the row of `world` with this id, if there is one.
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_seed_has_its_own_tables_and_always_the_same_ones() {
-        let (one, other) = (Dataset::of(7), Dataset::of(8));
-        assert_eq!(one, Dataset::of(7));
+        let (one, other) = (Tables::of(7), Tables::of(8));
+        assert_eq!(one, Tables::of(7));
         assert_ne!(one.numbers, other.numbers);
         assert_ne!(one.messages, other.messages);
         assert!(one.numbers.iter().all(|number| (1..=10_000).contains(number)));
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn no_two_messages_are_alike_and_those_that_must_be_escaped_are_among_them() {
         for seed in 0..50 {
-            let data = Dataset::of(seed);
+            let data = Tables::of(seed);
             let all: BTreeSet<&str> = data.fortunes().map(|(_, message)| message).collect();
             assert_eq!(all.len(), FORTUNES as usize, "seed {seed}");
             assert!(FIXED.iter().all(|fixed| all.contains(fixed)), "seed {seed}");
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn csv_has_a_row_a_line_and_doubled_quotes() {
-        let data = Dataset::of(7);
+        let data = Tables::of(7);
         let world = data.world_csv();
         assert_eq!(world.lines().count(), WORLDS as usize);
         let third = format!("3,{}", data.number(3).unwrap());
