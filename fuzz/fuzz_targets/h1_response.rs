@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    Ask, BodyRule, ExchangeId, Expect, H1, Limits, News, Progress, Request, Session, StatusRule,
-    Template, Values, WireFault,
+    Ask, BodyRule, ExchangeId, Expect, H1, Limits, News, Progress, Request, Session, Template,
+    Values, WireFault,
 };
 
 type HeldEvent = (Vec<News<WireFault>>, Result<(), WireFault>, Progress);
@@ -27,8 +27,7 @@ fuzz_target!(|input: &[u8]| {
         _ => BodyRule::Sha256([0; 32]),
     };
     let request = Request { method: method.into(), ..Request::get("h", "/?v={random:8}") };
-    let expect =
-        Expect { status: StatusRule::Success, headers: Vec::new(), body, body_is_usual: false };
+    let expect = Expect { body, ..Expect::default() };
     let ask = Ask::new(&request, expect).expect("a sound request");
 
     let ends = how & 128 != 0;

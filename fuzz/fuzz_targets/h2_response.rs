@@ -9,9 +9,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use wire::h2::{H2, H2Fault, H2Order, Ledger, Scheme, Windows};
-use wire::{
-    Ask, BodyRule, ExchangeId, Expect, Limits, News, Request, Session, StatusRule, Template, Values,
-};
+use wire::{Ask, BodyRule, ExchangeId, Expect, Limits, News, Request, Session, Template, Values};
 
 type H2News = News<H2Fault>;
 type Heard = (Vec<H2News>, Vec<u8>, Result<(), H2Fault>);
@@ -27,7 +25,7 @@ static ASKS: LazyLock<[Ask; 3]> = LazyLock::new(|| {
             ..Request::get("h", "/?v={random:8}")
         };
         let headers = vec![("a".into(), Template::literal("b"))];
-        let expect = Expect { status: StatusRule::Success, headers, body, body_is_usual: false };
+        let expect = Expect { headers, body, ..Expect::default() };
         Ask::new(&Request { http2: Some(Scheme::Http), ..request }, expect)
             .expect("a sound request")
     };
