@@ -21,6 +21,10 @@ impl Table {
 /// Adds a doubt to rows that come too near to a reference at the same place. Agents load the reference as they load
 /// all others, so its ceiling is that of the agents and the network.
 pub(crate) fn weigh(table: &mut Table, trials: &[TrialRecord]) {
+    // Where all answers wait, the connections of a closed loop limit every server alike.
+    if trials.iter().any(is_waiting) {
+        return;
+    }
     let by_agents = trials.iter().any(is_by_agents);
     let of_row = |row: &Row| {
         let (ceiling, is_behind) = highest(table, row.point)?;
@@ -35,6 +39,13 @@ pub(crate) fn weigh(table: &mut Table, trials: &[TrialRecord]) {
 /// Whether agents carried its load out.
 fn is_by_agents(trial: &TrialRecord) -> bool {
     trial.loaded.as_ref().is_some_and(|loaded| !loaded.agents.is_empty())
+}
+
+/// Whether each of its answers had to wait for a stated time.
+fn is_waiting(trial: &TrialRecord) -> bool {
+    let total = trial.loaded.as_ref().map(|loaded| &loaded.recording.total);
+    let waited = total.and_then(|total| Some((total.waited?.answers, total.correct)));
+    waited.is_some_and(|(waited, correct)| 0 < waited && waited == correct)
 }
 
 /// The throughput of the best reference there, and whether it did not keep up either.
@@ -76,7 +87,7 @@ mod tests {
     use crate::fixture::told;
     use crate::fixture::{counted, fail, healthy, run};
     use lab::record::{Outcome, OutcomeKind};
-    use load::Failure;
+    use load::{Failure, Waited};
 
     const CLOSED: Point = Point::Connections(64);
     const OFFERED: Point = Point::Requests(2_000.0);
@@ -139,6 +150,19 @@ mod tests {
                 .way_out(crate::doubt::By::Flags)
                 .starts_with("let the load come from more")
         );
+    }
+
+    #[test]
+    fn servers_whose_answers_wait_are_limited_by_the_connections() {
+        let waiting = |subject: &str, answers| {
+            let mut trial = trial(subject, CLOSED, answers);
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+            let (answers, shortest) = (total.correct, 15_000_000);
+            total.waited = Some(Waited { answers, early: 0, early_by: 0, shortest });
+            trial
+        };
+        let found = table(&[waiting("a", 1_700), waiting("idle", 1_900)]);
+        assert!(found.rows.iter().all(|row| row.doubts.is_empty()), "{found:?}");
     }
 
     #[test]
