@@ -99,6 +99,15 @@ mod tests {
         trial
     }
 
+    /// Each of its answers had to wait.
+    fn waiting(subject: &str, answers: u64) -> TrialRecord {
+        let mut trial = trial(subject, CLOSED, answers);
+        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+        let (answers, shortest) = (total.correct, 15_000_000);
+        total.waited = Some(Waited { answers, early: 0, early_by: 0, shortest });
+        trial
+    }
+
     fn table(trials: &[TrialRecord]) -> Table {
         let run = run(&[("a", "default"), ("idle", "reference")]);
         Board::of(&run, trials).tables.remove(0)
@@ -154,13 +163,6 @@ mod tests {
 
     #[test]
     fn servers_whose_answers_wait_are_limited_by_the_connections() {
-        let waiting = |subject: &str, answers| {
-            let mut trial = trial(subject, CLOSED, answers);
-            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-            let (answers, shortest) = (total.correct, 15_000_000);
-            total.waited = Some(Waited { answers, early: 0, early_by: 0, shortest });
-            trial
-        };
         let found = table(&[waiting("a", 1_700), waiting("idle", 1_900)]);
         assert!(found.rows.iter().all(|row| row.doubts.is_empty()), "{found:?}");
     }
