@@ -8,8 +8,7 @@ pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     tail(t, freedom, ln_beta(freedom))
 }
 
-/// The same few critical values are asked for again and again, by simulations above all. So many are kept; then it begins
-/// anew.
+/// Simulations ask for the same few critical values millions of times. So many of them are kept; then all are dropped.
 const KEPT_MAX: usize = 1_024;
 
 thread_local! {

@@ -75,6 +75,63 @@ pub(crate) struct Environment {
     service: Option<RunningService>,
 }
 
+/// The command that starts the subject on this port, with its placeholders filled.
+fn command(
+    environment_setup: EnvironmentSetup<'_>,
+    candidate: Candidate<'_>,
+    protocol: Protocol,
+    port: u16,
+    work: &WorkFolder,
+) -> Result<Vec<String>, String> {
+    let cpus = match environment_setup.limits {
+        Some(limits) => limits.split.subject.count(),
+        None => Cpus::available().map_or(1, |cpus| cpus.count()),
+    };
+    let port = port.to_string();
+    let (build, dyno) = (
+        candidate.built.folder.display().to_string(),
+        environment_setup.launcher.cache.dyno.display().to_string(),
+    );
+    let of_tls = |path: fn(&Identity) -> PathBuf| {
+        let path = environment_setup.launcher.identity.map(path);
+        path.map_or(String::new(), |path| path.display().to_string())
+    };
+    let [home, dataset] =
+        ["home", DATASET].map(|name| work.path().join(name).display().to_string());
+    let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
+    let placeholders = Placeholders {
+        known: &[
+            ("protocol", protocol.name()),
+            ("cert", &certificate),
+            ("key", &key),
+            ("port", &port),
+            ("address", &environment_setup.address.to_string()),
+            ("cpus", &cpus.to_string()),
+            ("work", &home),
+            ("build", &build),
+            ("dyno", &dyno),
+            ("dataset", &dataset),
+        ],
+    };
+    let mut command = match &candidate.subject.serving {
+        Serving::Built(starts) => {
+            let run = starts.over(protocol);
+            run.fill(placeholders).map_err(|error| format!("`{run}`: {error}"))?
+        }
+        Serving::Own(run, _) => {
+            let all = [("port", port.as_str()), ("cert", &certificate), ("key", &key)];
+            // Without TLS there are no such files, and a command may mean something else by the names.
+            let known = if protocol.is_secured() { &all[..] } else { &all[..1] };
+            run.fill_known(Placeholders { known })
+        }
+        Serving::ByUrl(_) | Serving::Found(_) => {
+            return Err("it runs already, and is not started: check it by its URL".into());
+        }
+    };
+    command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
+    Ok(command)
+}
+
 impl Environment {
     /// Prepares everything but the process. Called on the trial's own thread.
     pub(crate) fn set(
@@ -94,53 +151,10 @@ impl Environment {
         let home = work.path().join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         let port = free_port(PORTS).map_err(|error| format!("no free port: {error}"))?;
-        let cpus = match environment_setup.limits {
-            Some(limits) => limits.split.subject.count(),
-            None => Cpus::available().map_or(1, |cpus| cpus.count()),
-        };
-        let (build, dyno) = (
-            candidate.built.folder.display().to_string(),
-            environment_setup.launcher.cache.dyno.display().to_string(),
-        );
-        let of_tls = |path: fn(&Identity) -> PathBuf| {
-            let path = environment_setup.launcher.identity.map(path);
-            path.map_or(String::new(), |path| path.display().to_string())
-        };
         let dataset = work.path().join(DATASET).display().to_string();
-        let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
-        let placeholders = Placeholders {
-            known: &[
-                ("protocol", protocol.name()),
-                ("cert", &certificate),
-                ("key", &key),
-                ("port", &port.to_string()),
-                ("address", &environment_setup.address.to_string()),
-                ("cpus", &cpus.to_string()),
-                ("work", &home.display().to_string()),
-                ("build", &build),
-                ("dyno", &dyno),
-                ("dataset", &dataset),
-            ],
-        };
-        let mut command = match &candidate.subject.serving {
-            Serving::Built(starts) => {
-                let run = starts.over(protocol);
-                run.fill(placeholders).map_err(|error| format!("`{run}`: {error}"))?
-            }
-            Serving::Own(run, _) => {
-                let port = port.to_string();
-                let all = [("port", port.as_str()), ("cert", &certificate), ("key", &key)];
-                // Without TLS there are no such files, and a command may mean something else by the names.
-                let known = if protocol.is_secured() { &all[..] } else { &all[..1] };
-                run.fill_known(Placeholders { known })
-            }
-            Serving::ByUrl(_) | Serving::Found(_) => {
-                return Err("it runs already, and is not started: check it by its URL".into());
-            }
-        };
         std::fs::write(&dataset, Dataset::of(environment_setup.dataset).to_json())
             .map_err(|error| format!("{dataset}: {error}"))?;
-        command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
+        let command = command(environment_setup, candidate, protocol, port, &work)?;
         let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;
         let port = AtomicU16::new(given);
