@@ -8,6 +8,7 @@ use lab::service::{ReadyService, Service};
 use lab::subject::{Serving, Subject};
 use lab::workload::Workload;
 use load::Halt;
+use wire::Meaning;
 
 use crate::event::{Event, Watch};
 use crate::project::{Project, unknown};
@@ -78,6 +79,20 @@ pub fn refuse_all(workloads: &[Workload], here: &str) -> Result<(), Refusal> {
         Some((workload, service)) => Err(Refusal::new(format!(
             "workload `{workload}` needs the service `{service}` beside the server, and {here} starts none; measure it by \
              an experiment on this machine: dyno run EXPERIMENT"
+        ))),
+    }
+}
+
+/// Refuses workloads whose answers are judged by when they came, where other machines load the server.
+pub fn refuse_other_clocks(workloads: &[Workload]) -> Result<(), Refusal> {
+    let is_judged_so =
+        |it: &&Workload| it.service.is_some() && it.meanings().any(Meaning::needs_times);
+    match workloads.iter().find(is_judged_so) {
+        None => Ok(()),
+        Some(workload) => Err(Refusal::new(format!(
+            "answers of workload `{}` are compared with what is in the database at that time, by this machine's clock; \
+             load it from this machine: leave --load-on out",
+            workload.name
         ))),
     }
 }

@@ -98,14 +98,14 @@ fn once(
     let verdict = verdict.and_then(|()| judge_wait(question, began.elapsed()));
     let answer = AnswerParts::of(&received_bytes);
     let is_beat_wrong = matches!(verdict, Err(Fault::Beat(_)));
-    let is_of_any_form = matches!(question.ask.expect.body, wire::BodyRule::Json(_));
+    let is_of_any_form = matches!(question.ask.expect.body, wire::BodyRule::Meaning(_));
     let wrong = verdict.err().map(|fault| explain(&fault, question, values, &answer));
     let check = Check {
         phase,
         ask: question.name.clone(),
         head_len: answer.head_len as u64,
         rest_len: (received_bytes.len() - answer.head_len) as u64,
-        // What a WebSocket sends on its own schedule is not compared, nor are two forms of the same JSON.
+        // What a WebSocket sends on its own schedule is not compared, nor are two forms of the same body.
         digest: (wrong.is_none() && topic.is_none() && !is_of_any_form).then(|| answer.digest()),
         wrong,
         request,
@@ -333,8 +333,9 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerPa
                     let body = filled(template, values);
                     return differing(&body, &content, KEPT <= answer.byte_count());
                 }
-                wire::BodyRule::Json(rule) => {
-                    let fault = rule.fault(&content, values).unwrap_or("it is too long".into());
+                wire::BodyRule::Meaning(rule) => {
+                    let fault = rule.judge(&content, values).err();
+                    let fault = fault.unwrap_or("it is too long".into());
                     return format!("the body is {}: {fault}", excerpt(&content));
                 }
                 wire::BodyRule::Length(length) => format!("{length} bytes"),

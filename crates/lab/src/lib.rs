@@ -25,7 +25,6 @@ pub mod search_goal;
 pub mod service;
 pub mod source_file;
 pub mod subject;
-pub mod tables;
 pub mod trial;
 pub mod visit;
 pub mod workload;

@@ -70,7 +70,7 @@ const EXTRAS: u64 = 0x0063_6569_6c69_6e67;
 /// The seed of a trial's random values: the same for all subjects at one place and round, so that all of them are sent
 /// the same bytes, and the same for all manners, so that what is compared across them differs in nothing else.
 #[must_use]
-pub(crate) fn seed_of(seed: u64, key: &TrialKey) -> u64 {
+pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
     let mut mixed = seed;
     for byte in Task::named(&key.workload).workload.bytes() {
         mixed = mix(mixed ^ u64::from(byte));

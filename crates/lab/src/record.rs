@@ -179,6 +179,17 @@ pub const PROTOCOL: &str = "protocol (--http2)";
 pub const HTTP_1: &str = "HTTP/1.x";
 /// The name of a fact that says how many requests each connection carries at once over HTTP/2, in digits.
 pub const STREAMS: &str = "streams (--streams)";
+/// The conditions of a trial with a service that say how much it counted during the load begin so.
+pub const COUNTED: &str = "service.counted";
+/// The condition of a trial during whose load a row was inserted: when, or why not.
+pub const INSERTED: &str = "service.inserted";
+/// The conditions of a trial whose load changed a table: how many of its rows were answered, how many have none of the
+/// numbers that they may have, and of how many of these a request without a right answer may be the cause.
+pub const TABLE_ROWS: &str = "service.table.rows";
+pub const TABLE_OTHERS: &str = "service.table.others";
+pub const TABLE_NOT_JUDGED: &str = "service.table.not_judged";
+/// The condition of such a trial whose table could not be read: why.
+pub const TABLE_CANNOT_BE_READ: &str = "service.table.cannot_be_read";
 /// The condition of such a load that says how many connections found an accept queue of the machine full.
 pub const QUEUE_OVERFLOWS: &str = "queue.overflows";
 /// The condition of such a load that says how many connections the server's queue holds.

@@ -53,6 +53,8 @@ pub struct Service {
     pub seed: Vec<Command>,
     /// Prints a table as CSV.
     pub read: Option<Command>,
+    /// Inserts a row of `fortune` while the server is under load.
+    pub insert: Option<Command>,
     /// Prints what it has counted since it was seeded: `name=number` pairs.
     pub counters: Option<Command>,
     /// Puts it under the load of the workload's queries, with nothing before it.
@@ -104,6 +106,7 @@ struct Manifest {
     #[serde(default)]
     seed: Vec<Spanned<String>>,
     read: Option<Spanned<String>>,
+    insert: Option<Spanned<String>>,
     counters: Option<Spanned<String>>,
     ceiling: Option<Spanned<String>>,
     version: Option<Spanned<String>>,
@@ -172,6 +175,7 @@ impl Service {
             ready_within: reader.ready(manifest.ready_within.as_ref())?,
             seed: all(&manifest.seed, &HOLES)?,
             read: some(&manifest.read, &READ_HOLES)?,
+            insert: some(&manifest.insert, &HOLES)?,
             counters: some(&manifest.counters, &HOLES)?,
             ceiling: some(&manifest.ceiling, &CEILING_HOLES)?,
             version: some(&manifest.version, &BUILD_HOLES)?,

@@ -3,8 +3,10 @@
 
 mod elsewhere;
 pub(crate) mod environment;
+mod evidence;
 mod held;
 mod in_turns;
+mod inserting;
 mod lookout;
 mod press;
 mod running_server;
@@ -17,7 +19,7 @@ use std::time::Duration;
 use agents::AgentNow;
 use load::{Glance, Halt, HoldWindow, Nanos};
 use tls::Client;
-use wire::{Dataset, Values};
+use wire::{Dataset, Tables, Values};
 
 use crate::arrival::{
     Absence, OTHER_PORTS, PATIENCE, Setback, error_line, first_answer, foreign_listener,
@@ -33,11 +35,12 @@ use crate::probe::Probe;
 use crate::record::{
     Check, Ending, Fact, Launch, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
 };
-use crate::service::{Counters, ReadyService};
+use crate::service::{ReadyService, RunningService};
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
 pub use elsewhere::{AGENT_LOST, Elsewhere};
 use environment::Environment;
+use evidence::Evidence;
 use in_turns::Attendance;
 pub use in_turns::{Part, Round};
 use machine::conditions::Split;
@@ -204,7 +207,7 @@ fn try_out(
         None => 0,
     };
     let workload = workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
-    let workload = workload.with(&Dataset::of(dataset));
+    let workload = workload.with(&Dataset::of(dataset), &Tables::of(dataset));
     let asked = workload.questions.len();
     let workload = match candidate.subject.takes_chunks {
         true => Some(workload),
@@ -217,8 +220,20 @@ fn try_out(
         )
     })?;
     let left_out = asked - workload.questions.len();
-    let trial =
-        Trial { setup, candidate, workload, dataset, left_out, manner, tls, key, halt, attendance };
+    let service = None;
+    let trial = Trial {
+        setup,
+        candidate,
+        workload,
+        dataset,
+        left_out,
+        manner,
+        tls,
+        key,
+        halt,
+        attendance,
+        service,
+    };
     trial.perform(record, report)
 }
 
@@ -258,6 +273,8 @@ struct Trial<'a, 'r> {
     key: &'a TrialKey,
     halt: &'a Halt,
     attendance: Option<&'a Attendance<'r>>,
+    /// What works beside the subject, while it is under load.
+    service: Option<&'a RunningService>,
 }
 
 impl Trial<'_, '_> {
@@ -302,9 +319,7 @@ impl Trial<'_, '_> {
         let facts = &mut record.conditions;
         let mut environment =
             Environment::set(environment_setup, self.candidate, protocol, facts).map_err(unable)?;
-        // Those of `Dataset::of_trial`.
-        let seed = seed_of(self.setup.experiment.seed, self.key);
-        environment.start_service(environment_setup, self.candidate, seed, self.halt, facts)?;
+        environment.start_service(environment_setup, self.candidate, self.halt, facts)?;
         let watch = environment
             .watch(self.setup.elsewhere)
             .map_err(|error| unable(format!("no monitor: {error}")))?;
@@ -381,17 +396,20 @@ impl Trial<'_, '_> {
         }
         self.check(Phase::Before, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::Before, address, record);
-        let before = environment.counters();
+        let evidence = Evidence::before(self.workload, environment.service());
         match self.setup.experiment.ramp(self.key.point) {
             None => {
                 let ended = &mut || environment.ended(running);
-                self.press(address, environment.began, ended, watch, record, report)?;
+                let trial = Trial { service: environment.service(), ..*self };
+                trial.press(address, environment.began, ended, watch, record, report)?;
             }
             Some(ramp) => {
                 self.hold(ramp, address, environment.began, running, watch, record, report)?;
             }
         }
-        record.conditions.extend(counted(before, environment.counters()));
+        if let Some(evidence) = evidence {
+            evidence.after(environment.service(), record);
+        }
         // This is first: another process on the port explains a wrong answer better than the subject does.
         self.refuse_strangers(port, running)?;
         self.check(Phase::After, address, &mut || environment.ended(running), record, report)?;
@@ -502,23 +520,6 @@ impl Trial<'_, '_> {
 
 /// How much later the end of a service may be seen than what it broke.
 const SERVICE_END_SEEN: Duration = Duration::from_millis(200);
-
-/// What a service has counted between two instants at which it was quiet.
-fn counted(
-    before: Option<Result<Counters, String>>,
-    after: Option<Result<Counters, String>>,
-) -> Vec<Fact> {
-    let fact = |name: &str, value| Fact { name: format!("service.counted{name}"), value };
-    match (before, after) {
-        (Some(Ok(before)), Some(Ok(after))) => after
-            .iter()
-            .map(|(name, now)| (name, now.saturating_sub(before.get(name).copied().unwrap_or(0))))
-            .map(|(name, grown)| fact(&format!(".{name}"), grown.to_string()))
-            .collect(),
-        (Some(Err(says)), _) | (_, Some(Err(says))) => vec![fact("", format!("unknown: {says}"))],
-        (None, _) | (_, None) => Vec::new(),
-    }
-}
 
 /// The address on which subjects listen that only this machine loads.
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

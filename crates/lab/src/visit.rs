@@ -91,7 +91,7 @@ impl<'a> Visit<'a> {
         let environment = Environment::set(environment_setup, candidate, setup.protocol, facts);
         let mut environment =
             environment.map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-        environment.start_service(environment_setup, candidate, 0, setup.halt, facts)?;
+        environment.start_service(environment_setup, candidate, setup.halt, facts)?;
         let (tls, question) = (tls.cloned(), question.cloned());
         let running = Mutex::new(None);
         let mut visit =
@@ -287,7 +287,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
 /// The best page is one without a query of its own, and with content.
 fn lacks(page: &Question) -> (bool, bool) {
     let is_empty = match &page.ask.expect.body {
-        BodyRule::Any | BodyRule::Sha256(_) | BodyRule::Json(_) => false,
+        BodyRule::Any | BodyRule::Sha256(_) | BodyRule::Meaning(_) => false,
         BodyRule::Length(length) => *length == 0,
         BodyRule::Exactly(body) => body.constant().is_some_and(<[u8]>::is_empty),
     };

@@ -12,12 +12,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use wire::h2::Scheme;
-use wire::{Ask, AskError, Asks, BodyRule, Cut, Dataset, Request, Template, socket_ask};
+use wire::{
+    Ask, AskError, Asks, BodyRule, Cut, Dataset, Meaning, Request, Tables, Template, socket_ask,
+};
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::{Site, is_file_name};
-use expected::{JsonKeys, StatusKey, expect, template};
+use expected::{DatabaseKeys, JsonKeys, StatusKey, expect, template};
 
 pub use stated_request::StatedRequest;
 
@@ -114,6 +116,7 @@ struct AskKeys {
     body_length: Option<Spanned<u64>>,
     body_sha256: Option<Spanned<String>>,
     json: Option<Spanned<JsonKeys>>,
+    database: Option<Spanned<DatabaseKeys>>,
     wait: Option<Spanned<String>>,
     stream: Option<Spanned<Stream>>,
     echo: Option<Spanned<String>>,
@@ -152,6 +155,12 @@ impl Workload {
         }
         let service = file.service.map(|service| of_requests(&source, service, &questions));
         let service = service.transpose()?;
+        let from_database = file.ask.iter().find_map(|keys| keys.get_ref().database.as_ref());
+        if let (None, Some(key)) = (&service, from_database) {
+            let says =
+                "rows come from a service; say from which one, as in service = \"postgresql\"";
+            return Err(source.wrong(Some(key.span()), says));
+        }
         Ok(Workload { name: name.into(), title: file.title, service, questions, source })
     }
 
@@ -171,17 +180,25 @@ impl Workload {
         self.readdressed(host, None, http2)
     }
 
-    /// The workload for servers that have this data set.
+    /// The workload for servers that have this data set and these tables.
     #[must_use]
-    pub fn with(mut self, dataset: &Dataset) -> Workload {
+    pub fn with(mut self, dataset: &Dataset, tables: &Tables) -> Workload {
         for question in &mut self.questions {
             for ask in [&mut question.ask, &mut question.last_ask] {
-                if let BodyRule::Json(rule) = &mut ask.expect.body {
-                    *rule = rule.with(dataset);
+                if let BodyRule::Meaning(rule) = &mut ask.expect.body {
+                    *rule = rule.with(dataset, tables);
                 }
             }
         }
         self
+    }
+
+    /// What the bodies of its answers must mean, where that is how they are judged.
+    pub fn meanings(&self) -> impl Iterator<Item = &Meaning> {
+        self.questions.iter().filter_map(|question| match &question.ask.expect.body {
+            BodyRule::Meaning(rule) => Some(rule),
+            _ => None,
+        })
     }
 
     /// The workload without the requests that send their body in chunks; none if it has no others.

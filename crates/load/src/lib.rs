@@ -38,6 +38,7 @@ mod supply;
 mod tally;
 mod thread;
 mod turns;
+mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};
@@ -66,7 +67,8 @@ pub use tally::{Flight, Receipt, Still, Tally, Waited};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
 pub use wire::h2::H2Order;
-pub use wire::{Chance, Compared};
+pub use wire::{Chance, Compared, Rows};
+pub use written::{Agreement, Written};
 
 /// Nanoseconds since the run began: the only clock that this crate uses.
 pub type Nanos = u64;
@@ -75,3 +77,9 @@ pub const SECOND: Nanos = 1_000_000_000;
 
 /// By so much an answer may come before its wait is over.
 pub const EARLY_ALLOWED: Nanos = wire::EARLY_ALLOWED_NS;
+
+/// Now, on the machine's monotonic clock, on which a load's clock may begin.
+#[must_use]
+pub fn monotonic_ns() -> Nanos {
+    engine::Origin::now().nanos()
+}

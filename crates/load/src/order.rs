@@ -102,6 +102,12 @@ impl Order {
         self.share.map_or(0, |share| share.first)
     }
 
+    /// The measured time, on the load's own clock; without an end where nothing but the number of requests ends it.
+    #[must_use]
+    pub fn measured(&self) -> std::ops::Range<Nanos> {
+        crate::plan::Plan::of(self).times.measured
+    }
+
     /// Whether connections are kept for the whole load, and are not made for a request or a session.
     #[must_use]
     pub fn has_pool(&self) -> bool {

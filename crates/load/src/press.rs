@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
 use wire::h2::{H2, Ledger};
-use wire::{BodyRule, Chance, Forms, H1, HeadMemo};
+use wire::{Chance, Forms, H1, HeadMemo, Meaning};
 
 use crate::Nanos;
 use crate::arrivals::{Arrivals, Schedule};
@@ -194,15 +194,16 @@ fn press_lane(
         timeout: nanos(order.timeout),
         keep_alive: order.keep_alive,
         spread: order.spread,
-        waits: order.asks.iter().any(|ask| ask.expect.wait_ns.is_some()),
+        judges_times: order.asks.iter().any(|ask| ask.expect.needs_times()),
     };
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let supply = plan.supply(order, number);
-    let is_json = order.asks.iter().any(|ask| matches!(ask.expect.body, BodyRule::Json(_)));
-    let forms = is_json.then(|| Forms::new(|| Origin::now().nanos()));
-    let recorder = recorder.comparing(forms.clone());
+    let meanings = || order.asks.iter().filter_map(|ask| ask.expect.meaning());
+    let forms = meanings().next().map(|_| Forms::new(|| Origin::now().nanos()));
+    let writes = meanings().any(|rule| matches!(rule, Meaning::Updated(_)));
+    let recorder = recorder.comparing(forms.clone(), writes);
     match &order.protocol {
         Protocol::Http1 => {
             let memo = HeadMemo::default();

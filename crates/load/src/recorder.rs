@@ -2,8 +2,8 @@
 
 use crate::Nanos;
 use crate::equal_times::EqualTimes;
-use wire::Forms;
 use wire::h2::Ledger;
+use wire::{Forms, Meaning, Mismatch, Statement};
 
 use crate::distribution::Distribution;
 use crate::engine::Idle;
@@ -21,6 +21,7 @@ use crate::section::Section;
 use crate::security::{self, SecurityLog};
 use crate::silence::GapLog;
 use crate::tally::{Tally, Waited};
+use crate::written::Written;
 
 pub(crate) struct Recorder {
     lane: usize,
@@ -42,6 +43,8 @@ pub(crate) struct Recorder {
     http2: Option<(Ledger, WantedStreams)>,
     /// Where connections learn the forms of right bodies, if any are learnt.
     forms: Option<Forms>,
+    /// What right answers said was written, if any is to be.
+    written: Option<Box<Written>>,
     /// Times of answers that the window's distributions do not have yet.
     equal_times: EqualTimes,
     /// A window whose time is up but whose clocks have not been read yet.
@@ -74,6 +77,7 @@ impl Recorder {
             security: None,
             http2: None,
             forms: None,
+            written: None,
             equal_times: EqualTimes::default(),
             ended: None,
             handover,
@@ -91,9 +95,9 @@ impl Recorder {
         Recorder { http2: Some((ledger, wanted)), ..self }
     }
 
-    /// Keeps how bodies were compared.
-    pub(crate) fn comparing(self, forms: Option<Forms>) -> Recorder {
-        Recorder { forms, ..self }
+    /// Keeps how bodies were compared, and what they said was written, if anything is.
+    pub(crate) fn comparing(self, forms: Option<Forms>, writes: bool) -> Recorder {
+        Recorder { forms, written: writes.then(Box::default), ..self }
     }
 
     /// How much of this time lies in the measured time.
@@ -188,6 +192,10 @@ impl Recorder {
         }
         if let Some(forms) = &self.forms {
             self.window.compared.get_or_insert_default().add(forms.take());
+            if is_last {
+                self.window.rows = forms.rows();
+                self.window.written = self.written.take();
+            }
         }
         let empty = self.handover.empty.try_recv();
         let empty = empty.unwrap_or_else(|_| Tally::new(self.times.longest));
@@ -286,6 +294,35 @@ impl Recorder {
         }
     }
 
+    /// What is wrong with a right body that has come at this time, if anything is; `correct` or `failed` follows.
+    pub(crate) fn judge_time(
+        &mut self,
+        exchange: &Exchange,
+        rule: &Meaning,
+        at: Nanos,
+    ) -> Option<Failure> {
+        let statement = self.forms.as_ref()?.statement(exchange.values.seq)?;
+        match (rule, statement) {
+            (Meaning::Fortunes { insertion, .. }, Statement::Fortunes { with_inserted: false }) => {
+                insertion.is_due(exchange.sent).then_some(Failure::Content(Mismatch::Body))
+            }
+            (_, Statement::Rows(rows)) => {
+                if let Some(written) = &mut self.written {
+                    written.answered(exchange.sent, at, &rows);
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// What a request has written is not known.
+    fn unanswered(&mut self, exchange: &Exchange) {
+        if let Some(written) = &mut self.written {
+            written.unanswered += u64::from(exchange.is_sent());
+        }
+    }
+
     pub(crate) fn correct(&mut self, exchange: &Exchange, done: Nanos, status: u16) {
         self.lands(exchange, done);
         self.gaps.answered(done);
@@ -338,6 +375,7 @@ impl Recorder {
     ) {
         self.window.last_done = self.window.last_done.max(at);
         self.gaps.ended();
+        self.unanswered(exchange);
         if exchange.is_sent() {
             self.lands(exchange, at);
         }
@@ -389,6 +427,7 @@ impl Recorder {
     /// The exchange is neither answered nor given up, and the run is over.
     pub(crate) fn left(&mut self, exchange: &Exchange, at: Nanos) {
         self.gaps.ended();
+        self.unanswered(exchange);
         if exchange.is_sent() {
             self.lands(exchange, at);
         }
@@ -403,6 +442,7 @@ impl Recorder {
 
     /// The request goes out again on another connection.
     pub(crate) fn unsent(&mut self, exchange: &Exchange, at: Nanos) {
+        self.unanswered(exchange);
         self.lands(exchange, at);
         if self.is_measured(exchange) {
             self.window.flight.unsent += u128::from(at - exchange.sent);

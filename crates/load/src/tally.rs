@@ -1,7 +1,7 @@
 //! Counts and distributions of a stretch of time, mergeable without loss.
 
 use serde::{Deserialize, Serialize};
-use wire::Compared;
+use wire::{Compared, Rows};
 
 use crate::Nanos;
 use crate::answers::Answers;
@@ -12,6 +12,7 @@ use crate::http2::{self, Http2};
 use crate::json_form;
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::security::{self, Security};
+use crate::written::Written;
 
 /// Counts and distributions, mergeable without loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,12 @@ pub struct Tally {
     /// How bodies of JSON were compared; none where none was expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
+    /// The rows of a database that right answers had, those before the measured time included; none where none has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Rows>,
+    /// What right answers said was written: compared with the table after the load, and not kept.
+    #[serde(skip)]
+    pub written: Option<Box<Written>>,
     /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
@@ -242,6 +249,8 @@ impl Tally {
             receipt: None,
             waited: None,
             compared: None,
+            rows: None,
+            written: None,
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
@@ -309,6 +318,12 @@ impl Tally {
         if let Some(compared) = other.compared {
             self.compared.get_or_insert_default().add(compared);
         }
+        if let Some(rows) = other.rows {
+            self.rows.get_or_insert_default().add(rows);
+        }
+        if let Some(written) = &other.written {
+            self.written.get_or_insert_default().merge(written);
+        }
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
@@ -371,6 +386,7 @@ impl Tally {
         self.notes = Notes::default();
         (self.security, self.http2) = (None, None);
         (self.receipt, self.waited, self.compared) = (None, None, None);
+        (self.rows, self.written) = (None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::answer_parts::{Difference, first_difference};
-use crate::forms::{Forms, JsonBody};
-use crate::json_rule::JsonRule;
+use crate::forms::{Forms, MeantBody};
+use crate::meaning::Meaning;
 use crate::template::{Cursor, Template, Values};
 
 /// What is expected as the answer to a request.
@@ -55,8 +55,8 @@ pub enum BodyRule {
     Length(u64),
     /// Bytes with this SHA-256.
     Sha256(#[serde(with = "hexadecimal")] [u8; 32]),
-    /// JSON that means this, in any form.
-    Json(JsonRule),
+    /// What means this, in any form.
+    Meaning(Meaning),
 }
 
 /// What is wrong with a whole answer.
@@ -110,9 +110,8 @@ impl Expect {
             BodyRule::Sha256(digest) => {
                 lines.push(format!("a body whose SHA-256 is {}", hex_of(digest)));
             }
-            BodyRule::Json(rule) => {
-                let text = serde_json::to_string(&rule.expected(values)).unwrap_or_default();
-                lines.push(format!("a body of JSON that means {}", cut(&text)));
+            BodyRule::Meaning(rule) => {
+                lines.push(format!("a body of {}", cut(&rule.described(values))));
             }
         }
         if let Some(wait) = self.wait_ns {
@@ -141,8 +140,8 @@ impl Expect {
     #[must_use]
     pub fn body_fault(&self, values: Values, body: &[u8], is_cut: bool) -> Option<String> {
         match &self.body {
-            BodyRule::Json(_) if is_cut => None,
-            BodyRule::Json(rule) => rule.fault(body, values),
+            BodyRule::Meaning(_) if is_cut => None,
+            BodyRule::Meaning(rule) => rule.judge(body, values).err(),
             BodyRule::Any | BodyRule::Exactly(_) | BodyRule::Length(_) | BodyRule::Sha256(_) => {
                 self.first_difference(values, body, is_cut).map(|place| place.to_string())
             }
@@ -153,6 +152,21 @@ impl Expect {
     #[must_use]
     pub fn is_early(&self, took_ns: u64) -> bool {
         self.wait_ns.is_some_and(|wait| took_ns < wait.saturating_sub(EARLY_ALLOWED_NS))
+    }
+
+    /// What the body must mean, if that is how it is judged.
+    #[must_use]
+    pub fn meaning(&self) -> Option<&Meaning> {
+        match &self.body {
+            BodyRule::Meaning(rule) => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// Whether an answer is judged by when it came, too.
+    #[must_use]
+    pub fn needs_times(&self) -> bool {
+        self.wait_ns.is_some() || self.meaning().is_some_and(Meaning::needs_times)
     }
 
     /// What makes an answer a failure.
@@ -218,7 +232,7 @@ pub(crate) struct BodyJudge {
     received: u64,
     cursor: Cursor,
     digest: Option<Box<Sha256>>,
-    json: JsonBody,
+    meant: MeantBody,
     wrong: bool,
 }
 
@@ -227,7 +241,7 @@ impl BodyJudge {
         self.received
     }
 
-    /// `forms`: those that right bodies of JSON have had, where they are learnt.
+    /// `forms`: those that right bodies have had, where they are learnt.
     pub(crate) fn take(
         &mut self,
         rule: &BodyRule,
@@ -242,7 +256,7 @@ impl BodyJudge {
                 self.wrong = self.wrong || !template.matches(&mut self.cursor, bytes, values);
             }
             BodyRule::Sha256(_) => self.digest.get_or_insert_default().update(bytes),
-            BodyRule::Json(rule) => self.json.take(rule, bytes, values, forms),
+            BodyRule::Meaning(rule) => self.meant.take(rule, bytes, values, forms),
         }
     }
 
@@ -260,7 +274,7 @@ impl BodyJudge {
             BodyRule::Sha256(digest) => {
                 self.digest.take().unwrap_or_default().finalize().as_slice() == digest
             }
-            BodyRule::Json(rule) => self.json.is_right(rule, values, forms),
+            BodyRule::Meaning(rule) => self.meant.is_right(rule, values, forms),
         }
     }
 }

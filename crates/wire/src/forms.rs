@@ -1,14 +1,17 @@
-//! The forms of right bodies of JSON that a lane has learnt. The first body for each key is parsed; later ones are
-//! compared with it byte for byte as they arrive, and only one in another form is kept and parsed again.
+//! The forms of right bodies that a lane has learnt. The first body for each key is parsed; later ones are compared with
+//! it byte for byte as they arrive, and only one in another form is kept and parsed again. Rows of a database differ in
+//! each body: what is compared there is the text around their numbers.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json_rule::JsonRule;
+use crate::meaning::{Meaning, Statement};
+use crate::rows::{RowCounter, RowForm, Rows};
+use crate::tables::FORTUNES;
 use crate::template::{Cursor, Template, Values};
 
 /// A server with more forms of one answer than this has a new one each time.
@@ -43,13 +46,26 @@ pub struct Forms(Rc<RefCell<Learnt>>);
 
 struct Learnt {
     /// By the rule's address, which does not change while a lane runs, and the key of the request.
-    forms: HashMap<(usize, u64), Vec<Template>>,
+    forms: HashMap<(usize, u64), Vec<Form>>,
+    /// By the rule's address.
+    row_forms: HashMap<usize, Vec<RowForm>>,
     bytes: usize,
     compared: Compared,
+    rows: RowCounter,
+    /// What right bodies have said that are judged by when they came, too, by the number of the request.
+    unheard: VecDeque<(u64, Statement)>,
+    /// The rows of one body.
+    read: Vec<(u32, u32)>,
     /// Nanoseconds since any instant.
     clock: fn() -> u64,
     /// The beginning of a body, while it is compared with other forms.
     came: Vec<u8>,
+}
+
+/// What bodies of one form equal, and what they say.
+struct Form {
+    template: Template,
+    statement: Statement,
 }
 
 impl fmt::Debug for Forms {
@@ -60,7 +76,7 @@ impl fmt::Debug for Forms {
 
 /// Follows one body as it arrives.
 #[derive(Debug)]
-pub(crate) enum JsonBody {
+pub(crate) enum MeantBody {
     /// So far, it is this one of the forms, up to here; so many bytes have come.
     Like {
         form: usize,
@@ -72,35 +88,35 @@ pub(crate) enum JsonBody {
     TooLong,
 }
 
-impl Default for JsonBody {
-    fn default() -> JsonBody {
-        JsonBody::Like { form: 0, cursor: Cursor::default(), len: 0 }
+impl Default for MeantBody {
+    fn default() -> MeantBody {
+        MeantBody::Like { form: 0, cursor: Cursor::default(), len: 0 }
     }
 }
 
-impl JsonBody {
+impl MeantBody {
     pub(crate) fn take(
         &mut self,
-        rule: &JsonRule,
+        rule: &Meaning,
         bytes: &[u8],
         values: Values,
         forms: Option<&Forms>,
     ) {
         let next = match self {
-            JsonBody::Like { form, cursor, len } => {
+            MeantBody::Like { form, cursor, len } => {
                 let learnt = forms.map(|forms| forms.0.borrow_mut());
-                let Some(mut learnt) = learnt else { return *self = JsonBody::Kept(bytes.into()) };
+                let Some(mut learnt) = learnt else { return *self = MeantBody::Kept(bytes.into()) };
                 let known = learnt.known(rule, values);
-                if known.get(*form).is_some_and(|it| it.matches(cursor, bytes, values)) {
+                if known.get(*form).is_some_and(|it| it.template.matches(cursor, bytes, values)) {
                     *len += bytes.len();
                     return;
                 }
                 learnt.other_form(rule, values, (*form, *len), bytes)
             }
-            JsonBody::Kept(kept) if kept.len() + bytes.len() <= BODY_MAX => {
+            MeantBody::Kept(kept) if kept.len() + bytes.len() <= BODY_MAX => {
                 return kept.extend_from_slice(bytes);
             }
-            JsonBody::Kept(_) | JsonBody::TooLong => JsonBody::TooLong,
+            MeantBody::Kept(_) | MeantBody::TooLong => MeantBody::TooLong,
         };
         *self = next;
     }
@@ -108,28 +124,30 @@ impl JsonBody {
     /// Whether the body, now whole, means what it must.
     pub(crate) fn is_right(
         &mut self,
-        rule: &JsonRule,
+        rule: &Meaning,
         values: Values,
         forms: Option<&Forms>,
     ) -> bool {
         let mut learnt = forms.map(|forms| forms.0.borrow_mut());
         let body = match (std::mem::take(self), &mut learnt) {
-            (JsonBody::Kept(body), _) => body,
-            (JsonBody::TooLong, _) | (JsonBody::Like { .. }, None) => return false,
-            (JsonBody::Like { form, cursor, len }, Some(learnt)) => {
+            (MeantBody::Kept(body), _) => body,
+            (MeantBody::TooLong, _) | (MeantBody::Like { .. }, None) => return false,
+            (MeantBody::Like { form, cursor, len }, Some(learnt)) => {
                 match learnt.known(rule, values).get(form) {
                     None => return false,
-                    Some(known) if known.is_over(cursor) => {
+                    Some(known) if known.template.is_over(cursor) => {
+                        let statement = known.statement.clone();
                         learnt.compared.by_bytes += 1;
+                        learnt.hear(rule, values, statement);
                         return true;
                     }
-                    Some(known) => known.beginning(len, values),
+                    Some(known) => known.template.beginning(len, values),
                 }
             }
         };
         match learnt {
-            None => rule.fault(&body, values).is_none(),
-            Some(mut learnt) => learnt.judge(rule, values, body),
+            None => rule.judge(&body, values).is_ok(),
+            Some(mut learnt) => learnt.judge(rule, values, &body),
         }
     }
 }
@@ -138,8 +156,32 @@ impl Forms {
     /// Nothing is known yet. `clock` says how long the parsing takes.
     #[must_use]
     pub fn new(clock: fn() -> u64) -> Forms {
-        let (forms, compared) = (HashMap::new(), Compared::default());
-        Forms(Rc::new(RefCell::new(Learnt { forms, bytes: 0, compared, clock, came: Vec::new() })))
+        Forms(Rc::new(RefCell::new(Learnt {
+            forms: HashMap::new(),
+            row_forms: HashMap::new(),
+            bytes: 0,
+            compared: Compared::default(),
+            rows: RowCounter::default(),
+            unheard: VecDeque::new(),
+            read: Vec::new(),
+            clock,
+            came: Vec::new(),
+        })))
+    }
+
+    /// The rows of all right answers so far; none if none has any.
+    #[must_use]
+    pub fn rows(&self) -> Option<Rows> {
+        Some(self.0.borrow().rows.counted()).filter(|rows| 0 < rows.answers)
+    }
+
+    /// What the right answer to the request of this number said, if that is judged by when it came. Answers are asked
+    /// about in the order in which they came; each once.
+    #[must_use]
+    pub fn statement(&self, seq: u64) -> Option<Statement> {
+        let unheard = &mut self.0.borrow_mut().unheard;
+        let at = unheard.iter().position(|(of, _)| *of == seq)?;
+        unheard.drain(..=at).next_back().map(|(_, statement)| statement)
     }
 
     /// How bodies were compared since this was asked last.
@@ -150,11 +192,11 @@ impl Forms {
 }
 
 impl Learnt {
-    fn key(rule: &JsonRule, values: Values) -> (usize, u64) {
+    fn key(rule: &Meaning, values: Values) -> (usize, u64) {
         (std::ptr::from_ref(rule) as usize, rule.key(values))
     }
 
-    fn known(&self, rule: &JsonRule, values: Values) -> &[Template] {
+    fn known(&self, rule: &Meaning, values: Values) -> &[Form] {
         self.forms.get(&Learnt::key(rule, values)).map_or(&[], Vec::as_slice)
     }
 
@@ -162,49 +204,91 @@ impl Learnt {
     /// came of it.
     fn other_form(
         &mut self,
-        rule: &JsonRule,
+        rule: &Meaning,
         values: Values,
         (form, len): (usize, usize),
         bytes: &[u8],
-    ) -> JsonBody {
+    ) -> MeantBody {
         let mut came = std::mem::take(&mut self.came);
         came.clear();
         let known = self.known(rule, values);
         if let Some(known) = known.get(form) {
-            known.fill_from(&mut Cursor::default(), values, len, &mut came);
+            known.template.fill_from(&mut Cursor::default(), values, len, &mut came);
         }
         came.extend_from_slice(bytes);
-        let like = |(form, known): (usize, &Template)| {
+        let like = |(form, known): (usize, &Form)| {
             let mut cursor = Cursor::default();
-            let is_like = known.matches(&mut cursor, &came, values);
-            is_like.then_some(JsonBody::Like { form, cursor, len: came.len() })
+            let is_like = known.template.matches(&mut cursor, &came, values);
+            is_like.then_some(MeantBody::Like { form, cursor, len: came.len() })
         };
         let found = known.iter().enumerate().skip(form + 1).find_map(like);
-        let found = found.unwrap_or_else(|| JsonBody::Kept(came.clone()));
+        let found = found.unwrap_or_else(|| MeantBody::Kept(came.clone()));
         self.came = came;
         found
     }
 
-    fn judge(&mut self, rule: &JsonRule, values: Values, body: Vec<u8>) -> bool {
+    /// Judges a whole body: by the text around its rows, where one is known, or by its meaning.
+    fn judge(&mut self, rule: &Meaning, values: Values, body: &[u8]) -> bool {
+        let mut read = std::mem::take(&mut self.read);
+        let address = std::ptr::from_ref(rule) as usize;
+        let row_forms = self.row_forms.get(&address).map_or(&[][..], Vec::as_slice);
+        let is_known = row_forms.iter().any(|form| form.read(body, rule, &mut read));
+        if is_known {
+            self.compared.by_bytes += 1;
+            self.count(rule, values, &read);
+        }
+        self.read = read;
+        is_known || self.judge_meaning(rule, values, body)
+    }
+
+    fn judge_meaning(&mut self, rule: &Meaning, values: Values, body: &[u8]) -> bool {
         let began = (self.clock)();
-        let is_right = rule.fault(&body, values).is_none();
-        if is_right {
-            self.learn(rule, values, body);
+        let judged = rule.judge(body, values);
+        let is_right = judged.is_ok();
+        if let Ok(statement) = judged {
+            self.learn(rule, values, body, &statement);
+            match &statement {
+                Statement::Rows(rows) => self.count(rule, values, rows),
+                _ => self.hear(rule, values, statement),
+            }
         }
         self.compared.by_meaning += 1;
         self.compared.meaning_ns += (self.clock)().saturating_sub(began);
         is_right
     }
 
-    fn learn(&mut self, rule: &JsonRule, values: Values, body: Vec<u8>) {
+    fn count(&mut self, rule: &Meaning, values: Values, rows: &[(u32, u32)]) {
+        self.rows.count(rule, rows);
+        if rule.needs_times() {
+            self.unheard.push_back((values.seq, Statement::Rows(rows.to_vec())));
+        }
+    }
+
+    fn hear(&mut self, rule: &Meaning, values: Values, statement: Statement) {
+        if let Statement::Fortunes { with_inserted } = statement {
+            self.rows.count_page(FORTUNES + u32::from(with_inserted));
+        }
+        if rule.needs_times() {
+            self.unheard.push_back((values.seq, statement));
+        }
+    }
+
+    fn learn(&mut self, rule: &Meaning, values: Values, body: &[u8], statement: &Statement) {
+        if let Statement::Rows(rows) = statement {
+            let forms = self.row_forms.entry(std::ptr::from_ref(rule) as usize).or_default();
+            if forms.len() < FORMS_MAX {
+                forms.extend(RowForm::of(body, rows));
+            }
+            return;
+        }
         let forms = self.forms.entry(Learnt::key(rule, values)).or_default();
         let len = body.len();
         if forms.len() < FORMS_MAX
             && self.bytes + len <= BYTES_MAX
-            && let Some(form) = rule.form(body, values)
+            && let Some(template) = rule.form(body, values)
         {
             self.bytes += len;
-            forms.push(form);
+            forms.push(Form { template, statement: statement.clone() });
         }
     }
 }

@@ -7,31 +7,39 @@ mod answer_parts;
 mod ask;
 mod asks;
 mod chance;
+mod dataset;
 mod expect;
 mod fault;
 mod forms;
+mod fortunes_page;
 mod h1;
 pub mod h2;
 mod held;
 mod json;
-mod json_rule;
 #[cfg(test)]
 mod json_tests;
+mod meaning;
+mod rows;
 mod socket;
+mod tables;
 mod template;
 
 pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};
 pub use asks::Asks;
 pub use chance::{Chance, mix};
+pub use dataset::Dataset;
 pub use expect::{BodyRule, EARLY_ALLOWED_NS, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;
 pub use forms::{Compared, Forms};
+pub use fortunes_page::ADDED;
 pub use h1::{H1, HeadMemo, Limits};
 pub use h2::Account;
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
-pub use json_rule::{Dataset, JsonRule};
+pub use meaning::{Insertion, Meaning, Statement};
+pub use rows::Rows;
 pub use socket::{Socket, socket_ask};
+pub use tables::{FORTUNES, Tables, WORLDS};
 pub use template::{Number, Template, TemplateError, Values, placeholder_len, quoted};
 
 /// The name of an exchange, by which a session reports it to its lane: the lane's place for it, and which use of that

@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod answers;
 pub(crate) mod books;
 mod ceiling;
+mod database;
 mod definition;
 mod drift;
 pub(crate) mod ending;
@@ -58,6 +59,7 @@ fn all() -> impl Iterator<Item = &'static Definition> {
         steady::ALL,
         machine::ALL,
         subject::ALL,
+        database::ALL,
         spots::ALL,
         ceiling::ALL,
         security::ALL,

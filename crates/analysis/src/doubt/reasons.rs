@@ -7,8 +7,8 @@ use lab::record::TrialRecord;
 use load::{Nanos, Recording};
 
 use super::{
-    Doubt, agents, answers, books, drift, ending, failures, generator, held, http2, machine, queue,
-    rate, samples, security, shape, spots, steady, subject,
+    Doubt, agents, answers, books, database, drift, ending, failures, generator, held, http2,
+    machine, queue, rate, samples, security, shape, spots, steady, subject,
 };
 use crate::verdict::Gravity;
 
@@ -46,6 +46,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let mut doubts = of_recording(recording, &loaded.agents, ordered);
     doubts.extend(books::connections(trial));
     doubts.extend(agents::of_agents(&loaded.agents));
+    doubts.extend(database::of_trial(trial));
     doubts.extend(of_surroundings(trial));
     doubts.extend(shape::delayed_ack(trial));
     // A server that does not keep up has no steady state to wait for.

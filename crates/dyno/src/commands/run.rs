@@ -123,6 +123,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
                 services::refuse_all(&campaign.workloads, "a run on another machine")?;
                 return remote::begin(flags, on, &campaign);
             }
+            if flags.generators.load_on().is_some() {
+                services::refuse_other_clocks(&campaign.workloads)?;
+            }
             let campaign = located(campaign, flags)?;
             let resources = weighed(&campaign)?;
             match flags.dry_run {

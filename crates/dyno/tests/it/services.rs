@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use lab::record::{OutcomeKind, TrialRecord, fact};
-use lab::tables::Tables;
 use rustix::process::Signal;
+use wire::Tables;
 
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, not_tested, until};
 
@@ -332,7 +332,7 @@ fn a_real_database_gives_the_seeded_rows_and_counts_what_it_gave() {
             && settings.contains("synchronous_commit = off"),
         "{settings}"
     );
-    let truth = Tables::of_trial(run.seed, &trial.key);
+    let truth = Tables::of(lab::plan::seed_of(run.seed, &trial.key));
     for check in &trial.checks {
         let row: serde_json::Value = serde_json::from_slice(&check.content()).unwrap();
         let id = row["id"].as_u64().unwrap() as u32;

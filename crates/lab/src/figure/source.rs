@@ -8,7 +8,7 @@ use load::{
 use super::rates::{self, OnTime};
 use super::readings;
 use super::terms::Terms;
-use crate::record::{Launch, TrialRecord};
+use crate::record::{COUNTED, Launch, TrialRecord, fact};
 
 /// A load, or a trial of a run.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +72,16 @@ impl<'t> Trial<'t> {
     /// CPU time of the subject's processes, nanoseconds a second.
     pub(super) fn cpu_ns_per_s(&self) -> Option<f64> {
         readings::cpu_ns_per_s(self.watched()?)
+    }
+
+    /// What the database counted of both tables, divided by right answers.
+    pub(super) fn database_per_answer(&self, counter: &str) -> Option<Number> {
+        let answers = self.total()?.rows?.answers;
+        let counted = |table: &str| -> Option<u64> {
+            let name = format!("{COUNTED}.{table}.{counter}");
+            fact(&self.record?.conditions, &name)?.parse().ok()
+        };
+        exact((counted("world")? + counted("fortune")?) as f64 / answers.max(1) as f64)
     }
 
     /// CPU time of what works beside the subject, nanoseconds a second.

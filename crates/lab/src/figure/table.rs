@@ -38,6 +38,10 @@ const SILENCES: &str = "times from one correct answer (or the beginning of the m
      do not count";
 const SUBJECT: &str = "all processes of the server";
 const SERVICE: &str = "all processes of the workload's service; none without one";
+const ROWS: &str = "right answers that are made of rows, those before the measured time included; requests without a \
+     right answer may have queries, too";
+const BETWEEN_QUIET: &str =
+    "from an instant before the load at which nothing is asked to one after it";
 const FROM_START: &str =
     "from the start of the trial to the end of the measured time, ten readings a second";
 const HELD: &str = "connections of the step";
@@ -361,6 +365,21 @@ trials {
         population: SERVICE, time: MEASURED,
         fold: Some(Fold::Amounts),
         trial: |trial| exact(trial.service_cpu_ns_per_s()? / SECOND as f64 * 100.0),
+    }
+    DatabaseQueries {
+        key: "database_queries_per_answer", heading: "queries/answer", unit: Unit::Count, better: Neither,
+        kind: Count, column: More(8),
+        meaning: "queries of the server's role that read the tables, as the database counted them, divided by right \
+            answers",
+        population: ROWS, time: BETWEEN_QUIET,
+        trial: |trial| trial.database_per_answer("reads"),
+    }
+    DatabaseRows {
+        key: "database_rows_per_answer", heading: "rows/answer", unit: Unit::Count, better: Neither,
+        kind: Count, column: Nowhere,
+        meaning: "rows of the tables that the server's role read, as the database counted them, divided by right answers",
+        population: ROWS, time: BETWEEN_QUIET,
+        trial: |trial| trial.database_per_answer("rows_read"),
     }
     ServicePssPeak {
         key: "service_pss_peak_bytes", heading: "service memory", unit: Bytes, better: Lower,

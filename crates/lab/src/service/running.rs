@@ -12,7 +12,6 @@ use super::private_folder::private_root;
 use super::{PrivateFolder, ReadyService, Service};
 use crate::arrival::{found_its_port_taken, last_words};
 use crate::record::Fact;
-use crate::tables::Tables;
 use crate::trial::Launcher;
 use commands::{Commands, Failed};
 use machine::conditions::{Cpus, Group};
@@ -20,6 +19,7 @@ use machine::monitor::ServiceWatch;
 use machine::process::{Exit, Marker, Running, launch};
 use machine::sockets::{PORTS, free_port};
 use machine::unprivileged::stranger;
+use wire::Tables;
 
 /// What a service has counted since it was seeded, by names of its own.
 pub type Counters = BTreeMap<String, u64>;
@@ -163,6 +163,30 @@ impl RunningService {
         Some(text.and_then(|text| counters(&text)))
     }
 
+    /// Inserts the row of `fortune` that the tables have for it; returns when it is there.
+    pub(crate) fn insert(&self) -> Result<(), String> {
+        let Some(command) = &self.ready.service.insert else {
+            return Err(format!("service `{}` has no command `insert`", self.ready.service.name));
+        };
+        let inserted = self.commands.run(command, &[], LONGEST, &|| false);
+        inserted.map(drop).map_err(|failed| failed.to_string())
+    }
+
+    /// The rows of `world` in the order of their ids: id and number.
+    pub(crate) fn world(&self) -> Result<Vec<(u32, u32)>, String> {
+        let text = self.table("world").unwrap_or_else(|| {
+            Err(format!("service `{}` has no command `read`", self.ready.service.name))
+        })?;
+        let row = |line: &str| {
+            let (id, number) = line.split_once(',')?;
+            Some((id.parse().ok()?, number.parse().ok()?))
+        };
+        let rows = text.lines().map(|line| {
+            row(line).ok_or_else(|| format!("`{}` is not a row of `world`", line.escape_debug()))
+        });
+        rows.collect()
+    }
+
     /// The rows of a table in the order of their ids, as CSV; none if it has no command for that.
     pub(crate) fn table(&self, name: &str) -> Option<Result<String, String>> {
         let command = self.ready.service.read.as_ref()?;
@@ -242,7 +266,9 @@ impl RunningService {
 fn write_tables(folder: &PrivateFolder, tables: &Tables) -> std::io::Result<()> {
     let files = folder.path().join("tables");
     fs::create_dir(&files)?;
-    tables.write(&files)?;
+    fs::write(files.join("world.csv"), tables.world_csv())?;
+    fs::write(files.join("fortune.csv"), tables.fortune_csv())?;
+    fs::write(files.join("inserted.csv"), tables.inserted_csv())?;
     for entry in fs::read_dir(&files)? {
         folder.give(&entry?.path())?;
     }

@@ -14,9 +14,8 @@ use crate::experiment::Wanted;
 use crate::identity::Identity;
 use crate::manner::Protocol;
 use crate::record::{Fact, Outcome, OutcomeKind};
-use crate::service::{Counters, RunningService, ServiceStart, Unstarted};
+use crate::service::{RunningService, ServiceStart, Unstarted};
 use crate::subject::Serving;
-use crate::tables::Tables;
 use load::{CpuReader, Halt};
 use machine::conditions::{Cpus, Group, Split};
 use machine::monitor::{Watch, WatchPlan, cpu_ns_below};
@@ -24,7 +23,7 @@ use machine::namespace;
 use machine::owned::WorkFolder;
 use machine::process::{Exit, Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
-use wire::Dataset;
+use wire::{Dataset, Tables};
 
 /// The file with the subject's data set, below the environment's folder.
 const DATASET: &str = "dataset.json";
@@ -37,7 +36,7 @@ pub(crate) struct EnvironmentSetup<'a> {
     pub(crate) address: IpAddr,
     /// None for a subject of which nothing is measured.
     pub(crate) limits: Option<Limits<'a>>,
-    /// The seed of the subject's data set.
+    /// The seed of the data set and of the tables of the workload's service.
     pub(crate) dataset: u64,
 }
 
@@ -174,12 +173,11 @@ impl Environment {
         })
     }
 
-    /// Starts what the workload needs beside the subject, with the tables of this seed. The trial begins after that.
+    /// Starts what the workload needs beside the subject, with its tables. The trial begins after that.
     pub(crate) fn start_service(
         &mut self,
         environment_setup: EnvironmentSetup<'_>,
         candidate: Candidate<'_>,
-        seed: u64,
         halt: &Halt,
         facts: &mut Vec<Fact>,
     ) -> Result<(), Setback> {
@@ -190,7 +188,7 @@ impl Environment {
             ready,
             cpus: limits.map(|limits| &limits.split.subject),
             files: limits.map(|limits| limits.files),
-            tables: &Tables::of(seed),
+            tables: &Tables::of(environment_setup.dataset),
             server_port: self.given,
             is_halted: &|| halt.is_asked(),
         });
@@ -227,9 +225,9 @@ impl Environment {
         service.death()
     }
 
-    /// What the service has counted so far, if there is one that counts.
-    pub(crate) fn counters(&self) -> Option<Result<Counters, String>> {
-        self.service.as_ref()?.counters()
+    /// What the workload needs beside the subject.
+    pub(crate) fn service(&self) -> Option<&RunningService> {
+        self.service.as_ref()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -11,6 +11,7 @@ use wire::h2::{H2Order, Windows};
 
 use super::elsewhere::lost_agents;
 use super::in_turns::Attendance;
+use super::inserting::beside;
 use super::lookout::Lookout;
 use super::{Ended, Event, HERE, Trial, Vitals, unable};
 use crate::experiment::Shape;
@@ -43,7 +44,8 @@ impl Trial<'_, '_> {
     ) -> Result<(), Outcome> {
         let stop = Halt::default();
         let mut lookout = Lookout::new(ended, began, self.halt, &stop);
-        let order = self.order(address);
+        let mut order = self.order(address);
+        let inserting = self.inserting(&mut order);
         record.conditions.push(Fact { name: SPIN.into(), value: order.spin.name().into() });
         if 0 < self.left_out {
             let value = format!("{} of the requests: bodies in chunks", self.left_out);
@@ -56,7 +58,10 @@ impl Trial<'_, '_> {
         };
         let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
         let pressed = match (self.attendance, self.setup.elsewhere) {
-            (None, None) => press(&order, &stop, &mut glance).map(alone),
+            (None, None) => {
+                let press = || press(&order, &stop, &mut glance).map(alone);
+                beside(inserting.as_ref(), &mut record.conditions, press)
+            }
             (Some(attendance), _) => attendance.press(&order, began, &stop, &mut glance).map(alone),
             (None, Some(elsewhere)) => {
                 Ok(elsewhere.press(&order, &stop, &mut look, &mut record.conditions)?)

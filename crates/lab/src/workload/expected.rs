@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use toml::Spanned;
 use wire::{
-    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, JsonRule, Number, StatusRule, Template,
+    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, Insertion, Meaning, Number, StatusRule,
+    Tables, Template,
 };
 
 use super::{AskKeys, Interaction, Question};
@@ -89,6 +90,7 @@ fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigErro
         keys.body_length.as_ref().map(Spanned::span),
         keys.body_sha256.as_ref().map(Spanned::span),
         keys.json.as_ref().map(Spanned::span),
+        keys.database.as_ref().map(Spanned::span),
     ];
     if let Some(second) = stated.into_iter().flatten().nth(1) {
         return Err(source.wrong(Some(second), "the body is stated twice; leave one out"));
@@ -104,21 +106,55 @@ fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigErro
         let digest = wire::sha256_of_hex(hex.get_ref());
         return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong(Some(hex.span()), says));
     }
-    match &keys.json {
-        Some(json) => json_rule(source, json).map(BodyRule::Json),
-        None => Ok(BodyRule::Any),
+    match (&keys.json, &keys.database) {
+        (Some(json), _) => json_rule(source, json).map(BodyRule::Meaning),
+        (None, Some(database)) => database_rule(source, database).map(BodyRule::Meaning),
+        (None, None) => Ok(BodyRule::Any),
+    }
+}
+
+/// What is answered from the tables of the service.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum DatabaseKeys {
+    Row,
+    Rows(u16),
+    Updated(u16),
+    Fortunes,
+}
+
+/// As many as TechEmpower's servers answer at once.
+const ROWS_MAX: u16 = 500;
+
+/// The tables of a trial take the place of these ones.
+fn database_rule(
+    source: &SourceFile,
+    keys: &Spanned<DatabaseKeys>,
+) -> Result<Meaning, ConfigError> {
+    let tables = Tables::default();
+    match *keys.get_ref() {
+        DatabaseKeys::Rows(count) | DatabaseKeys::Updated(count)
+            if !(1..=ROWS_MAX).contains(&count) =>
+        {
+            let says = format!("an answer has from 1 to {ROWS_MAX} rows, not {count}");
+            Err(source.wrong(Some(keys.span()), says))
+        }
+        DatabaseKeys::Row => Ok(Meaning::Rows { tables, count: None }),
+        DatabaseKeys::Rows(count) => Ok(Meaning::Rows { tables, count: Some(count) }),
+        DatabaseKeys::Updated(count) => Ok(Meaning::Updated(count)),
+        DatabaseKeys::Fortunes => Ok(Meaning::Fortunes { tables, insertion: Insertion::default() }),
     }
 }
 
 /// The data set of a trial takes the place of this one.
-fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<JsonRule, ConfigError> {
+fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<Meaning, ConfigError> {
     let JsonKeys { items, times, sum } = json.get_ref();
     let (items, times) = match (items, times, sum) {
         (Some(items), Some(times), None) => (items, times),
         (None, None, Some(text)) => {
             let says = "a sum is that of integers which the request lists; write it {integers:150}";
             let count = template(source, text)?.integers();
-            return count.map(JsonRule::Sum).ok_or_else(|| source.wrong(Some(text.span()), says));
+            return count.map(Meaning::Sum).ok_or_else(|| source.wrong(Some(text.span()), says));
         }
         _ => {
             let says = "a body of JSON has `items` and `times`, or a `sum`";
@@ -130,7 +166,7 @@ fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<JsonRule, 
         let says = format!("a data set has {} items", Dataset::ITEMS);
         return Err(source.wrong(Some(items.span()), says));
     }
-    Ok(JsonRule::Items { dataset: Dataset::default(), count, times })
+    Ok(Meaning::Items { dataset: Dataset::default(), count, times })
 }
 
 fn number(source: &SourceFile, text: &Spanned<String>) -> Result<Number, ConfigError> {

@@ -56,7 +56,7 @@ impl StatedRequest {
                 let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
                 Some(format!("one with SHA-256 {hex}"))
             }
-            BodyRule::Json(_) => Some("JSON, by its meaning".into()),
+            BodyRule::Meaning(_) => Some("by its meaning".into()),
         };
         things.extend(body.map(|body| ("expected body (--expect-body)", body)));
         things

@@ -180,7 +180,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.lost_in_a_row = 0;
         self.recorder.window().notes.announced_closes +=
             u64::from(!answer.reusable && self.rules.keep_alive && !S::SHARED);
-        let failure = overdue.or(wrong).or_else(|| self.judge_wait(id, at));
+        let failure = overdue.or(wrong).or_else(|| self.judge_time(id, at));
         match failure {
             None => {
                 self.recorder.correct(&self.slab[id], at, answer.status);
@@ -198,9 +198,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// The failure of an answer that came before it could be right. Another one that was to wait is counted. A request
     /// leaves after it was stamped, and its answer came before it was read: none is called early that was not.
-    fn judge_wait(&mut self, id: ExchangeId, at: Nanos) -> Option<Failure> {
-        let exchange = self.rules.waits.then(|| self.slab.get(id)).flatten()?;
+    fn judge_time(&mut self, id: ExchangeId, at: Nanos) -> Option<Failure> {
+        let exchange = self.rules.judges_times.then(|| self.slab.get(id)).flatten()?;
         let expect = &self.rules.asks.choose(exchange.values).expect;
+        if let Some(rule) = expect.meaning()
+            && let Some(failure) = self.recorder.judge_time(exchange, rule, at)
+        {
+            return Some(failure);
+        }
         let wait = expect.wait_ns?;
         if expect.is_early(at - exchange.sent) {
             return Some(Failure::Early);

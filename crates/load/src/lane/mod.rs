@@ -38,7 +38,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) keep_alive: bool,
     pub(crate) spread: Spread,
     /// Whether any of the asks is to wait for its answer.
-    pub(crate) waits: bool,
+    pub(crate) judges_times: bool,
 }
 
 /// The seed of a lane's random choices, and the numbers of its requests.

@@ -221,6 +221,12 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     let Compared { by_bytes, by_meaning, meaning_ns } = tally.compared.unwrap_or_default();
     no_more("bodies", &[by_bytes, by_meaning], COUNT_MAX)?;
     no_more("the time for bodies", &[meaning_ns], bounds.times)?;
+    let rows = tally.rows.unwrap_or_default();
+    let counts = [rows.answers, rows.rows, rows.queries, rows.changed, rows.equal_pairs];
+    no_more("rows", &counts, COUNT_MAX)?;
+    if !rows.expected_pairs.is_finite() {
+        return Err("the expected pairs of rows are no number".into());
+    }
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];

@@ -2,21 +2,21 @@
 
 use super::*;
 use crate::ask::{Ask, Request};
+use crate::dataset::Dataset;
 use crate::expect::{BodyRule, Expect, Mismatch};
 use crate::h1::{H1, Limits};
-use crate::json_rule::Dataset;
 use crate::template::{Number, mix};
 use crate::{ExchangeId, News, Session};
 
 fn ask() -> Ask {
     let (count, times) = (Number::between(1, 50).unwrap(), Number::between(1, 8).unwrap());
-    let rule = JsonRule::Items { dataset: Dataset::of(7), count, times };
-    let expect = Expect { body: BodyRule::Json(rule), ..Expect::default() };
+    let rule = Meaning::Items { dataset: Dataset::of(7), count, times };
+    let expect = Expect { body: BodyRule::Meaning(rule), ..Expect::default() };
     Ask::new(&Request::get("h", "/json/{number:1-50}?m={number:1-8}"), expect).unwrap()
 }
 
-fn rule(ask: &Ask) -> &JsonRule {
-    let BodyRule::Json(rule) = &ask.expect.body else { panic!("a body of JSON") };
+fn rule(ask: &Ask) -> &Meaning {
+    let BodyRule::Meaning(rule) = &ask.expect.body else { panic!("a body of JSON") };
     rule
 }
 
@@ -26,7 +26,7 @@ fn values(n: u64) -> Values {
 
 /// The right answer, as serde writes it, with so many blanks after it.
 fn right(ask: &Ask, values: Values, blanks: usize) -> String {
-    serde_json::to_string(&rule(ask).expected(values)).unwrap() + &" ".repeat(blanks)
+    serde_json::to_string(&rule(ask).value(values)).unwrap() + &" ".repeat(blanks)
 }
 
 /// Whether one connection finds this body right that comes in pieces of this size.
@@ -161,7 +161,7 @@ fn sum_sent(ask: &Ask, values: Values) -> u64 {
 /// A body with the sum is compared byte for byte, with the sum of each request in its place.
 #[test]
 fn sums_are_compared_byte_for_byte_though_each_is_another() {
-    let expect = Expect { body: BodyRule::Json(JsonRule::Sum(150)), ..Expect::default() };
+    let expect = Expect { body: BodyRule::Meaning(Meaning::Sum(150)), ..Expect::default() };
     let request = Request {
         method: "POST".into(),
         body: br#"{"values":[{integers:150}]}"#.to_vec(),
@@ -209,7 +209,7 @@ fn a_data_set_is_that_of_its_seed_and_no_other() {
         assert_eq!(item.as_object().unwrap().len(), members.len());
     }
     let ask = ask();
-    let expected = serde_json::to_value(rule(&ask).expected(values(5))).unwrap();
+    let expected = serde_json::to_value(rule(&ask).value(values(5))).unwrap();
     for (item, seeded) in expected["items"]
         .as_array()
         .unwrap()

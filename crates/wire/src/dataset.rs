@@ -1,4 +1,4 @@
-//! Bodies of JSON that follow from a request, and the data that they are made of.
+//! The data set of which servers answer a part as JSON.
 
 use std::sync::Arc;
 
@@ -6,86 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
 use crate::json::Json;
-use crate::template::{Number, Template, Values, sum};
-
-/// What the body of an answer must mean.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JsonRule {
-    /// `{"items": …, "count": N}`: the first N items of a data set, each with its `total`, price × quantity × `times`.
-    Items { dataset: Dataset, count: Number, times: Number },
-    /// `{"sum": …, "count": N}` of the N integers that the request lists.
-    Sum(u16),
-}
-
-impl JsonRule {
-    /// The rule for a server that has this data set.
-    #[must_use]
-    pub fn with(&self, dataset: &Dataset) -> JsonRule {
-        match *self {
-            JsonRule::Items { count, times, .. } => {
-                JsonRule::Items { dataset: dataset.clone(), count, times }
-            }
-            JsonRule::Sum(count) => JsonRule::Sum(count),
-        }
-    }
-
-    /// Requests with equal keys have equal answers, but for a sum.
-    pub(crate) fn key(&self, values: Values) -> u64 {
-        match self {
-            JsonRule::Items { count, times, .. } => {
-                (u64::from(count.of(values)) << 32) | u64::from(times.of(values))
-            }
-            JsonRule::Sum(_) => 0,
-        }
-    }
-
-    pub(crate) fn expected(&self, values: Values) -> Json {
-        match self {
-            JsonRule::Items { dataset, count, times } => {
-                let (count, times) = (count.of(values), times.of(values));
-                let items = dataset.items.iter().take(count as usize);
-                Json::object([
-                    ("items", Json::List(items.map(|item| item.with_total(times)).collect())),
-                    ("count", Json::Integer(count.into())),
-                ])
-            }
-            JsonRule::Sum(count) => Json::object([
-                ("sum", Json::Integer(sum(*count, values) as i64)),
-                ("count", Json::Integer((*count).into())),
-            ]),
-        }
-    }
-
-    /// What other bodies with the same key must equal to be right, as this one is: a sum is that of each request. None
-    /// if it cannot be found in the body, because it is written in another form.
-    pub(crate) fn form(&self, body: Vec<u8>, values: Values) -> Option<Template> {
-        match self {
-            JsonRule::Items { .. } => Some(Template::literal(body)),
-            JsonRule::Sum(count) => Template::with_sum(&body, *count, values),
-        }
-    }
-
-    /// What is wrong with a whole body, in words.
-    #[must_use]
-    pub fn fault(&self, body: &[u8], values: Values) -> Option<String> {
-        match Json::parse(body) {
-            Ok(found) => self.expected(values).difference(&found),
-            Err(says) => Some(format!("it is not JSON as it must be: {says}")),
-        }
-    }
-}
 
 /// Fifty items, determined by a seed, in the form of HttpArena's `dataset.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct Dataset {
     seed: u64,
-    items: Arc<[Item]>,
+    pub(crate) items: Arc<[Item]>,
 }
 
 #[derive(Debug)]
-struct Item {
+pub(crate) struct Item {
     id: i64,
     name: String,
     category: &'static str,
@@ -179,7 +110,7 @@ impl Item {
         ]
     }
 
-    fn with_total(&self, times: u32) -> Json {
+    pub(crate) fn with_total(&self, times: u32) -> Json {
         let total = Json::Integer(self.price * self.quantity * i64::from(times));
         Json::object(self.members().into_iter().chain([("total", total)]))
     }

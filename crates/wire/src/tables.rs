@@ -2,14 +2,11 @@
 //! judged, and the CSV files from which a service loads them. The tables are TechEmpower's.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
-use wire::Chance;
+use serde::{Deserialize, Serialize};
 
-use crate::plan::seed_of;
-use crate::record::TrialKey;
+use crate::chance::Chance;
 
 /// The rows of `world`: their ids are 1 to this.
 pub const WORLDS: u32 = 10_000;
@@ -17,12 +14,15 @@ pub const WORLDS: u32 = 10_000;
 pub const FORTUNES: u32 = 200;
 
 /// Both tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "u64", into = "u64")]
 pub struct Tables {
+    seed: u64,
     /// `randomnumber` of the row whose id is one more than the place.
-    numbers: Vec<u16>,
-    /// `message` of the row whose id is one more than the place; no two are alike.
-    messages: Vec<String>,
+    numbers: Arc<[u16]>,
+    /// `message` of the row whose id is one more than the place; no two are alike. The last one is inserted while the
+    /// server is under load.
+    messages: Arc<[String]>,
 }
 
 /// Messages that are there whatever the seed: what must be escaped, and letters of several bytes.
@@ -44,18 +44,12 @@ const WORDS: [&str; 32] = [
 ];
 
 impl Tables {
-    /// The tables of a trial in a run with this seed: the same ones for all subjects of its round.
-    #[must_use]
-    pub fn of_trial(seed: u64, key: &TrialKey) -> Tables {
-        Tables::of(seed_of(seed, key))
-    }
-
     /// The tables of this seed: always the same ones.
     #[must_use]
     pub fn of(seed: u64) -> Tables {
         let mut chance = Chance::new(seed);
         let numbers = (0..WORLDS).map(|_| 1 + chance.below(WORLDS as usize) as u16).collect();
-        let mut messages: Vec<String> = (0..FORTUNES).map(|_| message(&mut chance)).collect();
+        let mut messages: Vec<String> = (0..=FORTUNES).map(|_| message(&mut chance)).collect();
         for (at, message) in messages.iter_mut().enumerate() {
             // The number makes each of them the only one.
             let _ = write!(message, " {}.", at + 1);
@@ -67,7 +61,7 @@ impl Tables {
                 .expect("there are more messages than fixed ones");
             messages[at] = fixed.into();
         }
-        Tables { numbers, messages }
+        Tables { seed, numbers, messages: messages.into() }
     }
 
     /// `randomnumber` of the row of `world` with this id, if there is one.
@@ -78,14 +72,27 @@ impl Tables {
 
     /// The rows of `fortune`, by id.
     pub fn fortunes(&self) -> impl Iterator<Item = (u32, &str)> {
-        (1..).zip(self.messages.iter().map(String::as_str))
+        (1..=FORTUNES).zip(self.messages.iter().map(String::as_str))
+    }
+
+    /// The row of `fortune` that is inserted while the server is under load.
+    #[must_use]
+    pub fn inserted(&self) -> (u32, &str) {
+        (FORTUNES + 1, &self.messages[FORTUNES as usize])
+    }
+
+    /// The row that is inserted while the server is under load, as CSV.
+    #[must_use]
+    pub fn inserted_csv(&self) -> String {
+        let (id, message) = self.inserted();
+        format!("{id},\"{}\"\n", message.replace('"', "\"\""))
     }
 
     /// `world` as CSV: id, randomnumber.
     #[must_use]
     pub fn world_csv(&self) -> String {
         let mut text = String::with_capacity(self.numbers.len() * 11);
-        for (id, number) in (1..=WORLDS).zip(&self.numbers) {
+        for (id, number) in (1..=WORLDS).zip(self.numbers.iter()) {
             let _ = writeln!(text, "{id},{number}");
         }
         text
@@ -98,11 +105,29 @@ impl Tables {
             |(id, message): (u32, &str)| format!("{id},\"{}\"\n", message.replace('"', "\"\""));
         self.fortunes().map(quoted).collect()
     }
+}
 
-    /// Writes `world.csv` and `fortune.csv`.
-    pub fn write(&self, folder: &Path) -> io::Result<()> {
-        fs::write(folder.join("world.csv"), self.world_csv())?;
-        fs::write(folder.join("fortune.csv"), self.fortune_csv())
+impl Default for Tables {
+    fn default() -> Tables {
+        Tables::of(0)
+    }
+}
+
+impl PartialEq for Tables {
+    fn eq(&self, other: &Tables) -> bool {
+        self.seed == other.seed
+    }
+}
+
+impl From<Tables> for u64 {
+    fn from(tables: Tables) -> u64 {
+        tables.seed
+    }
+}
+
+impl From<u64> for Tables {
+    fn from(seed: u64) -> Tables {
+        Tables::of(seed)
     }
 }
 
@@ -124,8 +149,8 @@ mod tests {
 
     #[test]
     fn a_seed_has_its_own_tables_and_always_the_same_ones() {
-        let (one, other) = (Tables::of(7), Tables::of(8));
-        assert_eq!(one, Tables::of(7));
+        let (one, again, other) = (Tables::of(7), Tables::of(7), Tables::of(8));
+        assert_eq!((&one.numbers, &one.messages), (&again.numbers, &again.messages));
         assert_ne!(one.numbers, other.numbers);
         assert_ne!(one.messages, other.messages);
         assert!(one.numbers.iter().all(|number| (1..=10_000).contains(number)));

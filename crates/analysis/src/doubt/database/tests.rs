@@ -1,0 +1,119 @@
+//! What the database counted against what answers had.
+
+use lab::record::Fact;
+
+use super::*;
+use crate::fixture;
+
+/// The doubts about a trial with these rows and conditions.
+fn found(rows: Rows, conditions: &[(&str, &str)]) -> Vec<(&'static str, String)> {
+    let mut trial = fixture::healthy();
+    trial.loaded.as_mut().unwrap().recording.total.rows = Some(rows);
+    trial.conditions = conditions
+        .iter()
+        .map(|(name, value)| Fact { name: (*name).into(), value: (*value).into() })
+        .collect();
+    of_trial(&trial).into_iter().map(|doubt| (doubt.id(), doubt.says().to_string())).collect()
+}
+
+fn counted<'t>(reads: &'t str, rows: &'t str, updated: &'t str) -> Vec<(&'t str, &'t str)> {
+    vec![
+        ("service.counted.world.reads", reads),
+        ("service.counted.world.rows_read", rows),
+        ("service.counted.world.rows_updated", updated),
+        ("service.counted.fortune.reads", "0"),
+        ("service.counted.fortune.rows_read", "0"),
+        ("service.counted.fortune.rows_updated", "0"),
+        ("service.counted.evicted", "0"),
+    ]
+}
+
+fn five_each(answers: u64) -> Rows {
+    Rows { answers, rows: 5 * answers, queries: 5 * answers, ..Rows::default() }
+}
+
+#[test]
+fn each_row_is_read_by_a_query_or_it_is_said_what_is_missing() {
+    // Requests that were left at the end were answered by nobody, and read all the same.
+    for (reads, rows) in [("500", "500"), ("520", "520")] {
+        assert_eq!(found(five_each(100), &counted(reads, rows, "0")), []);
+    }
+    let says = "the database gave the server 499 rows, and its 100 right answers had 500: 1 were not read from the \
+                database";
+    assert_eq!(
+        found(five_each(100), &counted("499", "499", "0")),
+        [("not_from_database", says.into())]
+    );
+    let says = "the server read 5 rows an answer by 1 queries; the workload asks for 5 queries";
+    let batched = found(five_each(100), &counted("100", "500", "0"));
+    assert_eq!(batched, [("queries_batched", says.into())]);
+    let unknown = [("service.counted", "unknown: `psql` ended: exit status 2")];
+    assert_eq!(found(five_each(100), &unknown)[0].0, "rows_not_counted");
+    let mut evicted = counted("100", "100", "0");
+    evicted[6].1 = "3";
+    assert_eq!(found(five_each(100), &evicted)[0].0, "rows_not_counted");
+    assert_eq!(found(five_each(100), &[]), [], "a service that does not count");
+}
+
+#[test]
+fn an_update_is_written_or_it_is_said_how_many_are_not() {
+    let rows = Rows { changed: 500, ..five_each(100) };
+    let table = |others: &'static str, not_judged: &'static str| {
+        let mut all = counted("500", "500", "500");
+        all.extend([("service.table.rows", "400"), (TABLE_OTHERS, others)]);
+        all.push((TABLE_NOT_JUDGED, not_judged));
+        found(rows, &all)
+    };
+    assert_eq!(table("0", "0"), []);
+    assert_eq!(table("5", "5"), []);
+    let says = "2 rows of the table have none of the numbers that answers gave for them (of 400 rows that were answered)";
+    assert_eq!(table("7", "5"), [("updates_not_written", says.into())]);
+    let fewer = found(rows, &counted("500", "500", "499"));
+    let says = "the server changed 499 rows, and its right answers said 500: 1 were not written";
+    assert_eq!(fewer, [("updates_not_written", says.into())]);
+    let unread = [(TABLE_CANNOT_BE_READ, "`psql` ended")];
+    assert_eq!(found(rows, &unread)[0].0, "rows_not_counted");
+}
+
+#[test]
+fn too_many_pairs_and_too_few_are_not_random() {
+    let of = |equal_pairs, expected_pairs| {
+        let rows = Rows { equal_pairs, expected_pairs, ..five_each(100) };
+        found(rows, &[]).into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert!(of(10_000, 10_000.0).is_empty() && of(10_612, 10_000.0).is_empty());
+    assert_eq!(
+        (of(10_613, 10_000.0), of(9_387, 10_000.0)),
+        (vec!["ids_not_random"; 1], vec!["ids_not_random"; 1])
+    );
+    assert!(of(0, 0.0).is_empty() && of(3, 0.1).is_empty());
+}
+
+/// Loads of every length whose ids are drawn: none of 20,000 is doubted, and the least share of a constant id that is
+/// found stands in docs/validity.md.
+#[test]
+fn ids_that_are_drawn_are_not_doubted() {
+    let mut chance = load::Chance::new(11);
+    let mut doubted = 0;
+    for n in 0..20_000 {
+        let drawn = [10, 100, 1_000, 3_000][n % 4];
+        let mut seen = vec![0_u64; 10_001];
+        let mut equal_pairs = 0;
+        for _ in 0..drawn {
+            let id = 1 + chance.below(10_000);
+            equal_pairs += seen[id];
+            seen[id] += 1;
+        }
+        let expected_pairs = drawn as f64 * (drawn - 1) as f64 / 2.0 / 10_000.0;
+        let rows = Rows { equal_pairs, expected_pairs, ..Rows::default() };
+        doubted += u32::from(ids(rows).is_some());
+    }
+    assert_eq!(doubted, 0);
+}
+
+#[test]
+fn a_row_that_was_not_inserted_is_noted() {
+    let of = |says| found(five_each(100), &[(INSERTED, says)]);
+    assert_eq!(of("a row of `fortune`, 1.2 s after the load had begun"), []);
+    assert_eq!(of("not: the load was over before 3.000 s")[0].0, "row_not_inserted");
+}

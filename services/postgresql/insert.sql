@@ -1,0 +1,1 @@
+\copy fortune FROM 'tables/inserted.csv' (FORMAT csv)
