@@ -66,6 +66,7 @@ mod require;
 mod rig;
 mod run;
 mod run_changed;
+mod run_database;
 mod run_faults;
 mod run_manners;
 mod run_protocols;

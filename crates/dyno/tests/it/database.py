@@ -1,0 +1,122 @@
+"""A server of a database's workloads, with a fault in each fiftieth answer: PORT FAULT."""
+import ctypes
+import html
+import http.server
+import json
+import os
+import random
+import sys
+import threading
+
+pq = ctypes.CDLL('libpq.so.5')
+for name in ('PQconnectdb', 'PQexec'):
+    getattr(pq, name).restype = ctypes.c_void_p
+pq.PQgetvalue.restype = pq.PQerrorMessage.restype = ctypes.c_char_p
+FAULT = sys.argv[2]
+ADDED = (0, 'Additional fortune added at request time.')
+own = threading.local()
+lock = threading.Lock()
+asked = 0
+old_page = None
+cached = []
+
+
+def query(text):
+    """The rows of an answer, as lists of text."""
+    if not hasattr(own, 'connection'):
+        own.connection = ctypes.c_void_p(pq.PQconnectdb(os.environ['DATABASE_URL'].encode()))
+    result = ctypes.c_void_p(pq.PQexec(own.connection, text.encode()))
+    if pq.PQresultStatus(result) not in (1, 2):
+        raise RuntimeError(pq.PQerrorMessage(own.connection).decode())
+    value = lambda row, column: pq.PQgetvalue(result, row, column).decode()
+    rows = [[value(row, column) for column in range(pq.PQnfields(result))] for row in range(pq.PQntuples(result))]
+    pq.PQclear(result)
+    return rows
+
+
+def world(id):
+    [[id, number]] = query('SELECT id, randomnumber FROM world WHERE id = %d' % id)
+    return {'id': int(id), 'randomNumber': int(number)}
+
+
+def drawn(count):
+    return random.sample(range(1, 10001), count)
+
+
+def rows(count, fault):
+    ids = drawn(count)
+    if fault == 'constant':
+        ids = [7] * count
+    if fault == 'batched':
+        found = query('SELECT id, randomnumber FROM world WHERE id IN (%s)' % ','.join(map(str, ids)))
+        return [{'id': int(id), 'randomNumber': int(number)} for id, number in found]
+    answered = [world(id) for id in ids]
+    if fault == 'number':
+        answered[-1]['randomNumber'] = answered[-1]['randomNumber'] % 10000 + 1
+    return answered
+
+
+def updated(count, fault):
+    answered = []
+    for id in sorted(drawn(count)):
+        row = world(id)
+        old, row['randomNumber'] = row['randomNumber'], row['randomNumber'] % 10000 + 1
+        answered.append(row)
+        if fault != 'unwritten':
+            query('UPDATE world SET randomnumber = %d WHERE id = %d' % (row['randomNumber'], id))
+        if fault == 'undone':
+            query('UPDATE world SET randomnumber = %d WHERE id = %d' % (old, id))
+    return answered
+
+
+def page(fault):
+    global old_page
+    found = [(int(id), message) for id, message in query('SELECT id, message FROM fortune')]
+    found = sorted(found + [ADDED], key=lambda row: row[1])
+    if fault == 'unsorted':
+        found[3], found[4] = found[4], found[3]
+    escape = (lambda text: text) if fault == 'unescaped' else html.escape
+    rows = ''.join('<tr><td>%d</td><td>%s</td></tr>' % (id, escape(message)) for id, message in found)
+    whole = ('<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table><tr><th>id</th><th>message</th></tr>'
+             + rows + '</table></body></html>')
+    old_page = old_page or whole
+    return old_page if fault == 'stale' else whole
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
+
+    def do_GET(self):
+        global asked
+        with lock:
+            asked += 1
+            fault = FAULT if asked % 50 == 0 or FAULT == 'batched' else 'none'
+        path, _, count = self.path.partition('?queries=')
+        kind = 'application/json'
+        if path == '/db' and fault == 'memory' and cached:
+            body = json.dumps(random.choice(cached))
+        elif path == '/db':
+            [row] = rows(1, fault)
+            cached.append(row)
+            body = json.dumps(row)
+        elif path == '/queries':
+            body = json.dumps(rows(int(count), fault))
+        elif path == '/updates':
+            body = json.dumps(updated(int(count), fault))
+        else:
+            kind, body = 'text/html; charset=utf-8', page(fault)
+        body = body.encode()
+        if fault == 'truncated':
+            body = body[:-1]
+        self.send_response(200)
+        self.send_header('Content-Type', kind)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
