@@ -167,10 +167,10 @@ mod tests {
     }
 
     fn page(rows: &[(u32, &str)]) -> String {
-        let row = |(id, message): &(u32, &str)| {
+        let written = |(id, message): &(u32, &str)| {
             format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(message))
         };
-        let rows: String = rows.iter().map(row).collect();
+        let rows: String = rows.iter().map(written).collect();
         format!(
             "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>\
              <tr><th>id</th><th>message</th></tr>{rows}</table></body></html>"

@@ -38,13 +38,13 @@ pub(crate) const QUERIES_BATCHED: Definition = Definition::new("queries_batched"
     .when("the server's role read all rows, by fewer queries than the workload asks for: one for each row of a list, \
         one for each page")
     .because("one query for many rows costs the database and the server much less than many queries")
-    .way_out("read each row by a query of its own; several may be under way on one connection");
+    .way_out("read each row by a query of its own; several may be in flight on one connection");
 
 /// The table does not have what answers said was written.
 pub(crate) const UPDATES_NOT_WRITTEN: Definition = Definition::new("updates_not_written", Invalid)
     .when("after the load, a row of the table had none of the numbers that answers gave for it and that no later answer \
         superseded, and no request without a right answer explains it; or fewer rows were changed than right answers \
-        said ([what this can find](validity.md#a-database-s-rows))")
+        said ([what this can find](validity.md#rows-of-a-database))")
     .because("an update that is answered and not written is work that was not done")
     .way_out("commit before the answer is sent");
 

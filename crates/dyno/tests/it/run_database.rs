@@ -34,17 +34,17 @@ pub(crate) fn lab_with_database() -> Option<Lab> {
         not_tested("a real database beside a server", "Debian's package postgresql");
         return None;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let files = |folder: &str| {
-        let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap());
-        let file = |entry: fs::DirEntry| {
-            let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-            (name, fs::read_to_string(entry.path()).unwrap())
-        };
-        entries.map(file).collect::<Vec<_>>()
-    };
     let all = files("services/postgresql").into_iter().chain(files("workloads"));
     Some(all.fold(Lab::new(), |lab, (name, text)| lab.file(&name, &text)))
+}
+
+/// The files of a folder of the tree: their names and texts.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap());
+    let text = |entry: &fs::DirEntry| fs::read_to_string(entry.path()).unwrap();
+    let name = |entry: &fs::DirEntry| format!("{folder}/{}", entry.file_name().to_string_lossy());
+    entries.map(|entry| (name(&entry), text(&entry))).collect()
 }
 
 /// A server with a fault, which speaks these workloads.

@@ -177,10 +177,6 @@ impl RunningService {
         let text = self.table("world").unwrap_or_else(|| {
             Err(format!("service `{}` has no command `read`", self.ready.service.name))
         })?;
-        let row = |line: &str| {
-            let (id, number) = line.split_once(',')?;
-            Some((id.parse().ok()?, number.parse().ok()?))
-        };
         let rows = text.lines().map(|line| {
             row(line).ok_or_else(|| format!("`{}` is not a row of `world`", line.escape_debug()))
         });
@@ -260,6 +256,12 @@ impl RunningService {
             Some(Err(says)) => Err(format!("service `{}`: {says}", self.ready.service.name)),
         }
     }
+}
+
+/// A row of `world` in CSV.
+fn row(line: &str) -> Option<(u32, u32)> {
+    let (id, number) = line.split_once(',')?;
+    Some((id.parse().ok()?, number.parse().ok()?))
 }
 
 /// The tables, as files that the service's commands may read.
