@@ -12,6 +12,8 @@ from fastapi import FastAPI, Header, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
+import database
+
 
 class Numbers(BaseModel):
     values: list[int]
@@ -26,6 +28,8 @@ def read_items():
 
 items = read_items()
 app = FastAPI()
+if "DATABASE_URL" in os.environ:
+    app.include_router(database.router)
 
 
 @app.get("/")

@@ -1,4 +1,5 @@
-// dyno's subject for Go: net/http by itself, and gorilla/websocket for the WebSocket.
+// dyno's subject for Go: net/http by itself, gorilla/websocket for the WebSocket, pgx for the
+// database.
 //
 //	server -address 127.0.0.1:8080
 //	server -address 127.0.0.1:8080 -h2c
@@ -51,6 +52,16 @@ func main() {
 	mux.HandleFunc("GET /json/{count}", items.list)
 	mux.HandleFunc("POST /sum", sum)
 	mux.HandleFunc("POST /echo", giveBack("application/octet-stream"))
+	if url := os.Getenv("DATABASE_URL"); url != "" {
+		db, err := openDatabase(url)
+		if err != nil {
+			log.Fatal(err)
+		}
+		mux.HandleFunc("GET /db", db.one)
+		mux.HandleFunc("GET /queries", db.several)
+		mux.HandleFunc("GET /updates", db.update)
+		mux.HandleFunc("GET /fortunes", db.fortunes)
+	}
 	server := &http.Server{Addr: *address, Handler: mux}
 	if *cert != "" {
 		// With TLS it offers HTTP/2 by itself.

@@ -1,4 +1,5 @@
-// dyno's subject for Node.js: its own modules for HTTP by themselves, and ws for the WebSocket.
+// dyno's subject for Node.js: its own modules for HTTP by themselves, ws for the WebSocket, and pg
+// for the database.
 //
 //     node server.js ADDRESS PORT PROTOCOL [CERTIFICATE KEY]
 
@@ -12,6 +13,8 @@ import { WebSocketServer } from 'ws';
 const [address, port, protocol, cert, key] = process.argv.slice(2);
 
 const items = process.env.DATASET ? JSON.parse(readFileSync(process.env.DATASET)) : [];
+
+const database = process.env.DATABASE_URL ? await import('./database.js') : null;
 
 const server = createServer(protocol);
 
@@ -58,9 +61,29 @@ function answer(request, response) {
     sum(request, response).catch(() => response.destroy());
   } else if (request.method === 'POST' && pathname === '/echo') {
     giveBack('application/octet-stream', request, response).catch(() => response.destroy());
+  } else if (database && request.method === 'GET' && databasePages.has(pathname)) {
+    databasePages.get(pathname)(searchParams, response).catch((error) => fail(error, response));
   } else {
     response.writeHead(404).end();
   }
+}
+
+const databasePages = new Map([
+  ['/db', async (query, response) => json(await database.world(), response)],
+  ['/queries', async (query, response) => json(await database.worlds(rowCount(query)), response)],
+  ['/updates', async (query, response) => json(await database.updated(rowCount(query)), response)],
+  ['/fortunes', async (query, response) => html(await database.fortunes(), response)],
+]);
+
+// The query's number of rows, from 1 to 500; 1 if it has none.
+function rowCount(query) {
+  const queries = query.get('queries');
+  return /^\d+$/.test(queries) ? Math.min(Math.max(Number(queries), 1), 500) : 1;
+}
+
+function fail(error, response) {
+  console.error(error);
+  response.writeHead(500).end();
 }
 
 // Not every target is a URL, and what is thrown here would end the program.
@@ -87,6 +110,11 @@ function text(body, response) {
 function json(value, response) {
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify(value));
+}
+
+function html(page, response) {
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.end(page);
 }
 
 async function giveBack(type, request, response) {

@@ -143,7 +143,7 @@ def read_items():
         return json.load(file)
 
 
-def make_app():
+def make_app(more=()):
     return Application(
         [
             (r"/", EchoHandler),
@@ -158,6 +158,7 @@ def make_app():
             (r"/json/([0-9]{1,5})", ItemsHandler, {"items": read_items()}),
             (r"/sum", SumHandler),
             (r"/echo", GiveBackHandler, {"content_type": "application/octet-stream"}),
+            *more,
         ],
         # The usual function writes a line for every answer.
         log_function=lambda handler: None,
@@ -172,8 +173,17 @@ def tls():
     return context
 
 
+async def database_handlers():
+    if "DATABASE_URL" not in os.environ:
+        return []
+    # Only here: the servers that are variants of this one have no database, and no psycopg.
+    import database
+
+    return await database.handlers()
+
+
 async def main():
-    make_app().listen(options.port, options.address, ssl_options=tls())
+    make_app(await database_handlers()).listen(options.port, options.address, ssl_options=tls())
     await asyncio.Event().wait()
 
 
