@@ -27,7 +27,8 @@ pub(super) const ALL: &[Definition] = &[DELAYED_ACK, MEAN_ABOVE_P99];
 
 /// Half the requests took as long as a delayed acknowledgement takes, and the subject was idle.
 pub(crate) const DELAYED_ACK: Definition = Definition::new("delayed_ack", Suspect)
-    .when("p50 of the service time from {} to {} ms, the middle half from {} to {} ms, the server below {} of a CPU")
+    .when("p50 of the service time from {} to {} ms, the middle half from {} to {} ms, the server and its service \
+        together below {} of a CPU")
     .thresholds(&[Number(DELAYED_MS.0), Number(DELAYED_MS.1),
         Number(DELAYED_HALF_MS.0), Number(DELAYED_HALF_MS.1), Share(IDLE)])
     .because("Nagle's algorithm and the delayed acknowledgement of 40 ms")
@@ -46,7 +47,8 @@ pub(crate) const MEAN_ABOVE_P99: Definition = Definition::new("mean_above_p99", 
 /// Nagle's algorithm at one end waits for an acknowledgement that the other end delays.
 pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
     let service = &trial.loaded.as_ref()?.recording.total.service;
-    let cpu_share = readings::cpu_ns_per_s(trial)? / SECOND as f64;
+    let service_ns = readings::growth_ns_per_s(trial, "service.cpu.total").unwrap_or(0.0);
+    let cpu_share = (readings::cpu_ns_per_s(trial)? + service_ns) / SECOND as f64;
     let quantile_ms = |q: f64| service.quantile(q).map(|quantile| quantile.value as f64 / 1e6);
     let (p25, p50_ms, p75) = (quantile_ms(0.25)?, quantile_ms(0.5)?, quantile_ms(0.75)?);
     let is_between = |value: f64, (low, high): (f64, f64)| low <= value && value <= high;

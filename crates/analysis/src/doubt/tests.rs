@@ -255,6 +255,12 @@ fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
         ],
     );
     assert_eq!(doubts(&narrow, 9e9), [], "it worked");
+    let with_service = of_trial(|trial| {
+        times(recording(trial), &narrow);
+        growing(trial, "subject.cpu.total", "ns", idle);
+        growing(trial, "service.cpu.total", "ns", 8e9);
+    });
+    assert_eq!(with_service, [], "what it waited for worked");
     assert_eq!(doubts(&[(20_000, 30 * MS)], idle), []);
     let wide = [(6_000, 10 * MS), (8_000, 41 * MS), (6_000, 80 * MS)];
     assert_eq!(doubts(&wide, idle), [], "its middle only happens to lie there");

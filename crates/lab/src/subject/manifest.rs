@@ -78,6 +78,7 @@ struct Settings {
     nodelay: Option<Scalar>,
     workers: Option<Scalar>,
     access_log: Option<Scalar>,
+    database_pool: Option<Scalar>,
     headers: Option<Scalar>,
     runtime: Option<Scalar>,
     tls: Option<Scalar>,
@@ -373,6 +374,7 @@ fn settings(defaults: Settings, changes: Settings) -> Vec<Setting> {
     // In the order of their names.
     let all = [
         ("access_log", defaults.access_log, changes.access_log),
+        ("database_pool", defaults.database_pool, changes.database_pool),
         ("backlog", defaults.backlog, changes.backlog),
         ("connections_max", defaults.connections_max, changes.connections_max),
         ("headers", defaults.headers, changes.headers),
