@@ -2,6 +2,7 @@
 
 mod accounts;
 mod counts;
+mod database;
 mod edges;
 mod endings;
 mod facts;

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use wire::h2::Scheme;
-use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
+use wire::{Ask, Asks, BodyRule, Expect, Meaning, Request, Template};
 
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Rate};
@@ -51,6 +51,8 @@ pub(super) struct Run {
     pub(super) usual_body: Option<&'static str>,
     /// Answers are to come so long after their requests.
     pub(super) wait: Option<Nanos>,
+    /// What answers mean; without it `Rust` is demanded.
+    pub(super) meaning: Option<Meaning>,
 }
 
 /// Turns of this length, with the instants at which each was passed on.
@@ -93,6 +95,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         tls: None,
         usual_body: None,
         wait: None,
+        meaning: None,
     }
 }
 
@@ -113,7 +116,10 @@ impl Run {
         let (method, body) = (self.method.into(), self.body.into());
         let http2 = matches!(self.protocol, Protocol::Http2(_)).then_some(Scheme::Http);
         let request = Request { method, body, http2, ..Request::get("h", "/n/{seq}") };
-        let body = BodyRule::Exactly(Template::literal(self.usual_body.unwrap_or("Rust")));
+        let body = match &self.meaning {
+            Some(rule) => BodyRule::Meaning(rule.clone()),
+            None => BodyRule::Exactly(Template::literal(self.usual_body.unwrap_or("Rust"))),
+        };
         let body_is_usual = self.usual_body.is_some();
         let expect = Expect { body, body_is_usual, wait_ns: self.wait, ..Expect::default() };
         let ask = Ask::new(&request, expect).unwrap();
