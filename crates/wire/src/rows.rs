@@ -75,28 +75,31 @@ impl RowCounter {
 /// The text of a body of rows around its numbers: another body with the same text differs in numbers alone.
 #[derive(Debug)]
 pub(crate) struct RowForm {
-    /// What is before each number, and behind the last one.
-    texts: Vec<Vec<u8>>,
+    /// Before the first number, between the two of a row, between two rows, and behind the last number.
+    head: Vec<u8>,
+    middle: Vec<u8>,
+    between: Vec<u8>,
+    tail: Vec<u8>,
     is_id_first: bool,
 }
 
 impl RowForm {
-    /// That of a body that has these rows; none if they do not stand there in plain digits, in one order.
+    /// That of a body that has these rows; none if they do not all stand there alike, in plain digits.
     pub(crate) fn of(body: &[u8], rows: &[(u32, u32)]) -> Option<RowForm> {
         let mut texts = vec![Vec::new()];
         let mut numbers = Vec::new();
         let mut rest = body;
         while let Some(&first) = rest.first() {
-            let (number, len) = digits(rest);
-            match len {
-                0 => {
+            match number_at(rest) {
+                Some((number, after)) => {
+                    numbers.push(number);
+                    texts.push(Vec::new());
+                    rest = after;
+                }
+                None if first.is_ascii_digit() => return None,
+                None => {
                     texts.last_mut()?.push(first);
                     rest = &rest[1..];
-                }
-                len => {
-                    numbers.push(number?);
-                    texts.push(Vec::new());
-                    rest = &rest[len..];
                 }
             }
         }
@@ -106,45 +109,67 @@ impl RowForm {
             rows.iter().flat_map(pair).eq(numbers.iter().copied())
         };
         let is_id_first = [true, false].into_iter().find(|order| in_order(*order))?;
-        Some(RowForm { texts, is_id_first })
+        let (tail, inner) = (texts.pop()?, texts.split_off(1));
+        let head = texts.pop()?;
+        let middle = inner.first()?.clone();
+        let between = inner.get(1).cloned().unwrap_or_default();
+        let are_alike = inner.chunks(2).all(|pair| pair[0] == middle)
+            && inner.chunks_exact(2).all(|pair| pair[1] == between);
+        are_alike.then_some(RowForm { head, middle, between, tail, is_id_first })
     }
 
     /// The rows of a body of this form, in which all are right; none if it has another one.
     pub(crate) fn read(&self, body: &[u8], rule: &Meaning, rows: &mut Vec<(u32, u32)>) -> bool {
         rows.clear();
-        let Some((last, before)) = self.texts.split_last() else { return false };
-        let mut rest = body;
-        for pair in before.chunks_exact(2) {
-            let Some([first, second]) = pair_of(&mut rest, pair) else { return false };
+        self.read_all(body, rule, rows).is_some_and(|rest| rest == self.tail)
+    }
+
+    /// What follows the last row.
+    fn read_all<'b>(
+        &self,
+        body: &'b [u8],
+        rule: &Meaning,
+        rows: &mut Vec<(u32, u32)>,
+    ) -> Option<&'b [u8]> {
+        let count = rule.rows()?;
+        let mut rest = without(body, &self.head)?;
+        for at in 0..count {
+            if 0 < at {
+                rest = without(rest, &self.between)?;
+            }
+            let (first, after) = number_at(rest)?;
+            let (second, after) = number_at(without(after, &self.middle)?)?;
+            rest = after;
             let (id, number) = if self.is_id_first { (first, second) } else { (second, first) };
             if !rule.row_is_right(id, number) {
-                return false;
+                return None;
             }
             rows.push((id, number));
         }
-        rest == &last[..]
+        Some(rest)
     }
 }
 
-/// The two numbers behind these texts.
-fn pair_of(rest: &mut &[u8], texts: &[Vec<u8>]) -> Option<[u32; 2]> {
-    let mut numbers = [0; 2];
-    for (text, slot) in texts.iter().zip(&mut numbers) {
-        *rest = rest.strip_prefix(&text[..])?;
-        let (number, len) = digits(rest);
-        *slot = number?;
-        *rest = &rest[len..];
-    }
-    Some(numbers)
+/// What follows this text, if `bytes` begin with it. It has few bytes: calling `memcmp` would take longer than to compare
+/// eight of them at once.
+fn without<'b>(bytes: &'b [u8], text: &[u8]) -> Option<&'b [u8]> {
+    let (there, rest) = bytes.split_at_checked(text.len())?;
+    let (words, others) = (there.as_chunks::<8>(), text.as_chunks::<8>());
+    let is_equal = |(a, b): (&[u8; 8], &[u8; 8])| u64::from_ne_bytes(*a) == u64::from_ne_bytes(*b);
+    let are_equal = words.0.iter().zip(others.0).all(is_equal)
+        && words.1.iter().zip(others.1).all(|(a, b)| a == b);
+    are_equal.then_some(rest)
 }
 
-/// The number with which `bytes` begin, and how many digits it has; none if it is none as JSON writes it, or too large.
-fn digits(bytes: &[u8]) -> (Option<u32>, usize) {
-    let len = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+/// The number with which `bytes` begin, as JSON writes it, and what follows it; none if it is none, or too large.
+fn number_at(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (mut number, mut len) = (0_u32, 0);
+    while let Some(digit @ b'0'..=b'9') = bytes.get(len) {
+        number = number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
+        len += 1;
+    }
     let is_plain = (1..=9).contains(&len) && (bytes[0] != b'0' || len == 1);
-    let number =
-        bytes[..len].iter().take(9).fold(0, |all, digit| all * 10 + u32::from(digit - b'0'));
-    (is_plain.then_some(number), len)
+    is_plain.then(|| (number, &bytes[len..]))
 }
 
 #[cfg(test)]
