@@ -9,7 +9,7 @@ use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
-use lab::record::{Entry, LOAD, OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::record::{Entry, LOAD, OutcomeKind, RunRecord, TrialKey, TrialRecord, fact};
 use lab::subject::Tier;
 use lab::trial::LEFT_OUT;
 
@@ -72,12 +72,14 @@ impl Board {
                     peaks: Vec::new(),
                     remarks: Vec::new(),
                     promise,
+                    shares_cpu: false,
                 }),
             }
         }
         let conformities = conformities(run, experiment);
         let tolerated = Tolerated::by(experiment);
         for table in &mut tables {
+            table.shares_cpu = remarks::trials_of(table, trials).iter().any(|it| shares_cpu(it));
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
             unmet::mark(&mut table.rows, tolerated, is_search);
@@ -98,6 +100,12 @@ impl Board {
         let ramps = tables.iter().filter_map(|table| ramps(table, trials, beat, &readings));
         Board { ramps: ramps.collect(), readings, tables, conformities }
     }
+}
+
+/// Whether the service of the trial's workload was on the CPUs of the server.
+fn shares_cpu(trial: &TrialRecord) -> bool {
+    fact(&trial.conditions, "service").is_some()
+        && fact(&trial.conditions, "cpus.service").is_none()
 }
 
 /// The time between two messages on the run's held connections.

@@ -47,6 +47,8 @@ pub struct Table {
     pub remarks: Vec<Remark>,
     /// The promise by which its schedules are judged.
     pub promise: Promise,
+    /// The service of its workload, such as a database, was on the CPUs of the server: a rate is that of both.
+    pub shares_cpu: bool,
 }
 
 /// One server under one load.

@@ -22,7 +22,7 @@ impl Table {
 /// all others, so its ceiling is that of the agents and the network.
 pub(crate) fn weigh(table: &mut Table, trials: &[TrialRecord]) {
     // Where all answers wait, the connections of a closed loop limit every server alike.
-    if trials.iter().any(is_waiting) {
+    if table.shares_cpu || trials.iter().any(is_waiting) {
         return;
     }
     let by_agents = trials.iter().any(is_by_agents);

@@ -16,6 +16,8 @@ pub enum Leading {
     Throughput,
     /// One offered rate, which sets the throughput: the time within which 99 % of the answers came.
     P99,
+    /// A service on the server's CPUs, which a rate is of, too: the server's own CPU time for an answer.
+    CpuPerAnswer,
     /// Several offered rates: the highest that kept the promise.
     Capacity,
     /// Held connections: the memory that each of them takes.
@@ -50,9 +52,10 @@ impl Table {
             return Leading::Memory;
         }
         match (self.rows.iter().any(Row::is_offered), self.points().len()) {
+            (true, 2..) => Leading::Capacity,
+            _ if self.shares_cpu => Leading::CpuPerAnswer,
             (false, _) => Leading::Throughput,
-            (true, 1) => Leading::P99,
-            (true, _) => Leading::Capacity,
+            (true, _) => Leading::P99,
         }
     }
 }
@@ -73,6 +76,7 @@ impl Board {
     fn lead(&self, table: &Table, row: &Row, capacities: &[(&str, Capacity)]) -> Option<Lead> {
         match table.leading() {
             Leading::Throughput => row.estimate(Figure::Throughput).map(Lead::Row),
+            Leading::CpuPerAnswer => row.estimate(Figure::CpuPerThousand).map(Lead::Row),
             Leading::P99 => row.estimate(Figure::ResponseP99).map(Lead::Row),
             Leading::Capacity => {
                 let (_, found) = capacities.iter().find(|(subject, _)| *subject == row.subject)?;

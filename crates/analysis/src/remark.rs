@@ -44,8 +44,15 @@ const TLS_MISSING: Definition = Definition::new("tls_missing", Note)
     .because("what TLS costs is in the difference")
     .way_out("the difference between them includes what TLS costs");
 
+/// A rate says which of the two needs more of the CPU that they share, and not what the server can do.
+const CPU_SHARED: Definition = Definition::new("cpu_shared", Note)
+    .when("the service of the workload was on the CPUs of the server, because there were fewer than three")
+    .because("a rate is that of both together; the rows are in the order of the server's own CPU time for an answer")
+    .way_out("on a machine with three CPUs or more the service has CPUs of its own");
+
 /// All remarks, in the order of docs/validity.md.
-const ALL: &[Definition] = &[NO_CEILING, ANSWERS_APART, REQUESTS_UNLIKE, TLS_UNLIKE, TLS_MISSING];
+const ALL: &[Definition] =
+    &[NO_CEILING, ANSWERS_APART, REQUESTS_UNLIKE, TLS_UNLIKE, TLS_MISSING, CPU_SHARED];
 
 /// Their table in docs/validity.md.
 #[must_use]
@@ -75,6 +82,8 @@ pub enum Remark {
     },
     /// Subjects were loaded without TLS, beside one that was loaded with it.
     TlsMissing { first: String, subjects: Vec<String> },
+    /// The service had no CPUs of its own; `lacking`: subjects whose own CPU time is not known.
+    SharesCpu { lacking: Vec<String> },
 }
 
 impl Remark {
@@ -85,6 +94,7 @@ impl Remark {
             Remark::RequestsUnlike { .. } => REQUESTS_UNLIKE,
             Remark::TlsUnlike { .. } => TLS_UNLIKE,
             Remark::TlsMissing { .. } => TLS_MISSING,
+            Remark::SharesCpu { .. } => CPU_SHARED,
         }
     }
 

@@ -5,6 +5,7 @@ mod tls;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab::experiment::Point;
+use lab::figure::Figure;
 use lab::record::{Check, LOAD, RunRecord, TrialRecord};
 
 use crate::board::{Row, Table};
@@ -19,7 +20,7 @@ pub(crate) fn mark_unlike(table: &mut Table, trials: &[TrialRecord]) {
     }
 }
 
-fn trials_of<'t>(table: &Table, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
+pub(crate) fn trials_of<'t>(table: &Table, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
     trials.iter().filter(|trial| trial.key.workload == table.workload).collect()
 }
 
@@ -31,8 +32,14 @@ pub(crate) fn of_table(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -
     remarks.extend(tls::remarks(&of_table));
     remarks.extend(apart.map(Remark::Apart));
     // A load of `dyno load` stands alone.
-    if run.facts.iter().all(|fact| fact.name != LOAD) {
+    if run.facts.iter().all(|fact| fact.name != LOAD) && !table.shares_cpu {
         remarks.extend(no_ceiling(table));
+    }
+    if table.shares_cpu {
+        let lacks = |row: &&Row| row.estimate(Figure::CpuPerThousand).is_none();
+        let measured = table.rows.iter().filter(|row| 0 < row.measured());
+        let lacking = measured.filter(lacks).map(|row| row.subject.clone()).collect();
+        remarks.push(Remark::SharesCpu { lacking });
     }
     remarks
 }

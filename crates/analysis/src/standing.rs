@@ -1,7 +1,9 @@
 //! The order of a table's rows: one for every table, chart and sentence, so that they cannot contradict one another.
 //!
 //! Closed loops are ordered by throughput. A rate that a schedule sets cannot order servers: of those that are offered
-//! the same rate, the ones that kept up are first, by p99; those that fell behind follow, by their shares on time. Over several offered rates servers are ordered by their capacity under the promise.
+//! the same rate, the ones that kept up are first, by p99; those that fell behind follow, by their shares on time. Over
+//! several offered rates servers are ordered by their capacity under the promise. Where the service of the workload has
+//! no CPU of its own, the server's CPU time for an answer takes the place of throughput and p99.
 
 use std::cmp::Reverse;
 
@@ -95,15 +97,19 @@ impl Table {
         let is_void = is_mostly_invalid(&rows);
         let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
             rows.into_iter().partition(|row| !is_void && row.judgement.is_ranked());
-        let has_rounds = ranked.iter().all(|row| 1 < row.measured());
+        let has_figure =
+            |row: &&Row| !self.shares_cpu || row.estimate(Figure::CpuPerThousand).is_some();
+        let has_rounds =
+            ranked.iter().all(|row| 1 < row.measured()) && ranked.iter().all(has_figure);
         let (behind, kept_up): (Vec<&Row>, Vec<&Row>) =
             ranked.into_iter().partition(|row| row.is_offered() && row.is_behind());
         let (offered, closed): (Vec<&Row>, Vec<&Row>) =
             kept_up.into_iter().partition(|row| row.is_offered());
         let mut groups = Vec::new();
+        let instead = |figure| if self.shares_cpu { Figure::CpuPerThousand } else { figure };
         let orders = [
-            (closed, Figure::Throughput),
-            (offered, Figure::ResponseP99),
+            (closed, instead(Figure::Throughput)),
+            (offered, instead(Figure::ResponseP99)),
             (behind, Figure::OnTime),
         ];
         let compared = orders.iter().filter(|(rows, _)| 1 < rows.len()).count().max(1) as f64;
@@ -181,8 +187,10 @@ fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> V
 mod tests {
     use super::*;
     use crate::board::Board;
-    use crate::fixture::{MS, healthy, late, run};
-    use lab::record::TrialRecord;
+    use crate::fixture::{MS, counted, healthy, late, run, series};
+    use crate::leading::Leading;
+    use crate::remark::Remark;
+    use lab::record::{Fact, TrialRecord};
     use load::{Distribution, SECOND};
 
     /// Two rounds at one place: for each its answers in ten seconds, out of 20,000 that were due, and its response
@@ -243,6 +251,45 @@ mod tests {
         assert_eq!(order(&placed), ["c", "a", "b"]);
         let is_ranked: Vec<bool> = placed.iter().map(|placed| placed.rank.is_some()).collect();
         assert_eq!(is_ranked, [true, true, false]);
+    }
+
+    /// Two rounds of each server: its answers in ten seconds, and its CPU time in nanoseconds; none if it is not known.
+    fn beside_a_service(subjects: &[(&str, u64, Option<f64>)]) -> Board {
+        let mut trials: Vec<TrialRecord> = Vec::new();
+        for repeat in 0..2 {
+            for &(subject, answers, cpu_ns) in subjects {
+                let mut trial = healthy();
+                let point = Point::Connections(10);
+                trial.key.subject = subject.into();
+                (trial.key.point, trial.key.repeat) = (point, repeat);
+                counted(&mut trial, answers + u64::from(repeat), answers + u64::from(repeat));
+                trial.conditions.push(Fact { name: "service".into(), value: "a store".into() });
+                let cpu = cpu_ns.map(|ns| [(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, ns)]);
+                trial.series.extend(cpu.map(|points| series("subject.cpu.total", "ns", &points)));
+                trials.push(trial);
+            }
+        }
+        let entries: Vec<(&str, &str)> = subjects.iter().map(|it| (it.0, "mature")).collect();
+        Board::of(&run(&entries), &trials)
+    }
+
+    #[test]
+    fn beside_a_service_on_its_cpus_servers_are_ordered_by_their_own_cpu_time_for_an_answer() {
+        let point = Point::Connections(10);
+        let all = [("fast", 9_000, Some(9e9)), ("lean", 5_000, Some(1e9)), ("c", 6_000, Some(4e9))];
+        let board = beside_a_service(&all);
+        let table = &board.tables[0];
+        assert_eq!((table.leading(), table.shares_cpu), (Leading::CpuPerAnswer, true));
+        let placed = table.at(point);
+        assert_eq!(order(&placed), ["lean", "c", "fast"]);
+        assert!(placed.iter().all(|placed| placed.rank.is_some()));
+        let is_ceiling = |remark: &Remark| remark.id() == "no_ceiling";
+        assert!(!table.remarks.iter().any(is_ceiling), "{:?}", table.remarks);
+        assert!(table.remarks.contains(&Remark::SharesCpu { lacking: Vec::new() }));
+        let board = beside_a_service(&[("fast", 9_000, Some(9e9)), ("unknown", 5_000, None)]);
+        let table = &board.tables[0];
+        assert!(table.at(point).iter().all(|placed| placed.rank.is_none()));
+        assert!(table.remarks.contains(&Remark::SharesCpu { lacking: vec!["unknown".into()] }));
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl Board {
             peaks: Vec::new(),
             remarks: Vec::new(),
             promise,
+            shares_cpu: false,
         };
         Board {
             tables: vec![table],
