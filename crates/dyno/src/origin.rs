@@ -171,6 +171,7 @@ fn asking(
         .with_fields("-H", &asked.header)
         .with_unwritten("-b", asked.body.is_some() || asked.body_file.is_some())
         .with_switch("--no-keepalive", asked.no_keepalive)
+        .with_switch("--vary", asked.varying.vary)
         .with_any("--expect-status", rule)
         .with_fields("--expect-header", &asked.expect_header)
         .with_unwritten("--expect-body", asked.expect_body.is_some())

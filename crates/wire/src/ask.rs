@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::expect::{BodyRule, Expect, Mismatch};
 use crate::h2::{self, Prepared, Scheme};
 use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
-use crate::vary::{Form, Varied};
+use crate::vary::{RequestForm, Varied};
 
 /// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -232,7 +232,7 @@ impl Ask {
 
     /// The form of one of its requests; none if all are as they were written.
     #[must_use]
-    pub fn form(&self, values: Values) -> Option<Form> {
+    pub fn form(&self, values: Values) -> Option<RequestForm> {
         self.varied.as_ref().map(|varied| varied.form(values))
     }
 

@@ -92,6 +92,12 @@ impl Asks {
         Asks::new(asks, self.choice)
     }
 
+    /// Whether they are sent in several forms.
+    #[must_use]
+    pub fn are_varied(&self) -> bool {
+        self.asks.iter().any(|ask| ask.form(Values::default()).is_some())
+    }
+
     /// These requests, each with another expectation.
     pub fn expecting<E>(
         mut self,

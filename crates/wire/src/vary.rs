@@ -9,7 +9,7 @@ use crate::template::{Template, Values};
 /// How a request is written. The fields mean the same in each form (RFC 9110, 5.1 and 5.3; RFC 9112, 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum RequestForm {
     AsWritten,
     /// Fields in another order; those of one name keep theirs.
     Order,
@@ -23,10 +23,16 @@ pub enum Form {
     Segments,
 }
 
-impl Form {
-    pub const ALL: [Form; 6] =
-        [Form::AsWritten, Form::Order, Form::Case, Form::Unknown, Form::Spaces, Form::Segments];
-    pub const COUNT: usize = Form::ALL.len();
+impl RequestForm {
+    pub const ALL: [RequestForm; 6] = [
+        RequestForm::AsWritten,
+        RequestForm::Order,
+        RequestForm::Case,
+        RequestForm::Unknown,
+        RequestForm::Spaces,
+        RequestForm::Segments,
+    ];
+    pub const COUNT: usize = RequestForm::ALL.len();
 
     /// Its place in `ALL`.
     #[must_use]
@@ -38,12 +44,12 @@ impl Form {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Form::AsWritten => "as written",
-            Form::Order => "another order of the fields",
-            Form::Case => "another case of the field names",
-            Form::Unknown => "an unknown field",
-            Form::Spaces => "other white space around the field values",
-            Form::Segments => "a head in two segments",
+            RequestForm::AsWritten => "as written",
+            RequestForm::Order => "another order of the fields",
+            RequestForm::Case => "another case of the field names",
+            RequestForm::Unknown => "an unknown field",
+            RequestForm::Spaces => "other white space around the field values",
+            RequestForm::Segments => "a head in two segments",
         }
     }
 }
@@ -59,7 +65,7 @@ const EACH: u64 = 8;
 pub(crate) struct Varied {
     seed: u64,
     /// Those that this kind of request can have.
-    forms: Vec<Form>,
+    forms: Vec<RequestForm>,
     heads: Heads,
 }
 
@@ -74,8 +80,8 @@ impl Varied {
     /// The forms of a head of HTTP/1.1, which is whole, or ends before the value of its last field.
     pub(crate) fn of_http1(head: &Template, seed: u64) -> Varied {
         let head = Lines::of(head);
-        let mut forms = vec![Form::Case, Form::Unknown, Form::Spaces];
-        forms.extend(has_orders(&head.fields).then_some(Form::Order));
+        let mut forms = vec![RequestForm::Case, RequestForm::Unknown, RequestForm::Spaces];
+        forms.extend(has_orders(&head.fields).then_some(RequestForm::Order));
         let varied = each(&forms, seed, |form, chance| head.varied(form, chance));
         Varied { seed, forms, heads: Heads::Http1(varied) }
     }
@@ -86,10 +92,10 @@ impl Varied {
         let usual = head.fields();
         let is_pseudo = |field: &&(String, Template)| field.0.starts_with(':');
         let (pseudo, fields) = usual.split_at(usual.iter().take_while(is_pseudo).count());
-        let mut forms = vec![Form::Unknown];
-        forms.extend(has_orders(fields).then_some(Form::Order));
+        let mut forms = vec![RequestForm::Unknown];
+        forms.extend(has_orders(fields).then_some(RequestForm::Order));
         let varied = each(&forms, seed, |form, chance| {
-            let is_order = form == Form::Order;
+            let is_order = form == RequestForm::Order;
             let fields =
                 if is_order { reordered(fields, chance) } else { with_unknown(fields, chance) };
             head.with_fields([pseudo, &fields].concat())
@@ -120,11 +126,11 @@ impl Varied {
         place.checked_sub(EACH).map(|place| place as usize)
     }
 
-    pub(crate) fn form(&self, values: Values) -> Form {
+    pub(crate) fn form(&self, values: Values) -> RequestForm {
         if self.is_in_segments(self.bits(values)) {
-            return Form::Segments;
+            return RequestForm::Segments;
         }
-        self.place(values).map_or(Form::AsWritten, |place| self.forms[place / EACH as usize])
+        self.place(values).map_or(RequestForm::AsWritten, |place| self.forms[place / EACH as usize])
     }
 
     /// Where the first segment ends, if the request that begins so has a head in two.
@@ -159,7 +165,11 @@ impl Varied {
     }
 }
 
-fn each<T>(forms: &[Form], seed: u64, mut make: impl FnMut(Form, &mut Chance) -> T) -> Vec<T> {
+fn each<T>(
+    forms: &[RequestForm],
+    seed: u64,
+    mut make: impl FnMut(RequestForm, &mut Chance) -> T,
+) -> Vec<T> {
     let all = forms.iter().flat_map(|form| (0..EACH).map(move |number| (*form, number)));
     let varied = all.map(|(form, number)| {
         make(form, &mut Chance::new(mix(seed) ^ (form.index() as u64 * EACH + number)))
@@ -188,14 +198,14 @@ impl Lines {
         Lines { first, fields, open: open.and_then(Template::named).map(|(name, _)| name) }
     }
 
-    fn varied(&self, form: Form, chance: &mut Chance) -> Template {
+    fn varied(&self, form: RequestForm, chance: &mut Chance) -> Template {
         let (fields, open) = (&self.fields, self.open.as_deref());
         match form {
-            Form::AsWritten | Form::Segments => self.joined(": ", fields, open),
-            Form::Order => self.joined(": ", &reordered(fields, chance), open),
-            Form::Unknown => self.joined(": ", &with_unknown(fields, chance), open),
-            Form::Spaces => self.joined(":", &with_spaces(fields, chance), open),
-            Form::Case => {
+            RequestForm::AsWritten | RequestForm::Segments => self.joined(": ", fields, open),
+            RequestForm::Order => self.joined(": ", &reordered(fields, chance), open),
+            RequestForm::Unknown => self.joined(": ", &with_unknown(fields, chance), open),
+            RequestForm::Spaces => self.joined(":", &with_spaces(fields, chance), open),
+            RequestForm::Case => {
                 let all = fields.iter().map(|(name, _)| name.as_str()).chain(open);
                 let mut names = in_other_case(&all.collect::<Vec<_>>(), chance);
                 let open = self.open.as_ref().and_then(|_| names.pop());

@@ -69,7 +69,7 @@ fn every_form_has_the_same_meaning_and_differs_in_what_it_is_named_after() {
     for request in requests() {
         let usual = Ask::new(&request, Expect::default()).unwrap();
         let varied = usual.clone().varied(7);
-        let mut seen = [0; Form::COUNT];
+        let mut seen = [0; RequestForm::COUNT];
         for seq in 0..2_000 {
             let values = Values { seq, random: mix(seq) };
             let (plain, bytes) = (encoded(&usual, values), encoded(&varied, values));
@@ -79,26 +79,30 @@ fn every_form_has_the_same_meaning_and_differs_in_what_it_is_named_after() {
             assert_eq!((&first, &body), (&other.0, &other.2), "{form:?}");
             let is_unknown = |(name, _): &(String, String)| name.starts_with("x-unknown-");
             let known: Vec<_> = other.1.iter().filter(|it| !is_unknown(it)).cloned().collect();
-            assert_eq!(other.1.len() - known.len(), usize::from(form == Form::Unknown));
+            assert_eq!(other.1.len() - known.len(), usize::from(form == RequestForm::Unknown));
             assert_eq!(by_name(known.clone()), by_name(fields.clone()), "{form:?}");
-            assert_eq!(known != fields, form == Form::Order);
+            assert_eq!(known != fields, form == RequestForm::Order);
             let is_same = bytes == plain;
-            assert_eq!(is_same, matches!(form, Form::AsWritten | Form::Segments), "{form:?}");
-            if form == Form::Case {
+            assert_eq!(
+                is_same,
+                matches!(form, RequestForm::AsWritten | RequestForm::Segments),
+                "{form:?}"
+            );
+            if form == RequestForm::Case {
                 let lower = |name: &&str| name.to_ascii_lowercase();
                 let both = (names(&bytes), names(&plain));
                 assert!(both.0.iter().map(lower).eq(both.1.iter().map(lower)) && both.0 != both.1);
             }
             let cut = varied.cut(values, &bytes);
-            assert_eq!(cut.is_some(), form == Form::Segments);
+            assert_eq!(cut.is_some(), form == RequestForm::Segments);
             let head = bytes.len() - if request.chunked { 0 } else { body.len() };
             assert!(cut.is_none_or(|cut| 0 < cut && cut < head));
         }
         let has_orders = 1 < meaning(&encoded(&usual, Values::default())).1.len();
-        for form in Form::ALL {
+        for form in RequestForm::ALL {
             let (least, most) = match form {
-                Form::Order if !has_orders => (0, 0),
-                Form::Segments => (5, 40),
+                RequestForm::Order if !has_orders => (0, 0),
+                RequestForm::Segments => (5, 40),
                 _ => (300, 560),
             };
             let times = seen[form.index()];
@@ -148,10 +152,12 @@ fn over_http2_only_order_and_unknown_fields_differ() {
             let known: Vec<_> = fields.iter().filter(is_known).cloned().collect();
             assert_eq!(by_name(known.clone()), by_name(plain.clone()));
             match form {
-                Form::AsWritten => assert_eq!(fields, plain),
-                Form::Order => assert!(known.len() == fields.len() && known != plain),
-                Form::Unknown => assert!(known.len() + 1 == fields.len() && known == plain),
-                Form::Case | Form::Spaces | Form::Segments => panic!("{form:?}"),
+                RequestForm::AsWritten => assert_eq!(fields, plain),
+                RequestForm::Order => assert!(known.len() == fields.len() && known != plain),
+                RequestForm::Unknown => assert!(known.len() + 1 == fields.len() && known == plain),
+                RequestForm::Case | RequestForm::Spaces | RequestForm::Segments => {
+                    panic!("{form:?}")
+                }
             }
             assert_eq!(varied.cut(values, b"GET / HTTP/1.1\r\n\r\n"), None);
         }
