@@ -123,11 +123,11 @@ fn two_segments_of_which_no_answer_comes_time_out_from_the_second_one() {
         if is_whole { vec![(at + DELAY, Act::Send(GOOD.to_vec()))] } else { Vec::new() }
     });
     let engine = Simulated::new(at_once, after(MILLI)).with_peer(peer);
-    let run = Run { timeout: 200 * MILLI, ..varied(2_000, closed(1)) };
+    let run = Run { timeout: 20 * MILLI, ..varied(2_000, closed(1)) };
     let tally = run.press(engine);
     let (sent, failed) = segments(&tally);
     assert!(5 < sent && sent == failed);
     assert_eq!((tally.response.censored(), tally.forms.unwrap().untimed_given_up), (0, sent));
     assert_eq!(classes(&tally), [("recv.first_byte_timeout", sent)]);
-    assert!(u128::from(sent * 200 * MILLI) <= tally.flight.failed, "{:?}", tally.flight);
+    assert!(u128::from(sent * 20 * MILLI) <= tally.flight.failed, "{:?}", tally.flight);
 }
