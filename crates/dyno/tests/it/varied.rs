@@ -1,0 +1,68 @@
+//! Requests in varied forms, sent to the oracle: all are right, and a fault that strikes one form is that form's.
+
+use oracle::Config;
+use serde_json::Value;
+
+use crate::rig::Rig;
+
+/// Each fault, the figure that must show it, and the words for its form.
+const FAULTS: [(&str, &str, &str); 5] = [
+    ("case-sensitive", "failed_in_case_percent", "another case of the field names"),
+    ("unknown-field", "failed_with_unknown_percent", "an unknown field"),
+    ("no-other-spaces", "failed_in_spaces_percent", "other white space around the field values"),
+    ("host-first", "failed_in_order_percent", "another order of the fields"),
+    ("split-head", "failed_in_segments_percent", "a head in two segments"),
+];
+
+/// The names of the figures that are above 0, of those of forms.
+fn failing(json: &Value) -> Vec<String> {
+    let figures = json["figures"].as_object().unwrap().iter();
+    let of_forms = figures.filter(|(name, _)| {
+        ["failed_in_", "failed_with_", "failed_as_"].iter().any(|start| name.starts_with(start))
+    });
+    let above = of_forms.filter(|(_, value)| 0.0 < value.as_f64().unwrap_or(0.0));
+    above.map(|(name, _)| name.clone()).collect()
+}
+
+fn loaded(fault: Option<&str>, more: &[&str]) -> (Value, String, u64) {
+    let fault = fault.map(|name| name.parse().unwrap());
+    let rig = Rig::oracle(Config { fault, fault_rate: 0.5, ..Config::default() });
+    let url = rig.url("/hello");
+    let load =
+        ["load", &url, "-n", "6000", "-c", "4", "--vary", "--no-live", "--max-failures", "50"];
+    let fields = ["-H", "Accept: */*", "-H", "Cookie: a=1; b=2", "--expect-body", "Hello, world!"];
+    let ran = rig.dyno(&[&load[..], &fields, &["--json"], more].concat());
+    let json = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+    (json, ran.stdout.clone(), rig.truth().faults)
+}
+
+#[test]
+fn every_form_is_accepted_by_a_server_that_parses_them() {
+    for more in [&[][..], &["--http2", "--streams", "4"]] {
+        let (json, ..) = loaded(None, more);
+        assert_eq!(
+            (&json["books"]["correct"], failing(&json)),
+            (&6_000.into(), vec![]),
+            "{more:?}"
+        );
+        let said = json["order"]["in_words"].as_str().unwrap();
+        assert!(said.contains("requests in varied forms"), "{said}");
+    }
+}
+
+#[test]
+fn a_fault_that_strikes_one_form_is_counted_there_exactly_and_said() {
+    for (fault, figure, words) in FAULTS {
+        let (json, text, planted) = loaded(Some(fault), &[]);
+        let says = format!("does not parse a legal form of the same request: {words}");
+        assert!(text.contains(&says), "{fault}: {text}");
+        assert_eq!(json["books"]["failed"], planted, "{fault}");
+        // An unknown field may stand before Host, as another order of the fields has it.
+        let others =
+            if fault == "host-first" { vec!["failed_with_unknown_percent"] } else { vec![] };
+        let found = failing(&json);
+        assert!(found.iter().any(|it| it == figure), "{fault}: {found:?}");
+        let is_expected = |it: &String| it == figure || others.contains(&it.as_str());
+        assert!(found.iter().all(is_expected), "{fault}: {found:?}");
+    }
+}
