@@ -77,6 +77,7 @@ fn load_terms(flags: &LoadFlags, plan: &Plan) -> Vec<String> {
         stated(&order.cpus),
         stated(flags.spin),
     ]);
+    all.extend(order.asks.are_varied().then(|| "varied".into()));
     all
 }
 

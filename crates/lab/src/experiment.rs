@@ -61,7 +61,7 @@ pub struct Experiment {
     /// Whether a connection carries more than one exchange.
     pub keep_alive: bool,
     /// Whether requests are sent in several forms, whatever their workload says.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vary: bool,
     /// Whether dyno polls while it waits.
     pub spin: load::Spin,
