@@ -97,6 +97,15 @@ fn a_mixture_that_a_file_varies_is_right_at_a_rate_and_by_a_flag_so_is_another_w
     }
 }
 
+/// The load in words, of the requests of this file.
+fn words(rig: &Rig, file: &str, more: &[&str]) -> String {
+    let url = rig.url("/");
+    let load = ["load", &url, "--workload", file, "-n", "20", "--no-live", "--json"];
+    let ran = rig.dyno(&[&load[..], more].concat());
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+    json["order"]["in_words"].as_str().unwrap().to_string()
+}
+
 #[test]
 fn a_workload_that_states_its_rate_is_sent_at_it_unless_a_flag_says_otherwise() {
     let lab = Lab::new();
@@ -104,16 +113,13 @@ fn a_workload_that_states_its_rate_is_sent_at_it_unless_a_flag_says_otherwise() 
     let lab = lab.file("workloads/stated.toml", text);
     let rig = Rig::oracle(Config::default());
     let file = lab.root.join("workloads/stated.toml").display().to_string();
-    let words = |more: &[&str]| {
-        let url = rig.url("/");
-        let load = ["load", &url, "--workload", &file, "-n", "20", "--no-live", "--json"];
-        let ran = rig.dyno(&[&load[..], more].concat());
-        let json: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
-        json["order"]["in_words"].as_str().unwrap().to_string()
-    };
-    assert!(words(&[]).starts_with("open: 200 requests/s, Poisson"), "{}", words(&[]));
-    let evenly = words(&["--arrivals", "constant"]);
+    assert!(
+        words(&rig, &file, &[]).starts_with("open: 200 requests/s, Poisson"),
+        "{}",
+        words(&rig, &file, &[])
+    );
+    let evenly = words(&rig, &file, &["--arrivals", "constant"]);
     assert!(evenly.starts_with("open: 200 requests/s, evenly spaced"), "{evenly}");
-    assert!(words(&["-r", "400"]).starts_with("open: 400 requests/s, evenly"));
-    assert!(words(&["-c", "2"]).starts_with("closed: 2 connections"));
+    assert!(words(&rig, &file, &["-r", "400"]).starts_with("open: 400 requests/s, evenly"));
+    assert!(words(&rig, &file, &["-c", "2"]).starts_with("closed: 2 connections"));
 }
