@@ -74,7 +74,7 @@ fn a_fault_that_strikes_one_form_is_counted_there_exactly_and_said() {
 fn a_mixture_that_a_file_varies_is_right_at_a_rate_and_by_a_flag_so_is_another_workload() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let file = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-    let mix = file("workloads/mix.toml");
+    let mix = file("workloads/mix.toml").replace("rate =", "vary = true\nrate =");
     let lab = Lab::new()
         .file("workloads/mix.toml", &mix)
         .file("subjects/own/subject.toml", &file("subjects/oracle/subject.toml"));
