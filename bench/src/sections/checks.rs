@@ -1,6 +1,6 @@
-//! n. What the check of an answer costs dyno: its CPU for a request, by what is compared.
+//! n. What the check of an answer costs dyno, and requests in varied forms: its CPU for a request.
 
-use super::{Section, notes, ratio_of};
+use super::{Section, at_most, notes, ratio_of};
 use crate::generators::{ABSENT, Generator};
 use crate::load::Load;
 use crate::quantiles::Report;
@@ -9,7 +9,7 @@ use crate::run::Run;
 use crate::table::{Table, number, range};
 
 /// What is compared, from the least.
-static CHECKS: [Generator; 3] = [
+static CHECKS: [Generator; 4] = [
     with("the status", "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --json"),
     with(
         "and a given body",
@@ -19,7 +19,14 @@ static CHECKS: [Generator; 3] = [
         "and the first body",
         "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --same-body --json",
     ),
+    with(
+        "and the first body, of requests in varied forms",
+        "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --same-body --vary --json",
+    ),
 ];
+
+/// What requests in varied forms may cost, over the same requests in one form.
+const VARIED_MOST: f64 = 1.10;
 
 const fn with(name: &'static str, closed: &'static str) -> Generator {
     Generator {
@@ -52,5 +59,8 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     }
     table.notes = notes(&contenders, &all);
     table.notes.push("the body has 13 bytes".to_owned());
-    Section { tables: vec![table], verdicts: Vec::new() }
+    let [.., one, varied] = CHECKS.each_ref().map(|check| check.name);
+    let over = ratio_of(&contenders, &all, (varied, one), Run::cpu_us);
+    let verdict = at_most("CPU per request, in varied forms".into(), "in one", over, VARIED_MOST);
+    Section { tables: vec![table], verdicts: vec![verdict] }
 }

@@ -77,6 +77,7 @@ fn load_terms(flags: &LoadFlags, plan: &Plan) -> Vec<String> {
         stated(&order.cpus),
         stated(flags.spin),
     ]);
+    all.extend(order.asks.are_varied().then(|| "varied".into()));
     all
 }
 
@@ -171,6 +172,7 @@ fn asking(
         .with_fields("-H", &asked.header)
         .with_unwritten("-b", asked.body.is_some() || asked.body_file.is_some())
         .with_switch("--no-keepalive", asked.no_keepalive)
+        .with_switch("--vary", asked.varying.vary)
         .with_any("--expect-status", rule)
         .with_fields("--expect-header", &asked.expect_header)
         .with_unwritten("--expect-body", asked.expect_body.is_some())

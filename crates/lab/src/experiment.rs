@@ -60,6 +60,9 @@ pub struct Experiment {
     pub timeout: Duration,
     /// Whether a connection carries more than one exchange.
     pub keep_alive: bool,
+    /// Whether requests are sent in several forms, whatever their workload says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vary: bool,
     /// Whether dyno polls while it waits.
     pub spin: load::Spin,
     /// How requests travel; each workload is requested in each of these manners. At least one.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use load::HoldWhat;
+use load::{HoldWhat, Rate};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
@@ -17,6 +17,7 @@ use wire::{
 };
 
 use crate::amounts;
+use crate::schedule;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::{Site, is_file_name};
 use expected::{DatabaseKeys, JsonKeys, StatusKey, expect, template};
@@ -32,6 +33,10 @@ pub struct Workload {
     pub title: String,
     /// The service that a server needs to answer it.
     pub service: Option<String>,
+    /// Whether its requests are sent in several forms, which a server must accept.
+    pub vary: bool,
+    /// How many of them arrive each second, by Poisson's law, where the load is not said.
+    pub rate: Option<Rate>,
     /// The kinds of questions that it has; at least one.
     pub questions: Vec<Question>,
 }
@@ -95,6 +100,8 @@ pub enum Over {
 struct File {
     title: String,
     service: Option<Spanned<String>>,
+    vary: Option<Spanned<bool>>,
+    rate: Option<Spanned<String>>,
     ask: Vec<Spanned<AskKeys>>,
 }
 
@@ -161,7 +168,18 @@ impl Workload {
                 "rows come from a service; say from which one, as in service = \"postgresql\"";
             return Err(source.wrong(Some(key.span()), says));
         }
-        Ok(Workload { name: name.into(), title: file.title, service, questions, source })
+        let vary = file.vary.map(|vary| of_a_load(&source, vary, &questions)).transpose()?;
+        let rate = file.rate.map(|rate| of_a_load(&source, rate, &questions)).transpose()?;
+        let rate = rate.map(|rate| stated_rate(&source, &rate)).transpose()?;
+        Ok(Workload {
+            name: name.into(),
+            title: file.title,
+            service,
+            vary: vary.is_some_and(Spanned::into_inner),
+            rate,
+            questions,
+            source,
+        })
     }
 
     /// The workload for a server that runs already: with its host, and its path in place of each question's; over
@@ -306,6 +324,25 @@ impl Interaction {
             Interaction::Answer => false,
         }
     }
+}
+
+/// What says how requests that are answered are sent.
+fn of_a_load<T>(
+    source: &SourceFile,
+    key: Spanned<T>,
+    questions: &[Question],
+) -> Result<Spanned<T>, ConfigError> {
+    if questions.iter().all(|it| matches!(it.interaction, Interaction::Answer)) {
+        return Ok(key);
+    }
+    let says = "an endless answer or an echo is asked for once a connection; leave this out";
+    Err(source.wrong(Some(key.span()), says))
+}
+
+fn stated_rate(source: &SourceFile, text: &Spanned<String>) -> Result<Rate, ConfigError> {
+    let number = text.get_ref().strip_suffix("/s");
+    let rate = number.ok_or_else(|| "write a rate like \"500/s\"".to_string());
+    rate.and_then(schedule::rate).map_err(|says| source.wrong(Some(text.span()), says))
 }
 
 /// The name of a service, which answers that end may need.
@@ -492,6 +529,13 @@ mod tests {
             (
                 "title = 'x'\nservice = '../x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'".into(),
                 ":2: `../x` is not a name",
+            ),
+            (ask("").replace("[[ask]]", "rate = 500\n[[ask]]"), ":2: "),
+            (ask("").replace("[[ask]]", "rate = '500'\n[[ask]]"), ":2: write a rate like"),
+            (ask("").replace("[[ask]]", "rate = '0/s'\n[[ask]]"), ":2: "),
+            (
+                ask("echo = 'x'").replace("[[ask]]", "vary = true\n[[ask]]"),
+                ":2: an endless answer or an echo is asked for once",
             ),
             (
                 "title = 'x'\nservice = 'y'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\necho = 'e'"

@@ -13,6 +13,7 @@ mod engine;
 mod equal_times;
 mod evidence;
 mod failure;
+mod form_counts;
 mod halt;
 mod handover;
 mod held;
@@ -49,6 +50,7 @@ pub use distribution::{
 };
 pub use evidence::Evidence;
 pub use failure::Failure;
+pub use form_counts::FormCounts;
 pub use halt::Halt;
 pub use held::{
     Broadcast, Echoes, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau, PlateauTimes, Ramp,
@@ -67,7 +69,7 @@ pub use tally::{Flight, Receipt, Still, Tally, Waited};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
 pub use wire::h2::H2Order;
-pub use wire::{Chance, Compared, Rows};
+pub use wire::{Chance, Compared, RequestForm, Rows};
 pub use written::{Agreement, Written};
 
 /// Nanoseconds since the run began: the only clock that this crate uses.

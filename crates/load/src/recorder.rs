@@ -274,6 +274,9 @@ impl Recorder {
         if !self.belongs_here(exchange) || !exchange.is_first_sending() {
             return;
         }
+        if let Some(form) = exchange.form.filter(|_| self.is_measured(exchange)) {
+            self.window.forms.get_or_insert_default().sent[form.index()] += 1;
+        }
         self.window.late.record(exchange.sent - exchange.ready);
         if exchange.intended < exchange.ready && !own_connect {
             self.window.blocked.record(exchange.ready - exchange.intended);
@@ -327,7 +330,8 @@ impl Recorder {
         self.lands(exchange, done);
         self.gaps.answered(done);
         let is_measured = self.is_measured(exchange);
-        let is_on_time = done - exchange.intended <= self.times.on_time_within;
+        let is_timed = !exchange.is_in_segments();
+        let is_on_time = !is_timed || done - exchange.intended <= self.times.on_time_within;
         self.window.last_done = self.window.last_done.max(done);
         self.window.answered += 1;
         if self.times.measured.contains(&done) {
@@ -340,6 +344,30 @@ impl Recorder {
         if !self.belongs_here(exchange) {
             return;
         }
+        if is_timed {
+            self.timed(exchange, done, status);
+        }
+        if is_measured {
+            let window = &mut self.window;
+            window.correct += 1;
+            window.flight.correct += u128::from(done - exchange.sent);
+            window.on_time += u64::from(is_on_time);
+            if !is_timed {
+                window.forms.get_or_insert_default().untimed += 1;
+            }
+            if let Some(section) = self.section(exchange.due) {
+                section.correct += 1;
+                section.on_time += u64::from(is_on_time);
+                if is_timed {
+                    section.response.record(done - exchange.intended);
+                }
+            }
+        }
+    }
+
+    /// The times of an answer as expected.
+    fn timed(&mut self, exchange: &Exchange, done: Nanos, status: u16) {
+        let is_measured = self.is_measured(exchange);
         let window = &mut self.window;
         self.equal_times.add(
             window,
@@ -347,9 +375,6 @@ impl Recorder {
         );
         window.receipt.get_or_insert_default().whole(done - exchange.first_byte);
         if is_measured {
-            window.correct += 1;
-            window.flight.correct += u128::from(done - exchange.sent);
-            window.on_time += u64::from(is_on_time);
             window.keep_if_slow(Slow {
                 intended: exchange.intended,
                 sent: exchange.sent,
@@ -358,11 +383,6 @@ impl Recorder {
                 seq: exchange.values.seq,
                 status,
             });
-            if let Some(section) = self.section(exchange.due) {
-                section.correct += 1;
-                section.on_time += u64::from(is_on_time);
-                section.response.record(done - exchange.intended);
-            }
         }
     }
 
@@ -388,6 +408,9 @@ impl Recorder {
         }
         if self.is_measured(exchange) {
             self.window.failed[failure.index()] += 1;
+            if let Some(form) = exchange.form.filter(|_| exchange.is_sent() && !failure.is_own()) {
+                self.window.forms.get_or_insert_default().failed[form.index()] += 1;
+            }
             if exchange.is_sent() {
                 self.window.flight.failed += u128::from(at - exchange.sent);
             }
@@ -402,6 +425,11 @@ impl Recorder {
     /// The exchange was given up or left, and would have taken longer: its times are known to reach at least to
     /// `until`.
     fn censored(&mut self, exchange: &Exchange, until: Nanos) {
+        if exchange.is_in_segments() {
+            let times = u64::from(self.is_measured(exchange));
+            self.window.forms.get_or_insert_default().untimed_given_up += times;
+            return;
+        }
         let window = &mut self.window;
         window.response.record_censored(until - exchange.intended);
         if exchange.is_sent() {
@@ -440,7 +468,7 @@ impl Recorder {
         }
     }
 
-    /// The request goes out again on another connection.
+    /// The request goes out again on another connection; or its head is whole only now.
     pub(crate) fn unsent(&mut self, exchange: &Exchange, at: Nanos) {
         self.unanswered(exchange);
         self.lands(exchange, at);

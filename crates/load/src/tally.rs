@@ -8,6 +8,7 @@ use crate::answers::Answers;
 use crate::distribution::Distribution;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
+use crate::form_counts::FormCounts;
 use crate::http2::{self, Http2};
 use crate::json_form;
 use crate::recording::{Connections, Notes, Sessions, Slow};
@@ -62,6 +63,9 @@ pub struct Tally {
     /// What right answers said was written: compared with the table after the load, and not kept.
     #[serde(skip)]
     pub written: Option<Box<Written>>,
+    /// Requests by the form in which they were written; none where they were not varied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forms: Option<FormCounts>,
     /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
@@ -251,6 +255,7 @@ impl Tally {
             compared: None,
             rows: None,
             written: None,
+            forms: None,
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
@@ -324,6 +329,7 @@ impl Tally {
         if let Some(written) = &other.written {
             self.written.get_or_insert_default().merge(written);
         }
+        FormCounts::merge(&mut self.forms, other.forms);
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
@@ -386,7 +392,7 @@ impl Tally {
         self.notes = Notes::default();
         (self.security, self.http2) = (None, None);
         (self.receipt, self.waited, self.compared) = (None, None, None);
-        (self.rows, self.written) = (None, None);
+        (self.rows, self.written, self.forms) = (None, None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

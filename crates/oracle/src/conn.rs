@@ -22,6 +22,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 use crate::h2::Multiplex;
+use crate::instructions::Arrived;
 use crate::intake::{Fed, Intake};
 use crate::line::Line;
 use crate::play::{Play, Turn};
@@ -237,9 +238,10 @@ impl Conn {
         while at < bytes.len() && self.takes_requests() {
             let mut intake = self.intake.take().map(|intake| *intake).unwrap_or_default();
             match intake.feed(&bytes[at..]) {
-                Ok(Fed::Whole { head, head_bytes, content, used }) => {
+                Ok(Fed::Whole { head, head_bytes, content, used, is_split }) => {
                     at += used;
-                    self.request(&head, head_bytes, content, state);
+                    let arrived = Arrived { ns: self.arrived_ns, head: head_bytes, is_split };
+                    self.request(&head, arrived, content, state);
                 }
                 Ok(Fed::More { send_continue }) => {
                     at = bytes.len();

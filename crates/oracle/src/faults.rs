@@ -68,6 +68,8 @@ pub(crate) enum Start {
     Request,
     /// A whole request whose head does not mention dyno.
     StrangersRequest,
+    /// A whole request with one form that a server must accept.
+    RequestIn(Form),
     /// A correct request for a WebSocket.
     SocketRequest,
     /// A whole request on a stream of HTTP/2.
@@ -76,6 +78,21 @@ pub(crate) enum Start {
     Preface,
     /// A connection within TLS.
     Handshake,
+}
+
+/// A form of a request that means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `host` in lower case.
+    LowerCase,
+    /// A field whose name begins with `x-unknown`.
+    UnknownField,
+    /// White space other than one space before the value of `Host`, or any after it.
+    Spaces,
+    /// A field before `Host`.
+    HostLater,
+    /// A head that is read in several pieces.
+    SplitHead,
 }
 
 /// One step of a script. At the end of the script the connection goes on with the next request.
@@ -149,7 +166,8 @@ impl Fault {
             | Start::NeverAccepting
             | Start::Accept
             | Start::Request
-            | Start::StrangersRequest => Protocol::Http1,
+            | Start::StrangersRequest
+            | Start::RequestIn(_) => Protocol::Http1,
             Start::SocketRequest => Protocol::WebSocket,
             Start::Stream | Start::Preface => Protocol::Http2,
             Start::Handshake => Protocol::Tls,
@@ -206,7 +224,7 @@ impl Fault {
     /// Whether a single request may ask for it (`?fault=NAME`); otherwise the server must be started with it.
     #[must_use]
     pub fn fits_a_request(&self) -> bool {
-        matches!(self.start, Start::Request | Start::StrangersRequest)
+        matches!(self.start, Start::Request | Start::StrangersRequest | Start::RequestIn(_))
     }
 
     /// Whether it affects WebSockets only; a request for a WebSocket may ask for it.

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Spoil};
 use crate::delays::Delay;
-use crate::faults::{Fault, Start};
+use crate::faults::{Fault, Form, Start};
 use crate::octets::parameter;
 use crate::request::{Head, Refusal, Status};
 use crate::state::ThreadState;
@@ -35,13 +35,21 @@ impl Befalls {
     }
 }
 
+/// A request as it came.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrived<'a> {
+    pub(crate) ns: u64,
+    pub(crate) head: &'a [u8],
+    /// Its head was read in several pieces.
+    pub(crate) is_split: bool,
+}
+
 /// Combines what the configuration and the query demand for a request that arrived at this instant.
 pub(crate) fn instructions(
     head: &Head<'_>,
-    head_bytes: &[u8],
+    arrived: Arrived<'_>,
     answer: &Answer<'_>,
     befalls: Befalls,
-    arrived_ns: u64,
     state: &mut ThreadState,
 ) -> Result<Instructions, Refusal> {
     let asked = head.query.map_or(Ok((None, None)), |query| asked(query, befalls))?;
@@ -53,12 +61,10 @@ pub(crate) fn instructions(
             fault.filter(|_| state.dice.happens(rate))
         }
     };
-    let is_spared =
-        |fault: &Fault| fault.start == Start::StrangersRequest && !is_stranger(head_bytes);
-    let fault = fault.filter(|fault| !is_spared(fault) && fault.shows_at(answer.resource));
+    let fault = fault.filter(|fault| strikes(fault, arrived) && fault.shows_at(answer.resource));
     let is_early = fault.and_then(|fault| fault.spoil()) == Some(Spoil::Early);
     let wait_ns = if is_early { 0 } else { answer.wait_ns };
-    Ok(Instructions { fault, due_ns: due_ns(asked.1, arrived_ns, state) + wait_ns })
+    Ok(Instructions { fault, due_ns: due_ns(asked.1, arrived.ns, state) + wait_ns })
 }
 
 /// When a request is answered, which may ask for a law of its own: after its turn in the queue, or else after a delay.
@@ -86,7 +92,9 @@ fn asked(query: &[u8], befalls: Befalls) -> Result<(Option<Fault>, Option<Delay>
             Start::SocketRequest => {
                 "this fault befalls WebSockets; ask for one at /wsecho or /wspoll/1"
             }
-            Start::Request | Start::StrangersRequest => "this fault befalls HTTP/1.1",
+            Start::Request | Start::StrangersRequest | Start::RequestIn(_) => {
+                "this fault befalls HTTP/1.1"
+            }
             Start::Stream => "this fault befalls HTTP/2",
             Start::Accept
             | Start::Refusing
@@ -107,6 +115,41 @@ fn asked(query: &[u8], befalls: Befalls) -> Result<(Option<Fault>, Option<Delay>
 
 fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(&xml::unescaped(value, true)).into_owned()
+}
+
+/// Whether a request is one that the fault waits for.
+fn strikes(fault: &Fault, arrived: Arrived<'_>) -> bool {
+    match fault.start {
+        Start::StrangersRequest => is_stranger(arrived.head),
+        Start::RequestIn(form) => is_in(form, arrived),
+        Start::Refusing
+        | Start::NeverAccepting
+        | Start::Accept
+        | Start::Request
+        | Start::SocketRequest
+        | Start::Stream
+        | Start::Preface
+        | Start::Handshake => true,
+    }
+}
+
+fn is_in(form: Form, arrived: Arrived<'_>) -> bool {
+    let lines: Vec<&[u8]> = arrived.head.split(|byte| *byte == b'\n').skip(1).collect();
+    let host = lines.iter().find(|line| begins(line, b"host:"));
+    match form {
+        Form::LowerCase => host.is_some_and(|line| line.starts_with(b"host:")),
+        Form::UnknownField => lines.iter().any(|line| begins(line, b"x-unknown")),
+        Form::Spaces => host.is_some_and(|line| {
+            let value = line[b"host:".len()..].strip_suffix(b"\r").unwrap_or_default();
+            value.trim_ascii().len() + 1 != value.len() || !value.starts_with(b" ")
+        }),
+        Form::HostLater => !lines.first().is_some_and(|line| begins(line, b"host:")),
+        Form::SplitHead => arrived.is_split,
+    }
+}
+
+fn begins(line: &[u8], name: &[u8]) -> bool {
+    line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
 fn is_stranger(head_bytes: &[u8]) -> bool {

@@ -7,6 +7,8 @@ use crate::request::{Head, Refusal, head};
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
     head: Vec<u8>,
+    /// The head came in several pieces.
+    is_split: bool,
     /// Present once the head is whole.
     body: Option<Body>,
     content: Vec<u8>,
@@ -18,7 +20,7 @@ pub(crate) enum Fed<'a> {
     /// All of it was taken, and the request is not whole. The peer may be waiting for a 100.
     More { send_continue: bool },
     /// A whole request; `used` bytes of the piece belonged to it.
-    Whole { head: Head<'a>, head_bytes: &'a [u8], content: &'a [u8], used: usize },
+    Whole { head: Head<'a>, head_bytes: &'a [u8], content: &'a [u8], used: usize, is_split: bool },
 }
 
 impl Intake {
@@ -37,8 +39,9 @@ impl Intake {
         if self.head.is_empty() {
             match head(piece)? {
                 Some(head) if Body::begin(head.framing)?.is_whole() => {
-                    let used = head.length;
-                    return Ok(Fed::Whole { head, head_bytes: &piece[..used], content: &[], used });
+                    let (used, head_bytes) = (head.length, &piece[..head.length]);
+                    let (content, is_split): (&[u8], _) = (&[], false);
+                    return Ok(Fed::Whole { head, head_bytes, content, used, is_split });
                 }
                 _ => {}
             }
@@ -51,6 +54,7 @@ impl Intake {
         let mut send_continue = false;
         if self.body.is_none() {
             let before = self.head.len();
+            self.is_split = 0 < before;
             self.head.extend_from_slice(piece);
             let Some(head) = head(&self.head)? else {
                 return Ok(Fed::More { send_continue: false });
@@ -67,7 +71,8 @@ impl Intake {
             return Ok(Fed::More { send_continue });
         }
         let head = head(&self.head)?.expect("this head was whole before");
-        Ok(Fed::Whole { head, head_bytes: &self.head, content: &self.content, used })
+        let (head_bytes, content, is_split) = (&self.head, &self.content, self.is_split);
+        Ok(Fed::Whole { head, head_bytes, content, used, is_split })
     }
 }
 

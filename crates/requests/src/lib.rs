@@ -75,6 +75,8 @@ pub struct Given {
 pub struct Requested {
     pub asks: Asks,
     pub source: RequestSource,
+    /// Their file says that they are sent in several forms.
+    pub is_varied: bool,
     /// Sentences for the user, before the start.
     pub notes: Vec<String>,
 }
@@ -166,7 +168,7 @@ impl Base<'_> {
             .map_err(|error| with_flag(&error, &request.method))?;
         let Some((kind, path)) = &spec.file else {
             let source = RequestSource::Flags { method: request.method };
-            return Ok(Requested { asks: Asks::one(ask), source, notes });
+            return Ok(Requested { asks: Asks::one(ask), source, is_varied: false, notes });
         };
         let wanted = Wanted { method: spec.method.clone(), expect };
         let file = match (kind, recorded) {
@@ -188,7 +190,8 @@ impl Base<'_> {
             requests: file.asks.len(),
             order,
         });
-        Ok(Requested { asks: order.of(file.asks, lanes, spec.seed), source, notes })
+        let asks = order.of(file.asks, lanes, spec.seed);
+        Ok(Requested { asks, source, is_varied: file.is_varied, notes })
     }
 }
 
@@ -209,6 +212,7 @@ fn with_flag(error: &AskError, method: &str) -> Refusal {
 struct FromFile {
     source: SourceFile,
     asks: Vec<(u32, Ask)>,
+    is_varied: bool,
     usual_order: RequestOrder,
 }
 
@@ -239,7 +243,7 @@ fn of_lines(
     let has_weights = lines.asks.iter().any(|(weight, _)| weight.is_some());
     let asks = lines.asks.into_iter().map(|(weight, ask)| (weight.unwrap_or(1), ask)).collect();
     let usual_order = if has_weights { RequestOrder::Weighted } else { RequestOrder::InOrder };
-    Ok(FromFile { source, asks, usual_order })
+    Ok(FromFile { source, asks, is_varied: false, usual_order })
 }
 
 fn of_workload(path: &Path, url: &Url, base: &Request) -> Result<FromFile, Refusal> {
@@ -271,7 +275,8 @@ fn of_workload(path: &Path, url: &Url, base: &Request) -> Result<FromFile, Refus
         Err(says) => return refused(&says),
     };
     let asks = workload.weighted(base.keep_alive);
-    Ok(FromFile { source: workload.source, asks, usual_order: RequestOrder::Weighted })
+    let (source, is_varied) = (workload.source, workload.vary);
+    Ok(FromFile { source, asks, is_varied, usual_order: RequestOrder::Weighted })
 }
 
 /// Refuses a path in the URL that no request would have.

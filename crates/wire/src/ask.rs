@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::expect::{BodyRule, Expect, Mismatch};
 use crate::h2::{self, Prepared, Scheme};
 use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
+use crate::vary::{RequestForm, Varied};
 
 /// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,6 +69,8 @@ pub struct Ask {
     body_at: Cursor,
     /// Its head as HTTP/2 sends it, if it was made for that.
     http2: Option<Box<Prepared>>,
+    /// Its other forms, if it is sent in several.
+    varied: Option<Box<Varied>>,
     pub expect: Expect,
     is_head: bool,
     is_idempotent: bool,
@@ -196,6 +199,7 @@ impl Ask {
             counted,
             body_at,
             http2: None,
+            varied: None,
             expect,
             is_head: request.method == "HEAD",
             // RFC 9110, 9.2.2: only these may be sent again without knowledge of what they do.
@@ -216,6 +220,28 @@ impl Ask {
         Ok(self)
     }
 
+    /// The ask in forms that the seed and the number of each request determine.
+    pub(crate) fn varied(self, seed: u64) -> Ask {
+        let varied = match &self.http2 {
+            Some(prepared) => Varied::of_http2(prepared, seed),
+            None if self.counted.is_some() => Varied::of_http1(&self.head, seed),
+            None => Varied::of_http1(&self.head.until(self.body_at), seed),
+        };
+        Ask { varied: Some(Box::new(varied)), ..self }
+    }
+
+    /// The form of one of its requests; none if all are as they were written.
+    #[must_use]
+    pub fn form(&self, values: Values) -> Option<RequestForm> {
+        self.varied.as_ref().map(|varied| varied.form(values))
+    }
+
+    /// Where the first segment ends, if this request of HTTP/1.1 has a head in two.
+    #[must_use]
+    pub fn cut(&self, values: Values, request: &[u8]) -> Option<usize> {
+        self.varied.as_ref()?.cut(values, request)
+    }
+
     /// What it was made from, but for its body.
     #[must_use]
     pub fn made_from(&self) -> &Request {
@@ -223,12 +249,15 @@ impl Ask {
     }
 
     /// Its head as HTTP/2 sends it, if it was made for that.
-    pub(crate) fn http2(&self) -> Option<&Prepared> {
-        self.http2.as_deref()
+    pub(crate) fn http2(&self, values: Values) -> Option<&Prepared> {
+        let varied = self.varied.as_ref().and_then(|varied| varied.http2(values));
+        varied.or(self.http2.as_deref())
     }
 
-    pub(crate) fn http2_mut(&mut self) -> Option<&mut Prepared> {
-        self.http2.as_deref_mut()
+    /// All heads of it that HTTP/2 may send.
+    pub(crate) fn http2_mut(&mut self) -> impl Iterator<Item = &mut Prepared> {
+        let varied = self.varied.as_deref_mut().map(Varied::http2_mut).unwrap_or_default();
+        self.http2.as_deref_mut().into_iter().chain(varied)
     }
 
     /// Whether it was made for HTTP/2.
@@ -267,9 +296,27 @@ impl Ask {
         if self.is_constant() { self.head.constant() } else { None }
     }
 
+    /// The bytes of this request, if they need no encoding.
+    pub(crate) fn ready(&self, values: Values) -> Option<&[u8]> {
+        let Some(head) = self.varied.as_ref().and_then(|varied| varied.http1(values)) else {
+            return self.constant();
+        };
+        // Its body stands elsewhere.
+        let has_none = self.counted.is_none() && self.head.end() == self.body_at;
+        if has_none { head.constant() } else { None }
+    }
+
     /// Appends the request's bytes.
     pub fn encode(&self, values: Values, output: &mut Vec<u8>) {
-        self.head.fill(values, output);
+        match self.varied.as_ref().and_then(|varied| varied.http1(values)) {
+            None => self.head.fill(values, output),
+            Some(head) => {
+                head.fill(values, output);
+                if self.counted.is_none() {
+                    self.head.fill_from(&mut self.body_at(), values, usize::MAX, output);
+                }
+            }
+        }
         if let Some(body) = &self.counted {
             if self.request.chunked {
                 return push_chunks(body, values, output);
@@ -282,7 +329,7 @@ impl Ask {
 
     /// Appends the request as it is shown: its bytes, or where it is made for HTTP/2 its fields and its body.
     pub fn show(&self, values: Values, output: &mut Vec<u8>) {
-        let Some(prepared) = self.http2() else { return self.encode(values, output) };
+        let Some(prepared) = self.http2(values) else { return self.encode(values, output) };
         let length = self.body_len(values);
         prepared.show(values, length, output);
         if 0 < length {
@@ -391,12 +438,16 @@ struct WrittenAsk {
     request: Request,
     body: Template,
     expect: Expect,
+    /// The seed of its other forms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vary: Option<u64>,
 }
 
 impl From<Ask> for WrittenAsk {
     fn from(ask: Ask) -> WrittenAsk {
         let body = ask.body().rest_from(ask.body_at());
-        WrittenAsk { request: *ask.request, body, expect: ask.expect }
+        let vary = ask.varied.as_ref().map(|varied| varied.seed());
+        WrittenAsk { request: *ask.request, body, expect: ask.expect, vary }
     }
 }
 
@@ -404,7 +455,11 @@ impl TryFrom<WrittenAsk> for Ask {
     type Error = AskError;
 
     fn try_from(written: WrittenAsk) -> Result<Ask, AskError> {
-        Ask::with_body(written.request, written.body, written.expect)
+        let ask = Ask::with_body(written.request, written.body, written.expect)?;
+        Ok(match written.vary {
+            None => ask,
+            Some(seed) => ask.varied(seed),
+        })
     }
 }
 

@@ -27,7 +27,7 @@ enum Choice {
 impl Asks {
     /// What several of the requests have in common is worth a place in HTTP/2's table of fields before all else.
     fn new(mut asks: Vec<Ask>, choice: Choice) -> Asks {
-        let mut prepared: Vec<_> = asks.iter_mut().filter_map(Ask::http2_mut).collect();
+        let mut prepared: Vec<_> = asks.iter_mut().flat_map(Ask::http2_mut).collect();
         assign_places(&mut prepared);
         Asks { asks, choice }
     }
@@ -83,6 +83,19 @@ impl Asks {
             asks.swap(place, chance.below(place + 1));
         }
         Asks::in_turn(asks, lanes)
+    }
+
+    /// These requests, in forms that this seed and the number of each determine: a server must accept them all.
+    #[must_use]
+    pub fn varied(self, seed: u64) -> Asks {
+        let asks = self.asks.into_iter().map(|ask| ask.varied(seed)).collect();
+        Asks::new(asks, self.choice)
+    }
+
+    /// Whether they are sent in several forms.
+    #[must_use]
+    pub fn are_varied(&self) -> bool {
+        self.asks.iter().any(|ask| ask.form(Values::default()).is_some())
     }
 
     /// These requests, each with another expectation.

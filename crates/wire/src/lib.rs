@@ -23,6 +23,7 @@ mod rows;
 mod socket;
 mod tables;
 mod template;
+mod vary;
 
 pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};
@@ -41,6 +42,7 @@ pub use rows::Rows;
 pub use socket::{Socket, socket_ask};
 pub use tables::{FORTUNES, Tables, WORLDS};
 pub use template::{Number, Template, TemplateError, Values, placeholder_len, quoted};
+pub use vary::RequestForm;
 
 /// The name of an exchange, by which a session reports it to its lane: the lane's place for it, and which use of that
 /// place it is. No two exchanges of a lane have the same name.

@@ -229,6 +229,46 @@ impl Template {
         Template::of(pieces)
     }
 
+    /// What there is before `cursor`.
+    pub(crate) fn until(&self, cursor: Cursor) -> Template {
+        let (piece, offset) = (cursor.piece as usize, cursor.offset as usize);
+        let mut pieces = self.pieces[..piece].to_vec();
+        if let Some(Piece::Literal(bytes)) = self.pieces.get(piece).filter(|_| 0 < offset) {
+            pieces.push(Piece::Literal(bytes[..offset].to_vec()));
+        }
+        Template { pieces }
+    }
+
+    /// What stands between its line ends, which no placeholder has; the last line has none after it.
+    pub(crate) fn lines(&self) -> Vec<Template> {
+        let (mut lines, mut line) = (Vec::new(), Vec::new());
+        for piece in &self.pieces {
+            let Piece::Literal(bytes) = piece else {
+                line.push(piece.clone());
+                continue;
+            };
+            let mut rest = bytes.as_slice();
+            while let Some(end) = memchr::memmem::find(rest, b"\r\n") {
+                line.push(Piece::Literal(rest[..end].to_vec()));
+                lines.push(Template::of(std::mem::take(&mut line)));
+                rest = &rest[end + 2..];
+            }
+            line.push(Piece::Literal(rest.to_vec()));
+        }
+        lines.push(Template::of(line));
+        lines
+    }
+
+    /// The name and the value of a field, if it is the line of one.
+    pub(crate) fn named(mut self) -> Option<(String, Template)> {
+        let Some(Piece::Literal(first)) = self.pieces.first_mut() else { return None };
+        let colon = memchr::memchr(b':', first)?;
+        let name = String::from_utf8_lossy(&first[..colon]).into_owned();
+        let is_spaced = first.get(colon + 1) == Some(&b' ');
+        first.drain(..colon + 1 + usize::from(is_spaced));
+        Some((name, Template::of(self.pieces)))
+    }
+
     /// The bytes, if there is no placeholder in them.
     #[must_use]
     pub fn constant(&self) -> Option<&[u8]> {
@@ -367,7 +407,7 @@ impl Template {
 }
 
 /// A place between two bytes: how far a body has been compared or sent.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
     piece: u32,
     offset: u32,

@@ -2,7 +2,7 @@
 
 use lab::figure::readings;
 use lab::record::TrialRecord;
-use load::{EARLY_ALLOWED, End, Failure, Holding, Recording};
+use load::{EARLY_ALLOWED, End, Failure, FormCounts, Holding, Recording};
 use units::count;
 
 use super::definition::Definition;
@@ -20,7 +20,7 @@ pub(crate) const ALL: &[Definition] = &[BOOKS, CONNECTIONS];
 pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
     .when("two counts that must agree whatever a server does do not: attempted = correct + failed + in flight; due = \
         attempted (for sessions: at least); on time ≤ correct; a response time for each correct, timed-out and left \
-        request, and not more service times; as many service times as times to the first byte; answers to requests due \
+        request whose head left at once, and not more service times; as many service times as times to the first byte; answers to requests due \
         before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
         request's; due = due in all steps; with a `wait`, the correct answers of a closed loop ≤ connections (and \
         streams) × (1 + the measured time ÷ (the wait − 1 ms)). For held connections: begun = failed + lost + open + \
@@ -47,7 +47,9 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
         .filter(|failure| failure.is_censored())
         .map(|failure| total.failures(failure))
         .sum();
-    let timed = total.correct + given_up + total.under_way;
+    let FormCounts { untimed, untimed_given_up, .. } = total.forms.unwrap_or_default();
+    let timed =
+        (total.correct + given_up + total.under_way).saturating_sub(untimed + untimed_given_up);
     let inside = total.correct_inside.saturating_sub(total.carried_in);
     let sections: u64 = recording.sections.iter().map(|section| section.due).sum();
     let flight = total.flight;
@@ -71,7 +73,11 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
         ),
         equal("response times, and requests that have one", total.response.count(), timed),
         at_most("service times, and response times", total.service.count(), timed),
-        at_most("correct, and service times", total.correct, total.service.count()),
+        at_most(
+            "correct, and service times",
+            total.correct.saturating_sub(untimed),
+            total.service.count(),
+        ),
         equal(
             "service times, and times to the first byte",
             total.service.count(),

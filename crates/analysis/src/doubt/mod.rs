@@ -11,6 +11,7 @@ mod drift;
 pub(crate) mod ending;
 pub(crate) mod failures;
 mod file_verdict;
+mod forms;
 pub(crate) mod generator;
 mod held;
 pub(crate) mod http2;
@@ -51,6 +52,7 @@ fn all() -> impl Iterator<Item = &'static Definition> {
         samples::ALL,
         generator::ALL,
         failures::ALL,
+        forms::ALL,
         rate::ALL,
         answers::ALL,
         queue::ALL,

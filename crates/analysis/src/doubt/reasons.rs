@@ -7,8 +7,8 @@ use lab::record::TrialRecord;
 use load::{Nanos, Recording};
 
 use super::{
-    Doubt, agents, answers, books, database, drift, ending, failures, generator, held, http2,
-    machine, queue, rate, samples, security, shape, spots, steady, subject,
+    Doubt, agents, answers, books, database, drift, ending, failures, forms, generator, held,
+    http2, machine, queue, rate, samples, security, shape, spots, steady, subject,
 };
 use crate::verdict::Gravity;
 
@@ -93,6 +93,7 @@ pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Order
     let mut doubts: Vec<Doubt> = books::books(recording, ordered).into_iter().collect();
     doubts.extend(ending::of_recording(recording));
     doubts.extend(failures::of_recording(recording));
+    doubts.extend(forms::of_recording(recording));
     doubts.extend(generator::of_recording(recording, agents, ordered));
     doubts.extend(rate::of_recording(recording, ordered));
     doubts.extend(answers::of_recording(recording));

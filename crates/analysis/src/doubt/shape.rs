@@ -99,5 +99,9 @@ fn demanded_ms(recording: &Recording, connections: u32) -> Option<f64> {
     let in_flight = total.in_flight_area as f64 / SECOND as f64 / wall_s;
     let is_busy = total.failed_in_all() == 0 && KEPT_BUSY * f64::from(connections) <= in_flight;
     let per_s = throughput_per_s(recording).filter(|_| is_busy)?;
-    mean_s_by_littles_law(f64::from(connections), per_s).map(|mean_s| mean_s * 1e3)
+    // Time between two segments of a head is in no response time.
+    let held_back = total.forms.map_or(0.0, |_| total.flight.unsent as f64 / 1e6);
+    let held_back_ms = held_back / total.correct.max(1) as f64;
+    let mean_s = mean_s_by_littles_law(f64::from(connections), per_s)?;
+    Some(mean_s * 1e3 - held_back_ms)
 }

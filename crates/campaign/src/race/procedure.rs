@@ -51,6 +51,8 @@ pub struct Procedure {
     pub warmup: Duration,
     pub timeout: Duration,
     pub keep_alive: bool,
+    /// Whether requests are sent in several forms.
+    pub vary: bool,
     pub manner: Manner,
     pub rounds: Option<u64>,
     pub until_percent: Option<f64>,
@@ -101,6 +103,7 @@ pub fn experiment(
         warmup: course.warmup,
         timeout: course.timeout,
         keep_alive: course.keep_alive,
+        vary: course.vary,
         spin: load::Spin::Due,
         manners: vec![course.manner],
         conditions: Wanted { isolate: course.isolate, ..Wanted::default() },

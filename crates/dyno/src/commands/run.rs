@@ -76,8 +76,8 @@ pub(crate) struct RunFlags {
 }
 
 /// What a run that is continued has from its beginning.
-const OF_A_NEW_RUN: [&str; 7] =
-    ["experiment", "quick", "dry_run", "only", "duration", "connections", "rounds"];
+const OF_A_NEW_RUN: [&str; 8] =
+    ["experiment", "quick", "dry_run", "only", "duration", "connections", "rounds", "vary"];
 
 const AFTER_HELP: &str = "\
 An experiment and its servers run commands on this machine, as you, without a sandbox: --dry-run prints them all and \

@@ -10,6 +10,7 @@ use lab::experiment::{Change, Experiment, Subjects};
 use lab::manner::Protocol;
 use lab::subject::Subject;
 
+use super::flags::VaryFlag;
 use super::http2::streams;
 use super::protocol::protocol;
 use crate::pattern::matches;
@@ -39,6 +40,8 @@ pub(crate) struct ChangeFlags {
     /// Over HTTP/2: requests at once on each connection, instead of those of the experiment: 1,10,100
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = streams)]
     streams: Vec<NonZeroU16>,
+    #[command(flatten)]
+    varying: VaryFlag,
 }
 
 impl ChangeFlags {
@@ -64,6 +67,7 @@ impl ChangeFlags {
         if !self.streams.is_empty() {
             changes.push(Change::Streams(self.streams.clone()));
         }
+        changes.extend(self.varying.vary.then_some(Change::Varied));
         if changes.is_empty() {
             return Ok(experiment);
         }
@@ -86,6 +90,7 @@ impl ChangeFlags {
             ("--max-failures", self.max_failures.is_some()),
             ("--protocol", !self.protocol.is_empty()),
             ("--streams", !self.streams.is_empty()),
+            ("--vary", self.varying.vary),
         ];
         let given: Vec<&str> =
             flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();

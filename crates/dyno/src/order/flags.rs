@@ -151,6 +151,9 @@ pub(crate) struct AskingFlags {
     /// Open a new connection for each request
     #[arg(long, alias = "disable-keepalive")]
     pub(crate) no_keepalive: bool,
+    #[command(flatten)]
+    #[serde(default)]
+    pub(crate) varying: VaryFlag,
 
     /// The expected status: 200, 2xx, or any for every status [2xx]
     #[arg(long, value_name = "STATUS", value_parser = answer::status)]
@@ -170,6 +173,16 @@ pub(crate) struct AskingFlags {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) owner: OwnerFlag,
+}
+
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct VaryFlag {
+    /// Send requests in several forms, all of which a server must accept: other orders and cases of field names, an
+    /// unknown field, other white space; of one request in a hundred the head in two segments. Failures are counted by
+    /// form
+    #[arg(long)]
+    pub(crate) vary: bool,
 }
 
 // No sentence for readers of the help: clap would take it for the command's own.

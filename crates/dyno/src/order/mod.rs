@@ -50,6 +50,9 @@ impl Plan {
     pub(crate) fn nth(&self, number: u32) -> Plan {
         let mut plan = self.clone();
         plan.order.seed = plan.order.seed.wrapping_add(u64::from(number));
+        if plan.order.asks.are_varied() {
+            plan.order.asks = plan.order.asks.varied(plan.order.seed);
+        }
         plan
     }
 }
@@ -64,7 +67,7 @@ pub(crate) fn plan(
     machine: &Machine,
     lanes_at: &mut dyn FnMut(&Target) -> Result<Option<usize>, Refusal>,
 ) -> Result<Option<Plan>, Refusal> {
-    let arriving = &*spread::arriving(flags);
+    let arriving = &*spread::arriving(flags, requested::stated_rate(flags));
     let files_for = machine.files.connections_max().saturating_mul(spread::agents(flags));
     let (listed, of_times) = schedule::listed(flags)?.unzip();
     let stop = schedule::stop(flags, listed.as_ref())?;
@@ -98,11 +101,13 @@ pub(crate) fn plan(
     }
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;
-    let Requested { asks, source, notes } = base.requested(lanes, &fields)?;
+    let Requested { asks, source, notes, is_varied } = base.requested(lanes, &fields)?;
     let asks = match flags.same_body {
         true => same_body::of_first_answers(asks, &target, tls.as_ref(), flags.asking.timeout)?,
         false => asks,
     };
+    let is_varied = is_varied || flags.asking.varying.vary;
+    let asks = if is_varied { asks.varied(flags.asking.seed) } else { asks };
     let asked = RequestSummary {
         source,
         url: url.shown(),

@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use lab::source_file::SourceFile;
+use lab::workload::Workload;
+use load::Rate;
 use requests::{RequestFileKind, RequestOrder, RequestSpec, har};
 
 use super::flags::LoadFlags;
+use super::schedule::Spacing;
 
 /// Where the requests come from, if the URL and the flags do not say all.
 #[derive(Args)]
@@ -68,6 +72,19 @@ enum Choice {
     Shuffled,
     /// Drawn at random by the weights of the lines; a line without a weight has 1
     Weighted,
+}
+
+/// The rate that the workload states, where no flag says how its requests arrive. What is wrong with its file is said
+/// where its requests are read.
+pub(super) fn stated_rate(flags: &LoadFlags) -> Option<Rate> {
+    let arriving = &flags.arriving;
+    let is_said = arriving.rate.is_some()
+        || arriving.sessions.is_some()
+        || arriving.connections.is_some()
+        || matches!(arriving.arrivals, Some(Spacing::File(_)));
+    let path = flags.from.workload.as_ref().filter(|_| !is_said)?;
+    let source = SourceFile::read(path, &path.display().to_string()).ok()?;
+    Workload::parse("load", source).ok()?.rate
 }
 
 /// What the flags say of the requests.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use agents::Place;
 use lab::schedule::Schedule;
-use load::{Arrivals, Order, Target};
+use load::{Arrivals, Order, Rate, Target};
 
 use super::flags::{ArrivingFlags, Law, LoadFlags};
 use super::schedule::Spacing;
@@ -29,9 +29,14 @@ fn is_spread(flags: &LoadFlags) -> bool {
 }
 
 /// Requests at one rate from several machines are spaced by Poisson's law, unless the user has said otherwise: the sum
-/// of such arrivals is one, whatever the clocks are.
-pub(super) fn arriving(flags: &LoadFlags) -> Cow<'_, ArrivingFlags> {
+/// of such arrivals is one, whatever the clocks are. So are those of a workload that states its rate.
+pub(super) fn arriving(flags: &LoadFlags, stated: Option<Rate>) -> Cow<'_, ArrivingFlags> {
     let arriving = &flags.arriving;
+    if let Some(rate) = stated {
+        let arrivals = arriving.arrivals.clone().or(Some(Spacing::Law(Law::Poisson)));
+        let rate = Some(Schedule::Level(rate));
+        return Cow::Owned(ArrivingFlags { rate, arrivals, ..arriving.clone() });
+    }
     let has_one_rate =
         matches!(arriving.rate, Some(Schedule::Level(_))) || arriving.sessions.is_some();
     if !is_spread(flags) || !has_one_rate || arriving.arrivals.is_some() {

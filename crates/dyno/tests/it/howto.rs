@@ -65,7 +65,7 @@ const ELSEWHERE: [(&str, &str); 27] = [
         "--arrivals --body --body-file --connections --expect-body --expect-header --expect-status --max-failures --header \
          --http2 --i-may-load-this-target --isolate --max-time --listen-on --load-cpus --load-on --max-connections --method \
          --max-rate --no-keepalive --p50 --p90 --p95 --p99.9 --p99.99 --percentile --protocol --ready --resume --seed --store \
-         --streams --server-cpus --timeout --warmup --ca --ciphers --groups --insecure --tls --tls-resume",
+         --streams --server-cpus --timeout --vary --warmup --ca --ciphers --groups --insecure --tls --tls-resume",
     ),
     (
         "check",
@@ -77,7 +77,7 @@ const ELSEWHERE: [(&str, &str); 27] = [
         "gate",
         "--aa --rounds --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
          --gate --head --header --http2 --i-may-load-this-target --isolate --load-cpus --method \
-         --no-keepalive --path --protocol --ready --seed --store --streams --server --server-cpus --timeout --warmup \
+         --no-keepalive --path --protocol --ready --seed --store --streams --server --server-cpus --timeout --vary --warmup \
          --builds --ca --ciphers --groups --history --insecure --listen-on --load-on --tls --tls-resume",
     ),
     (
@@ -99,13 +99,13 @@ const ELSEWHERE: [(&str, &str); 27] = [
         "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status \
          --header --i-may-load-this-target --isolate --max-time --listen-on --load-on --max-connections \
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
-         --warmup --total",
+         --vary --warmup --total",
     ),
     ("report", "--full --store --workload"),
     (
         "run",
         "--full --listen-on --load-cpus --load-on --no-check --quick --resume --dry-run \
-         --store --server-cpus --server-on run --i-may-load-this-target",
+         --store --server-cpus --server-on run --i-may-load-this-target --vary",
     ),
     (
         "serve",

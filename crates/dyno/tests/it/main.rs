@@ -95,4 +95,5 @@ mod torture;
 mod trend;
 mod truth;
 mod validity;
+mod varied;
 mod view;

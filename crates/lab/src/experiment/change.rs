@@ -32,6 +32,8 @@ pub enum Change {
     Protocols(Vec<Protocol>),
     /// Requests at once on each connection.
     Streams(Vec<NonZeroU16>),
+    /// Requests in several forms.
+    Varied,
 }
 
 impl Experiment {
@@ -54,6 +56,10 @@ impl Experiment {
                     self.manners = manners(protocols, &streams, &resumed);
                 }
                 Change::Streams(streams) => self.set_streams(streams)?,
+                Change::Varied if matches!(self.shape, Shape::Held(_)) => {
+                    return Key::Load.flaw("a connection that is held sends one request");
+                }
+                Change::Varied => self.vary = true,
             }
             let (flag, says) = change.words();
             self.changed.flags.push(flag);
@@ -220,6 +226,7 @@ impl Change {
                 let values: Vec<String> = values.iter().map(NonZeroU16::to_string).collect();
                 (format!("--streams {}", values.join(",")), counted(&values, "stream"))
             }
+            Change::Varied => ("--vary".into(), "requests in varied forms".into()),
         }
     }
 }

@@ -170,6 +170,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         warmup,
         timeout,
         keep_alive: keys.keep_alive.unwrap_or(true),
+        vary: false,
         // One setting for all servers, of which none is polled for because it answers soon: each answer that wakes a
         // sleeping lane costs its server some microseconds.
         spin: keys.spin.unwrap_or(load::Spin::Due),

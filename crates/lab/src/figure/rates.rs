@@ -80,8 +80,12 @@ pub fn on_time(recording: &Recording, limit: Option<Nanos>) -> OnTime {
     let total = &recording.total;
     let ordered = recording.on_time_within;
     let within = limit.unwrap_or(ordered);
-    let on_time =
-        if within == ordered { total.on_time } else { total.response.known_within(within) };
+    // An answer without a time is on time.
+    let untimed = total.forms.map_or(0, |forms| forms.untimed);
+    let on_time = match within == ordered {
+        true => total.on_time,
+        false => total.response.known_within(within) + untimed,
+    };
     OnTime { on_time, due: total.due, within }
 }
 

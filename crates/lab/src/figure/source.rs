@@ -2,7 +2,8 @@
 //! they become.
 
 use load::{
-    Distribution, Failure, Moment, Moments, Nanos, Number, Plateau, Recording, SECOND, Tally,
+    Distribution, Failure, Moment, Moments, Nanos, Number, Plateau, Recording, RequestForm, SECOND,
+    Tally,
 };
 
 use super::rates::{self, OnTime};
@@ -159,6 +160,12 @@ pub(super) fn milliseconds(ns: f64) -> Option<Number> {
 /// None where there is nothing of which it could be a share.
 pub(super) fn percent(part: u64, whole: u64) -> Option<Number> {
     exact(share(part, whole)? * 100.0)
+}
+
+/// The share of the requests in this form that failed.
+pub(super) fn failed_in(trial: &Trial<'_>, form: RequestForm) -> Option<Number> {
+    let (sent, failed) = trial.total()?.forms?.of(form);
+    percent(failed, sent)
 }
 
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {

@@ -6,9 +6,9 @@ use super::generator::generator_busy;
 use super::rates::{measured_s, silent_share, throughput_per_s};
 use super::readings;
 use super::slope::memory_per_connection;
-use super::source::{count, exact, milliseconds, moment, percent, quantile, share};
+use super::source::{count, exact, failed_in, milliseconds, moment, percent, quantile, share};
 use super::{Better, Column, Fold, Kind, Unit};
-use load::{Number, Receipt, SECOND};
+use load::{Number, Receipt, RequestForm, SECOND};
 
 use Better::{Higher, Lower, Neither};
 use Column::{Main, More, Nowhere};
@@ -240,6 +240,48 @@ trials {
         population: "the same",
         time: FROM_SENT,
         trial: |trial| percent(trial.total()?.waited?.early, trial.total()?.waited?.answers),
+    }
+    FailedAsWritten {
+        key: "failed_as_written_percent", heading: "failed as written", unit: Percent, better: Lower, kind: Share, column: More(5),
+        meaning: "requests that failed, of those sent as they are written",
+        population: "requests due in the measured time and sent in this form, of loads whose requests are varied",
+        time: "whenever they failed, and not for a reason on dyno's side",
+        trial: |trial| failed_in(trial, RequestForm::AsWritten),
+    }
+    FailedInOrder {
+        key: "failed_in_order_percent", heading: "failed in order", unit: Percent, better: Lower, kind: Share, column: More(5),
+        meaning: "requests that failed, of those sent with their fields in another order",
+        population: "the same",
+        time: "whenever they failed, and not for a reason on dyno's side",
+        trial: |trial| failed_in(trial, RequestForm::Order),
+    }
+    FailedInCase {
+        key: "failed_in_case_percent", heading: "failed in case", unit: Percent, better: Lower, kind: Share, column: More(5),
+        meaning: "requests that failed, of those sent with their field names in another case",
+        population: "the same",
+        time: "whenever they failed, and not for a reason on dyno's side",
+        trial: |trial| failed_in(trial, RequestForm::Case),
+    }
+    FailedWithUnknown {
+        key: "failed_with_unknown_percent", heading: "failed with unknown", unit: Percent, better: Lower, kind: Share, column: More(5),
+        meaning: "requests that failed, of those sent with one more field, which no server knows",
+        population: "the same",
+        time: "whenever they failed, and not for a reason on dyno's side",
+        trial: |trial| failed_in(trial, RequestForm::Unknown),
+    }
+    FailedInSpaces {
+        key: "failed_in_spaces_percent", heading: "failed in spaces", unit: Percent, better: Lower, kind: Share, column: More(5),
+        meaning: "requests that failed, of those sent with other white space around the values of their fields",
+        population: "the same",
+        time: "whenever they failed, and not for a reason on dyno's side",
+        trial: |trial| failed_in(trial, RequestForm::Spaces),
+    }
+    FailedInSegments {
+        key: "failed_in_segments_percent", heading: "failed in segments", unit: Percent, better: Lower, kind: Share, column: More(5),
+        meaning: "requests that failed, of those sent with a head in two segments, of which the second leaves 1 ms after the first",
+        population: "the same",
+        time: "whenever they failed, and not for a reason on dyno's side",
+        trial: |trial| failed_in(trial, RequestForm::Segments),
     }
     ComparedByBytes {
         key: "compared_by_bytes", heading: "by bytes", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,

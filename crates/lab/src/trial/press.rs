@@ -110,7 +110,10 @@ impl Trial<'_, '_> {
         let experiment = self.setup.experiment;
         let load = experiment.load(self.key.point);
         let cpus: Vec<usize> = self.setup.split.load.iter().collect();
+        let seed = seed_of(experiment.seed, self.key);
         let asks = self.workload.asks(experiment.keep_alive);
+        let is_varied = self.workload.vary || experiment.vary;
+        let asks = if is_varied { asks.varied(seed) } else { asks };
         let target = Target::Tcp(address);
         Order {
             sources: match address.ip() == HERE {
@@ -128,7 +131,7 @@ impl Trial<'_, '_> {
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,
             spin: experiment.spin,
-            seed: seed_of(experiment.seed, self.key),
+            seed,
             ..Order::new(target, asks, load)
         }
     }

@@ -101,6 +101,8 @@ impl Workload {
             name: name.into(),
             title,
             service: None,
+            vary: false,
+            rate: None,
             questions: vec![question],
             source: source(name, kept)?,
         })

@@ -5,6 +5,7 @@
 
 mod events;
 mod handshake;
+mod held_back;
 mod loss;
 mod pool;
 mod slab;
@@ -25,6 +26,7 @@ use crate::supply::{Kind, Supply};
 use crate::turns::TakesTurns;
 use crate::{Nanos, SECOND};
 pub(crate) use handshake::unconnected;
+use held_back::first_segment;
 use loss::Loss;
 use pool::Pool;
 pub(crate) use slot::Exchange;
@@ -99,6 +101,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
             }
             self.pool.take_due(now);
             self.pool.expire(now);
+            self.pool.release(now);
             self.act();
             if self.pool.is_over(now) {
                 break;
@@ -199,6 +202,9 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         let pool = &mut self.pool;
         let slot = &mut pool.slots[conn as usize];
         pool.output.clear();
+        if slot.held_back.take().is_some() {
+            slot.unsent = None;
+        }
         if let Some(Unsent::Own(bytes)) = slot.unsent.take().map(|unsent| *unsent) {
             pool.output = bytes;
         }
@@ -310,7 +316,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         let now = self.engine.now();
         let pool = &mut self.pool;
         let slot = &mut pool.slots[conn as usize];
-        if slot.is_choked {
+        if slot.is_choked || slot.held_back.is_some() {
             return;
         }
         let mut constant = None;
@@ -339,11 +345,14 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
             pool.output.extend_from_slice(bytes);
         }
         let bytes = constant.unwrap_or(&pool.output);
-        match if bytes.is_empty() { Ok(0) } else { self.engine.write(conn, bytes) } {
+        let asks = pool.rules.asks;
+        let cut = |id| first_segment(asks, pool.slab[id].values, bytes);
+        let first = slot.held_back.map_or(bytes.len(), cut);
+        match if bytes.is_empty() { Ok(0) } else { self.engine.write(conn, &bytes[..first]) } {
             Ok(len) => {
                 pool.recorder.window().bytes_sent += len as u64;
                 if len < bytes.len() {
-                    slot.is_choked = true;
+                    slot.is_choked = len < first;
                     let rest = match constant {
                         Some(bytes) => Unsent::Constant(&bytes[len..]),
                         None => Unsent::Own(pool.output[len..].to_vec()),

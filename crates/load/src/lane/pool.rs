@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use wire::{Chance, ExchangeId, News, Progress, Session, Values};
 
+use super::held_back::LATER;
 use super::slab::{Queue, Slab};
 use super::slot::{Exchange, Slot, State};
 use super::stalls::Stalls;
@@ -43,6 +44,8 @@ pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) backing_off: BinaryHeap<Reverse<(Nanos, Conn)>>,
     pub(super) agenda: VecDeque<Conn>,
     pub(super) deadlines: Deadlines,
+    /// When the second segments of heads leave, the next one first. An entry may be outdated.
+    pub(super) held_back: VecDeque<(Nanos, Conn, ExchangeId)>,
     pub(super) connecting: usize,
     /// Connections whose place another one has taken, and which are not closed yet.
     pub(super) draining: usize,
@@ -90,6 +93,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             backing_off: BinaryHeap::new(),
             agenda: VecDeque::new(),
             deadlines: Deadlines::new(rules.timeout),
+            held_back: VecDeque::new(),
             connecting: 0,
             draining: 0,
             handshaking: 0,
@@ -345,10 +349,15 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         exchange.sent = now;
         let wait = exchange.ready..exchange.ready.max(slot.room_since);
         exchange.ready = wait.end - self.stalls.kept(&wait);
-        self.recorder.sent(exchange, own_connect);
-        self.in_flight += 1;
         let (values, intended) = (exchange.values, exchange.intended);
         let ask = self.rules.asks.choose(values);
+        exchange.form = ask.form(values);
+        if exchange.is_in_segments() {
+            slot.held_back = Some(id);
+            self.held_back.push_back((now + LATER, conn, id));
+        }
+        self.recorder.sent(exchange, own_connect);
+        self.in_flight += 1;
         let constant = slot.session.submit(id, ask, values, &mut self.news, &mut self.output);
         self.watch(conn, intended + self.rules.timeout);
         constant
@@ -426,7 +435,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let again = self.backing_off.peek().map(|Reverse((at, _))| *at);
         let look = self.deadlines.next_look();
         let waiting = self.slab.first(self.waiting).map(|first| self.deadline(first));
-        let times = [self.supply.next(now), again, look, waiting, Some(self.drain_until)];
+        let second = self.held_back.front().map(|(at, ..)| *at);
+        let times = [self.supply.next(now), again, look, waiting, second, Some(self.drain_until)];
         let soon = now.saturating_add(LOOK_UP).min(self.recorder.turn);
         times.into_iter().flatten().fold(soon, Nanos::min)
     }

@@ -1,6 +1,6 @@
 //! One place for a connection, and what waits for it.
 
-use wire::Values;
+use wire::{ExchangeId, RequestForm, Values};
 
 use super::slab::Queue;
 use crate::Nanos;
@@ -18,6 +18,8 @@ pub(crate) struct Exchange {
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
     pub(crate) values: Values,
+    /// How it was written, if requests are varied and it has left.
+    pub(crate) form: Option<RequestForm>,
     /// How often it was sent in vain, if that is counted.
     pub(super) tries: u8,
     /// It has been sent, or bound to a connection that was of no use, before.
@@ -35,6 +37,7 @@ impl Exchange {
             sent: UNSENT,
             first_byte: UNSENT,
             values,
+            form: None,
             tries: 0,
             is_again: false,
         }
@@ -44,6 +47,17 @@ impl Exchange {
     pub(super) fn go_again(&mut self, at: Nanos) {
         (self.sent, self.first_byte, self.ready) = (UNSENT, UNSENT, at);
         self.is_again = true;
+    }
+
+    /// Its head is whole only now: its time counts from here.
+    pub(super) fn is_whole(&mut self, at: Nanos) {
+        (self.intended, self.ready, self.sent) = (at, at, at);
+        self.is_again = true;
+    }
+
+    /// Whether its head leaves in two segments: no distribution has its times.
+    pub(crate) fn is_in_segments(&self) -> bool {
+        self.form == Some(RequestForm::Segments)
     }
 
     pub(crate) fn is_first_sending(&self) -> bool {
@@ -96,6 +110,8 @@ pub(super) struct Slot<'a, S> {
     pub(super) is_choked: bool,
     /// Another connection has taken its place.
     pub(super) is_replaced: bool,
+    /// The exchange of which only a first segment has left.
+    pub(super) held_back: Option<ExchangeId>,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
     /// Calls that its session has yet to make, the current one included.
@@ -120,6 +136,7 @@ impl<S> Slot<'_, S> {
             is_full: false,
             is_choked: false,
             is_replaced: false,
+            held_back: None,
             carried: 0,
             calls: 0,
             arrived: 0,

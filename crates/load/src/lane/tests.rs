@@ -20,6 +20,7 @@ mod strangers;
 mod streams;
 mod truth;
 mod turns;
+mod varied;
 mod waits;
 mod wild;
 

@@ -1,7 +1,7 @@
 //! Whether a part can be one of a load. It comes from another machine: what it claims must fit the order and add up, and
 //! no figure in it may be so large that sums overflow.
 
-use wire::{Compared, EARLY_ALLOWED_NS};
+use wire::{Compared, EARLY_ALLOWED_NS, RequestForm};
 
 use super::stretches::{STRETCHES_MAX, Stretches};
 use super::{Part, Parts, identities};
@@ -10,6 +10,7 @@ use crate::bounds::{CPUS_MAX, INSTANT_MAX};
 use crate::distribution::{Distribution, Folded};
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
+use crate::form_counts::FormCounts;
 use crate::http2::Http2;
 use crate::recording::Window;
 use crate::recording::{Connections, Notes, Sessions, Slow};
@@ -175,17 +176,19 @@ fn check_sums(part: &Part) -> Result<(), String> {
 /// Each exchange is counted once.
 fn check_books(total: &Tally) -> Result<(), String> {
     let failed = total.failed_in_all();
+    let FormCounts { untimed, untimed_given_up, .. } = total.forms.unwrap_or_default();
     let balances = total.attempted == total.correct + failed + total.under_way
         && total.attempted <= total.due
         && total.on_time <= total.correct
         && total.carried_in <= total.correct_inside
         && total.correct_inside <= total.answered
-        && total.response.count() == total.correct + total.response.censored()
-        && total.response.censored() <= failed + total.under_way
+        && total.response.count() + untimed == total.correct + total.response.censored()
+        && total.response.censored() + untimed_given_up <= failed + total.under_way
         && total.sessions.complete + total.sessions.failed <= total.sessions.attempted
         && total.sessions.cut.sessions <= total.sessions.failed
         && total.attempted + total.sessions.cut.unreached <= total.due;
-    true_or(balances, "its counts do not add up")
+    true_or(balances, "its counts do not add up")?;
+    true_or(are_forms_right(total), "its forms are not those of its requests")
 }
 
 /// Whether no figure is so large, or contradicts another so, that computing with it could go wrong.
@@ -227,6 +230,9 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     if !rows.expected_pairs.is_finite() {
         return Err("the expected pairs of rows are no number".into());
     }
+    let forms = tally.forms.unwrap_or_default();
+    no_more("forms", &[forms.sent, forms.failed].concat(), COUNT_MAX)?;
+    no_more("untimed requests", &[forms.untimed, forms.untimed_given_up], COUNT_MAX)?;
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];
@@ -247,6 +253,15 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     tally.http2.as_deref().map_or(Ok(()), |http2| check_http2(http2, bounds))?;
     check_slowest(&tally.slowest)?;
     check_evidence(&tally.evidence)
+}
+
+/// Each form is that of a request, and each request has one.
+fn are_forms_right(total: &Tally) -> bool {
+    let counts = total.forms.unwrap_or_default();
+    counts.sent.iter().sum::<u64>() <= total.attempted
+        && counts.failed.iter().sum::<u64>() <= total.failed_in_all()
+        && RequestForm::ALL.map(|form| counts.of(form)).iter().all(|(sent, failed)| failed <= sent)
+        && counts.untimed + counts.untimed_given_up <= counts.of(RequestForm::Segments).0
 }
 
 pub(crate) fn check_distribution(

@@ -31,8 +31,10 @@ pub(super) fn check(part: &Part, facts: &Facts, measured_from: Nanos) -> Result<
 /// Right answers on time, by the count and by the histogram, whose resolution is a thousandth.
 fn check_on_time(total: &Tally, facts: &Facts) -> Result<(), String> {
     let within = facts.on_time_within;
-    let surely = total.response.known_within(within.saturating_sub(within / 500 + 1));
-    let perhaps = total.response.known_within(within);
+    // An answer without a time is on time.
+    let untimed = total.forms.map_or(0, |forms| forms.untimed);
+    let surely = untimed + total.response.known_within(within.saturating_sub(within / 500 + 1));
+    let perhaps = untimed + total.response.known_within(within);
     let is_right = (surely..=perhaps).contains(&total.on_time);
     true_or(is_right, "its answers on time are not those of its response times")
 }

@@ -3,7 +3,7 @@
 use super::{Conn, Phase};
 use crate::answer::{Answer, Circumstances, Next, write_refusal};
 use crate::faults::Change;
-use crate::instructions::{Befalls, instructions};
+use crate::instructions::{Arrived, Befalls, instructions};
 use crate::play::{Ask, Play};
 use crate::request::{Head, Refusal};
 use crate::resource::Resource;
@@ -14,7 +14,7 @@ impl Conn {
     pub(super) fn request(
         &mut self,
         head: &Head<'_>,
-        head_bytes: &[u8],
+        arrived: Arrived<'_>,
         content: &[u8],
         state: &mut ThreadState,
     ) {
@@ -23,9 +23,9 @@ impl Conn {
         let reply = state.config().reply.clone();
         let answer = Answer::chosen(reply.as_deref(), head, content, state.config());
         let ask = || Ask {
-            head: head_bytes.to_vec(),
+            head: arrived.head.to_vec(),
             content: content.to_vec(),
-            arrived_ns: self.arrived_ns,
+            arrived_ns: arrived.ns,
         };
         if let Phase::Playing(play) = &mut self.phase {
             state.count(answer.resource);
@@ -36,11 +36,10 @@ impl Conn {
             return self.decline(head, state);
         }
         let befalls = if answer.is_socket() { Befalls::Socket } else { Befalls::Request };
-        let instructions =
-            match instructions(head, head_bytes, &answer, befalls, self.arrived_ns, state) {
-                Ok(instructions) => instructions,
-                Err(refusal) => return self.refuse(refusal, state),
-            };
+        let instructions = match instructions(head, arrived, &answer, befalls, state) {
+            Ok(instructions) => instructions,
+            Err(refusal) => return self.refuse(refusal, state),
+        };
         state.count(answer.resource);
         let due_ns = instructions.due_ns;
         let due_ns = state.shared.thaw_ns(due_ns).unwrap_or(due_ns);

@@ -6,12 +6,16 @@ use super::Change::{
     Chunked, Fields, Framing, NoAccept, NoUpgrade, OneOctetChunks, OtherAccept, OtherBody, Right,
     Spoilt, StatusLine,
 };
-use super::Start::{Accept, NeverAccepting, Refusing, Request, SocketRequest, StrangersRequest};
+use super::Start::{
+    Accept, NeverAccepting, Refusing, Request, RequestIn, SocketRequest, StrangersRequest,
+};
 use super::Step::{
     Answer, AnswerNewest, Await, Drip, Fin, Repeat, Rst, Send, Silence, Swallow, Wait,
 };
-use super::{FOREVER, Fault, Performance, Start, Step};
+use super::{FOREVER, Fault, Form, Performance, Start, Step};
 use crate::answer::Spoil;
+
+const BAD: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
 
 const fn fault(
     case: u8,
@@ -275,6 +279,16 @@ pub(super) const ALL: &[Fault] = &[
         SUCCESS, Request, &[Answer(Spoilt(Spoil::UnreadBody))]),
     fault(36, "other-field", "the value of another field at /header",
         SUCCESS, Request, &[Answer(Spoilt(Spoil::OtherField))]),
+    fault(36, "case-sensitive", "400 to a request that writes `host` in lower case",
+        SUCCESS, RequestIn(Form::LowerCase), &[Send(BAD)]),
+    fault(36, "unknown-field", "400 to a request with a field whose name begins with x-unknown",
+        SUCCESS, RequestIn(Form::UnknownField), &[Send(BAD)]),
+    fault(36, "no-other-spaces", "400 to a request without exactly one space around the value of Host, before it",
+        SUCCESS, RequestIn(Form::Spaces), &[Send(BAD)]),
+    fault(36, "host-first", "400 to a request whose first field is not Host",
+        SUCCESS, RequestIn(Form::HostLater), &[Send(BAD)]),
+    fault(36, "split-head", "400 to a request whose head is read in several pieces",
+        SUCCESS, RequestIn(Form::SplitHead), &[Send(BAD)]),
     fault(37, "cheat-user-agent", "answers well only to requests whose head says dyno",
         OTHER_BODY, StrangersRequest, &[Answer(OtherBody)]),
     fault(37, "cheat-canned", "answers Hello, world! to anything: only canary requests find out",

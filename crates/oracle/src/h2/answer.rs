@@ -10,7 +10,7 @@ use super::stream::{Body, Source, Stream};
 use super::{Counts, Leaving, Multiplex};
 use crate::answer::{Answer, Content, refusal_line};
 use crate::beats::{Beats, Wrap};
-use crate::instructions::{Befalls, instructions};
+use crate::instructions::{Arrived, Befalls, instructions};
 use crate::octets::push_number;
 use crate::request::{Head, Method, Refusal, Status};
 use crate::resource::Resource;
@@ -67,8 +67,8 @@ impl Multiplex {
             return self.decline(asked, head, state);
         }
         let befalls = Befalls::Stream;
-        let instructions = match instructions(head, octets, &answer, befalls, asked.ended_ns, state)
-        {
+        let arrived = Arrived { ns: asked.ended_ns, head: octets, is_split: false };
+        let instructions = match instructions(head, arrived, &answer, befalls, state) {
             Ok(instructions) => instructions,
             Err(refusal) => return self.refuse(asked.id, refusal, Some(asked.ended_ns), state),
         };

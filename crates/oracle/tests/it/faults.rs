@@ -126,6 +126,11 @@ fn each_fault_of_a_request_is_as_described() {
         other-octet: OK\r\nCL 13\r\n\r\nHello,!world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         unread-body: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         other-field: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        case-sensitive: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        unknown-field: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        no-other-spaces: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        host-first: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        split-head: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         cheat-user-agent: OK\r\nCL 13\r\n\r\nIdmmn-!vnsme OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         cheat-canned: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         html-in-head: OK\r\nX-Powered-By: <script>alert(1)</script>\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin

@@ -141,7 +141,7 @@ pub(super) const DETECT: &str = "5%";
 const NOT_WRITTEN: &str = "…";
 
 /// Every flag that a line may name: a history comes from others, too, and what it proposes is no other command.
-const KNOWN: [&str; 20] = [
+const KNOWN: [&str; 21] = [
     "-c",
     "-r",
     "-d",
@@ -156,6 +156,7 @@ const KNOWN: [&str; 20] = [
     "--warmup",
     "--path",
     "--no-keepalive",
+    "--vary",
     "--expect-status",
     "--expect-header",
     "--expect-body",

@@ -44,6 +44,9 @@ pub fn of_load(order: &Order) -> String {
     if !order.keep_alive {
         words.push_str(", one request a connection");
     }
+    if order.asks.are_varied() {
+        words.push_str(", requests in varied forms");
+    }
     words + &until(&order.load, order.stop)
 }
 

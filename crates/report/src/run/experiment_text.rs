@@ -94,10 +94,11 @@ fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
     )
 }
 
-/// How requests travelled, where that was not over HTTP/1.1 in cleartext alone.
+/// How requests were written and travelled, where that was not as usual, and over HTTP/1.1 in cleartext alone.
 fn manners(experiment: &Experiment) -> String {
+    let forms = if experiment.vary { "; requests in varied forms" } else { "" };
     if experiment.manners == [Manner::default()] {
-        return String::new();
+        return forms.into();
     }
     let protocols = experiment.protocols();
     let names: Vec<&str> = protocols.iter().map(|it| it.name()).collect();
@@ -114,7 +115,7 @@ fn manners(experiment: &Experiment) -> String {
         "" | "0" => String::new(),
         percents => format!("; {percents} % of the connections resume a TLS session"),
     };
-    format!("; over {}{streams}{resumed}", names.join(", "))
+    format!("{forms}; over {}{streams}{resumed}", names.join(", "))
 }
 
 /// The numbers in ascending order, each once.

@@ -169,11 +169,11 @@ impl<'a> Session<'a> for H1<'a> {
         self.ask = Some(ask);
         self.values = values;
         self.interims = 0;
-        let constant = ask.constant();
-        if constant.is_none() {
+        let ready = ask.ready(values);
+        if ready.is_none() {
             ask.encode(values, output);
         }
-        constant
+        ready
     }
 
     fn receive(

@@ -29,7 +29,7 @@ impl<'a> H2<'a> {
     ) {
         assert!(0 < self.room(), "no stream is free");
         let stream = self.take_stream(news);
-        let prepared = ask.http2().expect("a request for HTTP/2");
+        let prepared = ask.http2(values).expect("a request for HTTP/2");
         let unsent = ask.body_len(values);
         let start = output.len();
         output.extend_from_slice(&[0; HEAD]);

@@ -15,6 +15,7 @@ fn course() -> Procedure {
         warmup: Duration::ZERO,
         timeout: Duration::from_secs(5),
         keep_alive: true,
+        vary: false,
         manner: Manner::default(),
         rounds: Some(3),
         until_percent: None,

@@ -51,6 +51,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         warmup: flags.warmup,
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
+        vary: flags.at.asking.varying.vary,
         manner,
         rounds: Some(1),
         until_percent: None,

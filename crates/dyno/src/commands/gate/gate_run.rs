@@ -293,6 +293,7 @@ impl<'f> GateRun<'f> {
             warmup: terms.warmup,
             timeout: terms.timeout,
             keep_alive: terms.keep_alive,
+            vary: self.flags.at.asking.varying.vary,
             manner: terms.manner,
             rounds: None,
             until_percent: None,

@@ -121,6 +121,7 @@ fn course(
         warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
+        vary: flags.at.asking.varying.vary,
         manner,
         rounds: flags.rounds,
         until_percent: flags.until,

@@ -13,6 +13,7 @@ use crate::arrivals::{Arrivals, Rate};
 use crate::collector::Collector;
 use crate::engine::{Act, Around, Break, Conn, Engine, around_engine};
 use crate::failure::Failure;
+use crate::form_counts::FormCounts;
 use crate::halt::{Halt, StopTime};
 use crate::handover::Handover;
 use crate::order::{Load, Order, Protocol, Stop, Target};
@@ -53,6 +54,8 @@ pub(super) struct Run {
     pub(super) wait: Option<Nanos>,
     /// What answers mean; without it `Rust` is demanded.
     pub(super) meaning: Option<Meaning>,
+    /// Requests are varied.
+    pub(super) vary: bool,
 }
 
 /// Turns of this length, with the instants at which each was passed on.
@@ -96,6 +99,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         usual_body: None,
         wait: None,
         meaning: None,
+        vary: false,
     }
 }
 
@@ -122,7 +126,8 @@ impl Run {
         };
         let body_is_usual = self.usual_body.is_some();
         let expect = Expect { body, body_is_usual, wait_ns: self.wait, ..Expect::default() };
-        let ask = Ask::new(&request, expect).unwrap();
+        let asks = Asks::one(Ask::new(&request, expect).unwrap());
+        let asks = if self.vary { asks.varied(1) } else { asks };
         let constant = || Arrivals::Constant(Rate::per_s(self.rate).unwrap());
         let arrivals = self.arrivals.clone().unwrap_or_else(constant);
         let (connections, max_connections) = (self.connections, self.max_connections);
@@ -145,7 +150,7 @@ impl Run {
             protocol: self.protocol,
             tls: self.tls.clone(),
             lanes: self.lanes,
-            ..Order::new(target, Asks::one(ask), load)
+            ..Order::new(target, asks, load)
         }
     }
 
@@ -223,8 +228,10 @@ pub(super) fn assert_books(tally: &Tally) {
     assert_eq!(tally.attempted, ended, "{:?}", classes(tally));
     let flight = tally.flight;
     assert_eq!(flight.area, flight.correct + flight.failed + flight.unsent, "{flight:?}");
-    let given_up = tally.response.censored() - tally.under_way;
-    assert_eq!(tally.response.count(), tally.correct + given_up + tally.under_way);
+    let FormCounts { untimed, untimed_given_up, .. } = tally.forms.unwrap_or_default();
+    let given_up = tally.response.censored() + untimed_given_up - tally.under_way;
+    let timed = tally.correct + given_up + tally.under_way - untimed - untimed_given_up;
+    assert_eq!(tally.response.count(), timed);
     assert!(tally.on_time <= tally.correct && tally.correct <= tally.due);
 }
 

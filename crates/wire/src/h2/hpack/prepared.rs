@@ -68,6 +68,15 @@ impl Prepared {
         Prepared { fields, counts_body, pieces }
     }
 
+    pub(crate) fn fields(&self) -> &[(String, Template)] {
+        &self.fields
+    }
+
+    /// The same request with these fields.
+    pub(crate) fn with_fields(&self, fields: Vec<(String, Template)>) -> Prepared {
+        Prepared::new(fields, self.counts_body)
+    }
+
     /// Writes the fields as they are shown; `length` is that of the request's body.
     pub(crate) fn show(&self, values: Values, length: u64, output: &mut Vec<u8>) {
         for (name, value) in &self.fields {

@@ -227,7 +227,7 @@ fn ask(target: &str, headers: &[(&str, &str)]) -> Ask {
 
 fn encode<'a>(encoder: &mut Encoder<'a>, ask: &'a Ask) -> Vec<u8> {
     let mut output = Vec::new();
-    encoder.encode(ask.http2().unwrap(), ask, SOME, &mut output);
+    encoder.encode(ask.http2(SOME).unwrap(), ask, SOME, &mut output);
     output
 }
 
@@ -423,7 +423,7 @@ proptest! {
             let values = Values { seq, random: 3 };
             let chosen = asks.choose(values);
             let mut block = Vec::new();
-            encoder.encode(chosen.http2().unwrap(), chosen, values, &mut block);
+            encoder.encode(chosen.http2(values).unwrap(), chosen, values, &mut block);
             decoder.decode(&block, LIST_MAX).unwrap();
             let text = shown(&decoder);
             let path = [":path: /\n", ":path: /one\n", ":path: /two?", ":path: /three\n"];
