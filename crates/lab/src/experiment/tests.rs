@@ -312,7 +312,7 @@ fn every_experiment_of_ours_can_be_read_and_its_history_is_about_it() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 13);
+    assert_eq!(seen, 18);
 }
 
 const HELD: &str = r#"

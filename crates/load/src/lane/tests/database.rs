@@ -25,12 +25,26 @@ fn page(tables: &Tables, with_inserted: bool) -> String {
     let mut rows: Vec<_> = tables.fortunes().chain([ADDED]).chain(inserted).collect();
     rows.sort_by_key(|(_, message)| *message);
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let row = |(id, text): (u32, &str)| format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(text));
-    let rows: String = rows.into_iter().map(row).collect();
+    let line =
+        |(id, text): (u32, &str)| format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(text));
+    let rows: String = rows.into_iter().map(line).collect();
     format!(
         "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>\
          <tr><th>id</th><th>message</th></tr>{rows}</table></body></html>"
     )
+}
+
+/// Answers with the inserted row from the commit on, except each thousandth time; counts those exceptions.
+fn pages(tables: &Tables, stale: Rc<RefCell<u64>>) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    let (old, new) = (page(tables, false), page(tables, true));
+    let mut asked = 0;
+    move |now| {
+        asked += 1;
+        let is_stale = asked % 1_000 == 0;
+        *stale.borrow_mut() += u64::from(is_stale && COMMITTED < now);
+        let is_new = COMMITTED < now && !is_stale;
+        vec![(now + TOOK, answer("text/html", if is_new { &new } else { &old }))]
+    }
 }
 
 #[test]
@@ -39,20 +53,8 @@ fn an_old_page_is_wrong_in_answers_to_requests_that_were_sent_after_the_commit()
     insertion.committed(COMMITTED);
     let meaning = Meaning::Fortunes { tables: tables.clone(), insertion };
     let planted = Rc::new(RefCell::new(0));
-    let (old, new) = (page(&tables, false), page(&tables, true));
-    let server = |count: Rc<RefCell<u64>>| {
-        let (old, new) = (old.clone(), new.clone());
-        let mut asked = 0;
-        move |now: Nanos| {
-            asked += 1;
-            let is_stale = asked % 1_000 == 0;
-            *count.borrow_mut() += u64::from(is_stale && COMMITTED < now);
-            let is_new = COMMITTED < now && !is_stale;
-            vec![(now + TOOK, answer("text/html", if is_new { &new } else { &old }))]
-        }
-    };
     let run = Run { meaning: Some(meaning), until: 10 * SECOND, lanes: 2, ..closed(10) };
-    let engines = || [(); 2].map(|()| Simulated::new(at_once, server(planted.clone())));
+    let engines = || [(); 2].map(|()| Simulated::new(at_once, pages(&tables, planted.clone())));
     let seen = run.record(engines()).total;
     let planted = *planted.borrow();
     assert!(2 <= planted, "{planted}");
@@ -60,6 +62,32 @@ fn an_old_page_is_wrong_in_answers_to_requests_that_were_sent_after_the_commit()
     let rows = seen.rows.unwrap();
     assert_eq!(rows.queries, rows.answers);
     assert!(201 * rows.answers - 1 < rows.rows + rows.answers, "{rows:?}");
+}
+
+/// Changes a row of the table for each request; does not write each thousandth, and answers all but each five hundredth.
+fn updates(
+    table: &Rc<RefCell<Vec<(u32, u32)>>>,
+    missing: &Rc<RefCell<Vec<bool>>>,
+    silent: &Rc<RefCell<u64>>,
+) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    let (table, missing, silent) = (table.clone(), missing.clone(), silent.clone());
+    let (mut chance, mut asked) = (Chance::new(1), 0);
+    move |now| {
+        asked += 1;
+        let (id, number) = (1 + chance.below(10_000) as u32, 1 + chance.below(10_000) as u32);
+        let row = &mut table.borrow_mut()[id as usize - 1].1;
+        let is_missing = asked % 1_000 == 0 && *row != number;
+        if !is_missing {
+            *row = number;
+        }
+        missing.borrow_mut()[id as usize] = is_missing;
+        if asked % 500 == 1 {
+            *silent.borrow_mut() += 1;
+            return Vec::new();
+        }
+        let body = format!("[{{\"id\":{id},\"randomNumber\":{number}}}]");
+        vec![(now + TOOK, answer("application/json", &body))]
+    }
 }
 
 /// A table that answers change; one update of a thousand is not written, and one of five hundred is
@@ -71,25 +99,6 @@ fn updates_that_are_not_written_are_found_in_the_table_and_those_without_an_answ
     let table = Rc::new(RefCell::new(before.clone()));
     let missing = Rc::new(RefCell::new(vec![false; 10_001]));
     let silent = Rc::new(RefCell::new(0));
-    let server = |seed| {
-        let (table, missing, silent) = (table.clone(), missing.clone(), silent.clone());
-        let (mut chance, mut asked) = (Chance::new(seed), 0);
-        move |now: Nanos| {
-            asked += 1;
-            let (id, number) = (1 + chance.below(10_000) as u32, 1 + chance.below(10_000) as u32);
-            let is_missing = asked % 1_000 == 0 && table.borrow()[id as usize - 1].1 != number;
-            if !is_missing {
-                table.borrow_mut()[id as usize - 1].1 = number;
-            }
-            missing.borrow_mut()[id as usize] = is_missing;
-            if asked % 500 == 1 {
-                *silent.borrow_mut() += 1;
-                return Vec::new();
-            }
-            let body = format!("[{{\"id\":{id},\"randomNumber\":{number}}}]");
-            vec![(now + TOOK, answer("application/json", &body))]
-        }
-    };
     let run = Run {
         meaning: Some(Meaning::Updated(1)),
         until: 50 * SECOND,
@@ -97,7 +106,7 @@ fn updates_that_are_not_written_are_found_in_the_table_and_those_without_an_answ
         warmup: SECOND,
         ..closed(4)
     };
-    let seen = run.press(Simulated::new(at_once, server(1)));
+    let seen = run.press(Simulated::new(at_once, updates(&table, &missing, &silent)));
     let (rows, written) = (seen.rows.unwrap(), seen.written.clone().unwrap());
     assert_eq!(rows.changed, written.answered_rows);
     assert_eq!(written.unanswered, *silent.borrow());
