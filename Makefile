@@ -26,6 +26,7 @@
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
 #              results/error-rates.md
 # make readme-output  valid outputs for README and docs/start.md, recorded on this machine
+# make subjects  every handler of every server that runs here under a short load of each of its workloads
 # make bench   the figures of results/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -36,7 +37,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth readme-output test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth readme-output subjects test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -207,6 +208,9 @@ fuzz:
 	@./fuzz/run h2_response $(FUZZ_SECONDS)
 	@./fuzz/run held $(FUZZ_SECONDS)
 	@./fuzz/run lab_files $(FUZZ_SECONDS)
+
+subjects: build
+	$(DYNO) run handlers
 
 bench: build
 	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) --readme README.md $(BENCH)
