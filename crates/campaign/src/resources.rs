@@ -13,6 +13,7 @@ use machine::conditions::{Cpus, Split, split};
 use machine::limits::{Machine, raise_files};
 use machine::ports::Ports;
 
+use crate::Campaign;
 use crate::elsewhere::Generators;
 use crate::ports::ports_for;
 
@@ -34,10 +35,11 @@ pub struct RunResources {
 }
 
 impl RunResources {
-    /// Compares what an experiment needs with what this machine has.
-    pub fn weigh(experiment: &Experiment) -> Result<RunResources, Refusal> {
+    /// Compares what a campaign's experiment needs with what this machine has.
+    pub fn weigh(campaign: &Campaign) -> Result<RunResources, Refusal> {
+        let experiment = &campaign.experiment;
         let machine = Machine::read();
-        let split = cpus(experiment)?;
+        let split = cpus(experiment, !campaign.services.is_empty())?;
         let most = experiment.points.iter().map(|&point| experiment.load(point).connections_max());
         // The limit of a pool or of sessions need not be reached: only a closed loop opens as many as it says.
         let needed = match experiment.points.first() {
@@ -91,10 +93,10 @@ impl RunResources {
 /// The store, monitors, pipes.
 const OWN_FILES: u64 = 64;
 
-fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
+fn cpus(experiment: &Experiment, has_service: bool) -> Result<Split, Refusal> {
     let there = Cpus::available()
         .map_err(|error| Refusal::new(format!("which CPUs there are cannot be read: {error}")))?;
-    let usual = split(&there);
+    let usual = split(&there, has_service);
     let absent = |name: &str| {
         let file = &experiment.source.name;
         Refusal::new(format!("{file}: {name} asks for CPUs that are not here; there are {there}"))
@@ -114,7 +116,10 @@ fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
     let shared = subject.overlaps(&load).then(|| {
         format!("the server (CPUs {subject}) and the load (CPUs {load}) disturb each other")
     });
-    Ok(Split { subject, load, shared })
+    let is_free = |cpu: &usize| subject.iter().chain(load.iter()).all(|other| other != *cpu);
+    let free: Vec<usize> = there.iter().filter(is_free).collect();
+    let service = Cpus::of(&free).filter(|_| has_service);
+    Ok(Split { subject, load, service, shared })
 }
 
 /// The CPUs that are wanted, if all of them are there.

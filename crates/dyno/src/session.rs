@@ -265,7 +265,7 @@ pub(crate) fn fact(name: &str, value: impl Into<String>) -> Fact {
 
 /// What the run may use, with a warning about each load level that may need more ports than there are.
 pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
-    let resources = RunResources::weigh(&campaign.experiment)?;
+    let resources = RunResources::weigh(campaign)?;
     for (point, ports) in &resources.short {
         let Ports::Short { needed, there, held_s } = ports else { continue };
         terminal::notice(&format!(

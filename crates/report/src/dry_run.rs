@@ -155,9 +155,13 @@ fn conditions(run: &DryRun<'_>) -> Vec<String> {
     let mut lines = vec![
         match run.address {
             None => {
+                let service = run.split.service.as_ref();
+                let service = service.map(|cpus| format!(", the service on CPUs {cpus}"));
                 format!(
-                    "  the server on CPUs {}, the load on CPUs {}",
-                    run.split.subject, run.split.load
+                    "  the server on CPUs {}, the load on CPUs {}{}",
+                    run.split.subject,
+                    run.split.load,
+                    service.unwrap_or_default()
                 )
             }
             Some(_) => {
@@ -378,8 +382,12 @@ mod tests {
     fn offered_sessions_are_shown_as_the_requests_that_they_offer() {
         let record = fixture::run();
         let experiment = record.experiment.unwrap();
-        let split =
-            Split { subject: "0".parse().unwrap(), load: "1".parse().unwrap(), shared: None };
+        let split = Split {
+            subject: "0".parse().unwrap(),
+            load: "1".parse().unwrap(),
+            service: None,
+            shared: None,
+        };
         let shown = super::text(&DryRun {
             address: None,
             experiment: &experiment,

@@ -155,7 +155,7 @@ impl Hosting<'_> {
         let so_far = self.so_far()?;
         let campaign = self.campaign(project, so_far.as_ref())?;
         refuse_what_stays_here(&campaign)?;
-        let mut resources = RunResources::weigh(&campaign.experiment)?;
+        let mut resources = RunResources::weigh(&campaign)?;
         if self.order.is_shown {
             resources.address = self.order.listen_on;
             let text = (self.terms.show)(&campaign, &resources);

@@ -186,7 +186,8 @@ impl Environment {
         let service = RunningService::start(ServiceStart {
             launcher: environment_setup.launcher,
             ready,
-            cpus: limits.map(|limits| &limits.split.subject),
+            cpus: limits
+                .map(|Limits { split, .. }| split.service.as_ref().unwrap_or(&split.subject)),
             files: limits.map(|limits| limits.files),
             tables: &Tables::of(environment_setup.dataset),
             server_port: self.given,

@@ -1,4 +1,4 @@
-//! Sets of CPUs: those of the subject, and those of the load.
+//! Sets of CPUs: those of the subject, of the load, and of a service beside the subject.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -116,7 +116,9 @@ pub struct Split {
     pub subject: Cpus,
     /// The CPUs of the load, the monitors and the warden.
     pub load: Cpus,
-    /// What the two have in common, in words; nothing if they share no CPU.
+    /// The CPUs of the services of workloads; none if they run on those of the subject.
+    pub service: Option<Cpus>,
+    /// What the subject and the load have in common, in words; nothing if they share no CPU.
     pub shared: Option<String>,
 }
 
@@ -129,23 +131,29 @@ impl Split {
             fact("cpus.subject", self.subject.to_string()),
             fact("cpus.load", self.load.to_string()),
         ];
+        facts.extend(self.service.iter().map(|cpus| fact("cpus.service", cpus.to_string())));
         facts.extend(self.shared.iter().map(|shared| fact("cpus.shared", shared.clone())));
         facts
     }
 }
 
 /// The usual split: the first half of the cores is the subject's, the other half the load's. Two
-/// threads of one core are not two halves: each slows the other.
+/// threads of one core are not two halves: each slows the other. With a service, and three cores or more, the first
+/// third is the subject's, the second the service's, and the rest the load's.
 #[must_use]
-pub fn split(available: &Cpus) -> Split {
+pub fn split(available: &Cpus, has_service: bool) -> Split {
     let siblings = |cpu: usize| {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
         fs::read_to_string(path).ok()?.trim().parse().ok()
     };
-    split_by_cores(available, siblings)
+    split_by_cores(available, has_service, siblings)
 }
 
-fn split_by_cores(available: &Cpus, siblings: impl Fn(usize) -> Option<Cpus>) -> Split {
+fn split_by_cores(
+    available: &Cpus,
+    has_service: bool,
+    siblings: impl Fn(usize) -> Option<Cpus>,
+) -> Split {
     let mut cores: Vec<Vec<usize>> = Vec::new();
     for cpu in available.iter() {
         let siblings = siblings(cpu).unwrap_or(Cpus(vec![cpu]));
@@ -164,6 +172,7 @@ fn split_by_cores(available: &Cpus, siblings: impl Fn(usize) -> Option<Cpus>) ->
         (_, [] | [_]) => Split {
             subject: available.clone(),
             load: available.clone(),
+            service: None,
             shared: Some("the server and the load share the only CPU".to_string()),
         },
         ([_], threads) => {
@@ -172,12 +181,23 @@ fn split_by_cores(available: &Cpus, siblings: impl Fn(usize) -> Option<Cpus>) ->
             Split {
                 subject: Cpus(subject.to_vec()),
                 load: Cpus(load.to_vec()),
+                service: None,
                 shared: Some(shared),
+            }
+        }
+        (cores @ [_, _, _, ..], _) if has_service => {
+            let (subject, rest) = cores.split_at(cores.len() / 3);
+            let (service, load) = rest.split_at(cores.len() / 3);
+            Split {
+                subject: gathered(subject),
+                load: gathered(load),
+                service: Some(gathered(service)),
+                shared: None,
             }
         }
         (cores, _) => {
             let (subject, load) = cores.split_at(cores.len() / 2);
-            Split { subject: gathered(subject), load: gathered(load), shared: None }
+            Split { subject: gathered(subject), load: gathered(load), service: None, shared: None }
         }
     }
 }
@@ -203,9 +223,9 @@ mod tests {
     #[test]
     fn each_gets_half_of_the_cores() {
         let alone = |_| None;
-        let halves = split_by_cores(&cpus("0-3"), alone);
+        let halves = split_by_cores(&cpus("0-3"), false, alone);
         assert_eq!((halves.subject, halves.load, halves.shared), (cpus("0-1"), cpus("2-3"), None));
-        let odd = split_by_cores(&cpus("2,5,7"), alone);
+        let odd = split_by_cores(&cpus("2,5,7"), false, alone);
         assert_eq!((odd.subject, odd.load), (cpus("2"), cpus("5,7")));
     }
 
@@ -213,16 +233,39 @@ mod tests {
     fn threads_of_a_core_stay_together() {
         // As most machines number them: CPU 0 and CPU 4 are one core.
         let siblings = |cpu: usize| Some(Cpus(vec![cpu % 4, cpu % 4 + 4]));
-        let halves = split_by_cores(&cpus("0-7"), siblings);
+        let halves = split_by_cores(&cpus("0-7"), false, siblings);
         assert_eq!((halves.subject, halves.load), (cpus("0-1,4-5"), cpus("2-3,6-7")));
     }
 
     #[test]
+    fn a_service_has_cores_of_its_own_where_there_are_three() {
+        let alone = |_| None;
+        let of = |text: &str| split_by_cores(&cpus(text), true, alone);
+        let parts = |text: &str| {
+            let Split { subject, load, service, shared } = of(text);
+            assert_eq!(shared, None);
+            [Some(subject), service, Some(load)].map(|cpus| cpus.map(|cpus| cpus.to_string()))
+        };
+        let own = |cpus: [&str; 3]| cpus.map(|cpus| Some(cpus.to_string()));
+        assert_eq!(parts("2,5,7"), own(["2", "5", "7"]));
+        assert_eq!(parts("0-3"), own(["0", "1", "2-3"]));
+        assert_eq!(parts("0-6"), own(["0-1", "2-3", "4-6"]));
+        assert_eq!(parts("0-1"), [Some("0".into()), None, Some("1".into())]);
+        let of_two_cores =
+            split_by_cores(&cpus("0-3"), true, |cpu| Some(Cpus(vec![cpu % 2, cpu % 2 + 2])));
+        assert_eq!(of_two_cores.service, None, "threads of a core slow each other");
+        let names =
+            |split: Split| split.facts().into_iter().map(|fact| fact.name).collect::<Vec<_>>();
+        assert_eq!(names(of("0-2")), ["cpus.subject", "cpus.load", "cpus.service"]);
+        assert_eq!(names(of("0-1")), ["cpus.subject", "cpus.load"]);
+    }
+
+    #[test]
     fn what_must_be_shared_is_said() {
-        let one = split_by_cores(&cpus("3"), |_| None);
+        let one = split_by_cores(&cpus("3"), false, |_| None);
         assert_eq!((&one.subject, &one.load), (&cpus("3"), &cpus("3")));
         assert!(one.shared.is_some_and(|shared| shared.contains("only CPU")));
-        let core = split_by_cores(&cpus("0-1"), |_| Some(cpus("0-1")));
+        let core = split_by_cores(&cpus("0-1"), false, |_| Some(cpus("0-1")));
         assert_eq!((&core.subject, &core.load), (&cpus("0"), &cpus("1")));
         assert!(core.shared.is_some_and(|shared| shared.contains("same core")));
     }

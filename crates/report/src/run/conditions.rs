@@ -115,6 +115,7 @@ pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
         known("cpu.online").map(|cpus| format!("CPUs {cpus}")),
         known("kernel"),
         condition("cpus.subject").map(|cpus| format!("server on CPU {cpus}")),
+        condition("cpus.service").map(|cpus| format!("service on CPU {cpus}")),
         condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
         condition("cpus.shared").filter(|_| is_here).map(String::from),
         condition(lab::trial::SPIN).map(|spin| format!("polling: {spin}")),

@@ -174,7 +174,7 @@ impl<'f> GateRun<'f> {
         entrants: &[Entrant],
     ) -> Result<Option<()>, Refusal> {
         let (_, entries) = campaign.admit(&self.session.halt, &mut |_| {});
-        let resources = RunResources::weigh(&campaign.experiment)?;
+        let resources = RunResources::weigh(&campaign)?;
         let record = campaign.record(&resources, entrants, entries, now_unix_ms());
         let is_kept = expected_checks(campaign, &record, self.session.store())?.is_zero();
         if is_kept || self.flags.aa {
@@ -205,7 +205,7 @@ impl<'f> GateRun<'f> {
     ) -> Result<Option<(Campaign, RunResources)>, Refusal> {
         let sides = vec![self.base.clone(), self.head.clone()];
         let campaign = self.campaign(Loading::Closed, pairs, sides)?;
-        let resources = RunResources::weigh(&campaign.experiment)?;
+        let resources = RunResources::weigh(&campaign)?;
         let given = self.flags.at.generators.given_to(&campaign, resources, &self.session.halt)?;
         Ok(given.map(|resources| (campaign, resources)))
     }
