@@ -1,8 +1,11 @@
 # dyno's subject for Sinatra: a modular application, served by Puma.
 
 require 'sinatra/base'
+require_relative 'database' if ENV['DATABASE_URL']
 
 class App < Sinatra::Base
+  register Database if ENV['DATABASE_URL']
+
   get '/' do
     next '' if params.empty?
 

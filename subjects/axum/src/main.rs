@@ -2,6 +2,7 @@
 //!
 //!     server ADDRESS:PORT [h2c | CHAIN KEY]
 
+mod database;
 mod items;
 
 use std::collections::HashMap;
@@ -48,7 +49,7 @@ async fn main() -> Result<(), Error> {
         Some(path) => items::read(FilePath::new(&path))?,
         None => Vec::new(),
     };
-    let app = Router::new()
+    let mut app = Router::new()
         .route("/", get(echo))
         .route("/hello", get(async || "Hello, world!"))
         .route("/user", post(give_back))
@@ -62,6 +63,9 @@ async fn main() -> Result<(), Error> {
         .route("/sum", post(sum))
         .route("/echo", post(give_octets_back))
         .with_state(Items::from(items));
+    if let Ok(url) = std::env::var("DATABASE_URL") {
+        app = app.merge(database::routes(url)?);
+    }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         [address] => axum::serve(TcpListener::bind(address).await?, app).await?,
