@@ -575,7 +575,7 @@ mod tests {
             ),
             (ask("file = true"), ":4: a file is named by its path"),
             (ask("file = true\nstatus = 200"), ":4: the status of a file follows"),
-            (ask("file = true\nbody = 'x'"), ":5: the body is stated twice"),
+            (ask("file = true\nbody = 'x'"), ":4: the body is stated twice"),
             (
                 ask("file = true\nsend_header = { accept-encoding = 'zstd' }"),
                 ":4: the codings of a file",

@@ -302,26 +302,22 @@ trials {
     FilesPlain {
         key: "files_identity", heading: "identity", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
         meaning: "files that came whole and not compressed",
-        population: FILES, time: MEASURED,
-        trial: |trial| count(trial.total()?.delivered?.identity),
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.identity),
     }
     FilesGzip {
         key: "files_gzip", heading: "gzip", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
         meaning: "files that came compressed by gzip",
-        population: FILES, time: MEASURED,
-        trial: |trial| count(trial.total()?.delivered?.gzip),
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.gzip),
     }
     FilesBr {
         key: "files_br", heading: "br", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
         meaning: "files that came compressed by Brotli",
-        population: FILES, time: MEASURED,
-        trial: |trial| count(trial.total()?.delivered?.br),
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.br),
     }
     Compressed {
         key: "compressed_percent", heading: "compressed", unit: Percent, better: Neither, kind: Share, column: Nowhere,
         meaning: "files that came compressed",
-        population: "of these, those to requests that offered gzip or br",
-        time: MEASURED,
+        population: "of these, those to requests that offered gzip or br", time: MEASURED,
         trial: |trial| {
             let files = trial.total()?.delivered?;
             percent(files.gzip + files.br, files.offered)
@@ -330,20 +326,17 @@ trials {
     RangesIgnored {
         key: "ranges_ignored", heading: "ranges ignored", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
         meaning: "files that came whole where a part was wanted, which HTTP allows",
-        population: FILES, time: MEASURED,
-        trial: |trial| count(trial.total()?.delivered?.ranges_ignored),
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.ranges_ignored),
     }
     NotModified {
         key: "not_modified", heading: "not modified", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
         meaning: "answers 304 to requests that named the version of the file",
-        population: FILES, time: MEASURED,
-        trial: |trial| count(trial.total()?.delivered?.not_modified),
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.not_modified),
     }
     ConditionsIgnored {
         key: "conditions_ignored", heading: "conditions ignored", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
         meaning: "files that came whole although the request named their version, which HTTP allows",
-        population: FILES, time: MEASURED,
-        trial: |trial| count(trial.total()?.delivered?.conditions_ignored),
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.conditions_ignored),
     }
     ConnectP50 {
         key: "connect_p50_ms", heading: "connect p50", unit: Milliseconds, better: Lower,
