@@ -79,6 +79,8 @@ app.post('/echo', express.raw({ type: () => true }), (req, res) => {
   res.type('application/octet-stream').send(req.body ?? '');
 });
 
+if (process.env.FILES) app.use('/static', express.static(process.env.FILES));
+
 app.use((req, res) => {
   res.status(404).end();
 });

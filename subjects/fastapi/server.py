@@ -10,6 +10,7 @@ from typing import Annotated
 
 from fastapi import FastAPI, Header, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
+from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 
 import database
@@ -84,3 +85,7 @@ async def add(numbers: Numbers):
 @app.post("/echo")
 async def give_octets_back(request: Request):
     return Response(await request.body(), media_type="application/octet-stream")
+
+
+if "FILES" in os.environ:
+    app.mount("/static", StaticFiles(directory=os.environ["FILES"]))

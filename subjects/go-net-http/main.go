@@ -62,6 +62,9 @@ func main() {
 		mux.HandleFunc("GET /updates", db.update)
 		mux.HandleFunc("GET /fortunes", db.fortunes)
 	}
+	if folder := os.Getenv("FILES"); folder != "" {
+		mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServer(http.Dir(folder))))
+	}
 	server := &http.Server{Addr: *address, Handler: mux}
 	if *cert != "" {
 		// With TLS it offers HTTP/2 by itself.

@@ -6,7 +6,7 @@
 # PROTOCOLS are the words of `listen`: ssl, http2 or both.
 
 set -eu
-sed "s/WORKERS/$2/" nginx.conf >"$3/nginx.conf"
+sed "s/WORKERS/$2/; s|FILES|${FILES:-static}|" nginx.conf >"$3/nginx.conf"
 echo "listen $1 ${4-};" >"$3/listen.conf"
 if [ $# -gt 4 ]; then
     cat >>"$3/listen.conf" <<END

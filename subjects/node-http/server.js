@@ -9,6 +9,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { WebSocketServer } from 'ws';
+import { sendFile } from './files.js';
 
 const [address, port, protocol, cert, key] = process.argv.slice(2);
 
@@ -57,6 +58,8 @@ function answer(request, response) {
     text(request.headers['x-request-id'] ?? '', response);
   } else if (request.method === 'GET' && room === 'json' && isCount(name) && known) {
     list(Number(name), searchParams.get('m'), response);
+  } else if (request.method === 'GET' && room === 'static' && name && known) {
+    sendFile(name, request, response).catch(() => response.destroy());
   } else if (request.method === 'POST' && pathname === '/sum') {
     sum(request, response).catch(() => response.destroy());
   } else if (request.method === 'POST' && pathname === '/echo') {

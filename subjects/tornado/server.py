@@ -12,7 +12,7 @@ from tornado.escape import json_decode
 from tornado.iostream import StreamClosedError
 from tornado.ioloop import PeriodicCallback
 from tornado.options import define, options, parse_command_line
-from tornado.web import Application, HTTPError, RequestHandler
+from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 define("address", default="127.0.0.1", help="where to listen")
@@ -143,6 +143,12 @@ def read_items():
         return json.load(file)
 
 
+def static_files():
+    if "FILES" not in os.environ:
+        return []
+    return [(r"/static/(.*)", StaticFileHandler, {"path": os.environ["FILES"]})]
+
+
 def make_app(more=()):
     return Application(
         [
@@ -158,6 +164,7 @@ def make_app(more=()):
             (r"/json/([0-9]{1,5})", ItemsHandler, {"items": read_items()}),
             (r"/sum", SumHandler),
             (r"/echo", GiveBackHandler, {"content_type": "application/octet-stream"}),
+            *static_files(),
             *more,
         ],
         # The usual function writes a line for every answer.

@@ -26,7 +26,7 @@ const KEPT: u64 = 64 << 10;
 /// Whether each answer must have this same body.
 pub(crate) fn is_fixed(expect: &Expect) -> bool {
     match &expect.body {
-        BodyRule::Any | BodyRule::Length(_) | BodyRule::Meaning(_) => false,
+        BodyRule::Any | BodyRule::Length(_) | BodyRule::Meaning(_) | BodyRule::File(_) => false,
         BodyRule::Exactly(template) => template.constant().is_some(),
         BodyRule::Sha256(_) => true,
     }

@@ -98,7 +98,8 @@ fn once(
     let verdict = verdict.and_then(|()| judge_wait(question, began.elapsed()));
     let answer = AnswerParts::of(&received_bytes);
     let is_beat_wrong = matches!(verdict, Err(Fault::Beat(_)));
-    let is_of_any_form = matches!(question.ask.expect.body, wire::BodyRule::Meaning(_));
+    let is_of_any_form =
+        matches!(question.ask.expect.body, wire::BodyRule::Meaning(_) | wire::BodyRule::File(_));
     let wrong = verdict.err().map(|fault| explain(&fault, question, values, &answer));
     let check = Check {
         phase,
@@ -306,6 +307,9 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerPa
         Fault::Mismatch(mismatch) => mismatch,
     };
     let expect = &question.ask.expect;
+    if let wire::BodyRule::File(rule) = &expect.body {
+        return unlike_file(rule, *mismatch, values, answer);
+    }
     match mismatch {
         Mismatch::Status => {
             let expected = match expect.status {
@@ -339,11 +343,40 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerPa
                     return format!("the body is {}: {fault}", excerpt(&content));
                 }
                 wire::BodyRule::Length(length) => format!("{length} bytes"),
-                wire::BodyRule::Sha256(_) | wire::BodyRule::Any => "another".into(),
+                wire::BodyRule::Sha256(_) | wire::BodyRule::Any | wire::BodyRule::File(_) => {
+                    "another".into()
+                }
             };
             format!("the body is {}; {expected} was expected", excerpt(&content))
         }
     }
+}
+
+/// What came in place of a file.
+fn unlike_file(
+    rule: &wire::FileRule,
+    mismatch: Mismatch,
+    values: Values,
+    answer: &AnswerParts<'_>,
+) -> String {
+    let field = |name: &str| Some(format!("{name}: {}", excerpt(answer.field(name)?)));
+    let came = match mismatch {
+        Mismatch::Status => format!("status {}", answer.status().unwrap_or("?")),
+        Mismatch::Header => {
+            let told = ["content-encoding", "content-range", "etag", "last-modified"];
+            let told: Vec<String> = told.into_iter().filter_map(field).collect();
+            format!("status {} with {}", answer.status().unwrap_or("?"), told.join("; "))
+        }
+        Mismatch::Body => {
+            let (content, is_cut) = (answer.content(), KEPT <= answer.byte_count());
+            let fault = rule.body_fault(values, &content, is_cut);
+            let coding = field("content-encoding").map_or(String::new(), |it| format!(" ({it})"));
+            let fault = fault.filter(|_| coding.is_empty());
+            let fault = fault.map_or(String::new(), |fault| format!(": {fault}"));
+            format!("another body{coding}{fault}")
+        }
+    };
+    format!("{came}; expected was {}", rule.described(values))
 }
 
 fn filled(template: &wire::Template, values: Values) -> Vec<u8> {

@@ -55,6 +55,10 @@ impl<'a> RequestParts<'a> {
         if let Some(mut hosts) = parts.fields.remove(&b"host"[..]) {
             parts.fields.entry(b":authority".to_vec()).or_default().append(&mut hosts);
         }
+        // By these each server is told what it calls a version of its file.
+        for named in [&b"if-none-match"[..], b"if-modified-since"] {
+            parts.fields.remove(named);
+        }
         // How the server is reached is said by HTTP/2 alone.
         parts.fields.remove(&b":scheme"[..]);
         parts

@@ -188,11 +188,13 @@ impl Tier {
 }
 
 /// Placeholders that `run` may have. Most are known only to a trial.
-pub(crate) const RUN_HOLES: [&str; 8] =
-    ["port", "address", "cpus", "work", "build", "dyno", "dataset", "protocol"];
+pub(crate) const RUN_HOLES: [&str; 9] =
+    ["port", "address", "cpus", "work", "build", "dyno", "dataset", "files", "protocol"];
 /// Those of `run_tls`: also the files with the certificate and its key.
-pub(crate) const TLS_HOLES: [&str; 10] =
-    ["port", "address", "cpus", "work", "build", "dyno", "dataset", "protocol", "cert", "key"];
+pub(crate) const TLS_HOLES: [&str; 11] = [
+    "port", "address", "cpus", "work", "build", "dyno", "dataset", "files", "protocol", "cert",
+    "key",
+];
 /// Placeholders that the other commands and the variables may have.
 pub(crate) const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
 

@@ -7,6 +7,7 @@ mod evidence;
 mod held;
 mod in_turns;
 mod inserting;
+mod learn;
 mod lookout;
 mod press;
 mod running_server;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use agents::AgentNow;
 use load::{Glance, Halt, HoldWindow, Nanos};
 use tls::Client;
-use wire::{Dataset, Tables, Values};
+use wire::{Dataset, Files, Tables, Values};
 
 use crate::arrival::{
     Absence, OTHER_PORTS, PATIENCE, Setback, error_line, first_answer, foreign_listener,
@@ -43,6 +44,7 @@ use environment::Environment;
 use evidence::Evidence;
 use in_turns::Attendance;
 pub use in_turns::{Part, Round};
+pub use learn::NO_VALIDATORS;
 use machine::conditions::Split;
 use machine::monitor::Watch;
 use machine::process::{Exit, Running};
@@ -208,6 +210,7 @@ fn try_out(
     };
     let workload = workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
     let workload = workload.with(&Dataset::of(dataset), &Tables::of(dataset));
+    let workload = workload.with_files(&Files::of(dataset));
     let asked = workload.questions.len();
     let workload = match candidate.subject.takes_chunks {
         true => Some(workload),
@@ -314,7 +317,8 @@ impl Trial<'_, '_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
-        let environment_setup = self.setup.environment_setup(self.dataset);
+        let environment_setup =
+            self.setup.environment_setup(self.dataset, self.workload.has_files());
         let protocol = self.manner.protocol;
         let facts = &mut record.conditions;
         let mut environment =
@@ -394,6 +398,27 @@ impl Trial<'_, '_> {
             let listeners = listeners(port).unwrap_or_default();
             launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
+        let workload = self.learnt(address, record)?;
+        Trial { workload: &workload, ..*self }.load(
+            environment,
+            address,
+            running,
+            watch,
+            record,
+            report,
+        )
+    }
+
+    /// The checks before and after the load, and the load.
+    fn load(
+        &self,
+        environment: &Environment,
+        address: SocketAddr,
+        running: &mut Running,
+        watch: &Watch,
+        record: &mut TrialRecord,
+        report: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Setback> {
         self.check(Phase::Before, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::Before, address, record);
         let evidence = Evidence::before(self.workload, environment.service());
@@ -411,7 +436,7 @@ impl Trial<'_, '_> {
             evidence.after(environment.service(), record);
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.
-        self.refuse_strangers(port, running)?;
+        self.refuse_strangers(environment.port(), running)?;
         self.check(Phase::After, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::After, address, record);
         Ok(())

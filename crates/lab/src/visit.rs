@@ -87,7 +87,8 @@ impl<'a> Visit<'a> {
         tls: Option<&Client>,
         question: Option<&Question>,
     ) -> Result<Visit<'a>, Setback> {
-        let (environment_setup, facts) = (environment_setup(setup), &mut Vec::new());
+        let (environment_setup, facts) =
+            (environment_setup(setup, candidate.subject), &mut Vec::new());
         let environment = Environment::set(environment_setup, candidate, setup.protocol, facts);
         let mut environment =
             environment.map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
@@ -163,7 +164,7 @@ impl<'a> Visit<'a> {
         let began = Instant::now();
         let mut running = self
             .environment
-            .launch(environment_setup(self.setup), self.candidate)
+            .launch(environment_setup(self.setup, self.candidate.subject), self.candidate)
             .map_err(|error| {
                 let says = format!("`{}` cannot be started: {error}", self.environment.shown());
                 outcome(OutcomeKind::NotReady, says)
@@ -252,8 +253,10 @@ impl Help for Visit<'_> {
     }
 }
 
-fn environment_setup(setup: VisitSetup<'_>) -> EnvironmentSetup<'_> {
-    EnvironmentSetup { launcher: setup.launcher, address: HERE, limits: None, dataset: 0 }
+fn environment_setup<'a>(setup: VisitSetup<'a>, subject: &Subject) -> EnvironmentSetup<'a> {
+    let has_files = spoken(subject, setup.workloads).any(Workload::has_files);
+    let launcher = setup.launcher;
+    EnvironmentSetup { launcher, address: HERE, limits: None, dataset: 0, has_files }
 }
 
 fn spoken<'a>(
@@ -287,7 +290,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
 /// The best page is one without a query of its own, and with content.
 fn lacks(page: &Question) -> (bool, bool) {
     let is_empty = match &page.ask.expect.body {
-        BodyRule::Any | BodyRule::Sha256(_) | BodyRule::Meaning(_) => false,
+        BodyRule::Any | BodyRule::Sha256(_) | BodyRule::Meaning(_) | BodyRule::File(_) => false,
         BodyRule::Length(length) => *length == 0,
         BodyRule::Exactly(body) => body.constant().is_some_and(<[u8]>::is_empty),
     };

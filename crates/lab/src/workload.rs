@@ -1,6 +1,7 @@
 //! What is requested and what must be answered: one definition for readiness, checks and every answer under load.
 
 mod expected;
+mod files;
 mod stated_request;
 
 use std::collections::BTreeMap;
@@ -124,6 +125,8 @@ struct AskKeys {
     body_sha256: Option<Spanned<String>>,
     json: Option<Spanned<JsonKeys>>,
     database: Option<Spanned<DatabaseKeys>>,
+    #[serde(default)]
+    file: Option<Spanned<bool>>,
     wait: Option<Spanned<String>>,
     stream: Option<Spanned<Stream>>,
     echo: Option<Spanned<String>>,
@@ -378,7 +381,7 @@ fn question(
         None => 1,
     };
     let request = request(source, keys)?;
-    let expect = expect(source, keys)?;
+    let expect = expect(source, keys, &request)?;
     let interaction = interaction(source, keys)?;
     let encoded = |keep_alive| match interaction.is_socket() {
         true => socket_ask(HOST, &request.target, &request.headers),
@@ -569,6 +572,13 @@ mod tests {
             (
                 ask("json = { items = '{number:1-51}', times = '{number:1-2}' }"),
                 ":4: a data set has 50 items",
+            ),
+            (ask("file = true"), ":4: a file is named by its path"),
+            (ask("file = true\nstatus = 200"), ":4: the status of a file follows"),
+            (ask("file = true\nbody = 'x'"), ":4: the body is stated twice"),
+            (
+                ask("file = true\nsend_header = { accept-encoding = 'zstd' }"),
+                ":4: the codings of a file",
             ),
             (ask("chunked = true"), ":3: there is no body to be sent in chunks"),
             (ask("send = '{bytes:0}'"), ":3: `{bytes:0}`: bytes of any value"),

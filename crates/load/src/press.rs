@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
 use wire::h2::{H2, Ledger};
-use wire::{Chance, Forms, H1, HeadMemo, Meaning};
+use wire::{Ask, BodyRule, Chance, Forms, H1, HeadMemo, Meaning};
 
 use crate::Nanos;
 use crate::arrivals::{Arrivals, Schedule};
@@ -72,6 +72,7 @@ fn carry_out(
     watch: &mut dyn FnMut(&Glance<'_>),
 ) -> Result<Part, LoadError> {
     order.share.map_or(Ok(()), |share| share.check(order.lanes)).map_err(LoadError::new)?;
+    order.asks.iter().for_each(Ask::prepare);
     let plan = Plan::of(order);
     let (full, reports) = channel();
     let mut returns = Vec::new();
@@ -201,7 +202,8 @@ fn press_lane(
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let supply = plan.supply(order, number);
     let meanings = || order.asks.iter().filter_map(|ask| ask.expect.meaning());
-    let forms = meanings().next().map(|_| Forms::new(|| Origin::now().nanos()));
+    let learns = |ask: &Ask| matches!(ask.expect.body, BodyRule::Meaning(_) | BodyRule::File(_));
+    let forms = order.asks.iter().any(learns).then(|| Forms::new(|| Origin::now().nanos()));
     let writes = meanings().any(|rule| matches!(rule, Meaning::Updated(_)));
     let recorder = recorder.comparing(forms.clone(), writes);
     match &order.protocol {

@@ -192,6 +192,9 @@ impl Recorder {
         }
         if let Some(forms) = &self.forms {
             self.window.compared.get_or_insert_default().add(forms.take());
+            if let Some(delivered) = forms.take_delivered() {
+                self.window.delivered.get_or_insert_default().add(delivered);
+            }
             if is_last {
                 self.window.rows = forms.rows();
                 self.window.written = self.written.take();

@@ -1,7 +1,7 @@
 //! Counts and distributions of a stretch of time, mergeable without loss.
 
 use serde::{Deserialize, Serialize};
-use wire::{Compared, Rows};
+use wire::{Compared, Delivered, Rows};
 
 use crate::Nanos;
 use crate::answers::Answers;
@@ -54,7 +54,7 @@ pub struct Tally {
     /// Answers that were to wait; none where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Waited>,
-    /// How bodies of JSON were compared; none where none was expected.
+    /// How bodies of JSON and files were compared; none where none was expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
     /// The rows of a database that right answers had, those before the measured time included; none where none has any.
@@ -66,6 +66,9 @@ pub struct Tally {
     /// Requests by the form in which they were written; none where they were not varied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forms: Option<FormCounts>,
+    /// How files came, of the right answers; none where none was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<Delivered>,
     /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
@@ -256,6 +259,7 @@ impl Tally {
             rows: None,
             written: None,
             forms: None,
+            delivered: None,
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
@@ -330,6 +334,9 @@ impl Tally {
             self.written.get_or_insert_default().merge(written);
         }
         FormCounts::merge(&mut self.forms, other.forms);
+        if let Some(delivered) = other.delivered {
+            self.delivered.get_or_insert_default().add(delivered);
+        }
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
@@ -392,7 +399,7 @@ impl Tally {
         self.notes = Notes::default();
         (self.security, self.http2) = (None, None);
         (self.receipt, self.waited, self.compared) = (None, None, None);
-        (self.rows, self.written, self.forms) = (None, None, None);
+        (self.rows, self.written, self.forms, self.delivered) = (None, None, None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

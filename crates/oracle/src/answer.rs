@@ -26,8 +26,9 @@ const OCTETS: &str = "application/octet-stream";
 const XML_ERROR: &[u8] = b"<http_test><error>no value specified</error></http_test>";
 const HELLO: &[u8] = b"Hello, world!";
 const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X, /hello, \
-    /user/ID, /poll/SECONDS, /delay/MILLISECONDS, /header, /json/COUNT?m=M, POST to /, /echo, /user or \
+    /user/ID, /poll/SECONDS, /delay/MILLISECONDS, /header, /json/COUNT?m=M, /static/FILE, POST to /, /echo, /user or \
     /sum, and WebSockets at /wspoll/SECONDS, /wsecho, /wsroom\n";
+const NO_FILE: &[u8] = b"no such file; start with --files FOLDER\n";
 const NO_DATASET: &[u8] = b"no data set; start with --dataset FILE\n";
 /// RFC 6455, 4.4, and RFC 9110, 15.5.22: an answer that requires an upgrade names what to upgrade to.
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
@@ -40,7 +41,7 @@ pub(crate) struct Answer<'a> {
     /// Empty where it is among the lines, or where there is none.
     pub(crate) content_type: &'static str,
     /// Header lines of its own, as `Allow: …`, or nothing.
-    pub(crate) lines: &'a str,
+    pub(crate) lines: Cow<'a, str>,
     pub(crate) content: Content<'a>,
     /// How long the request asks to wait for it.
     pub(crate) wait_ns: u64,
@@ -84,7 +85,7 @@ impl<'a> Answer<'a> {
         match route {
             Route::Nowhere if head.method != Method::Connect => not_found(),
             _ if head.method == Method::Options => {
-                Answer { lines, ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
+                Answer { lines: lines.into(), ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
             }
             Route::Root if get => root(head.query, config.root),
             Route::Echo if get => echo(head.query),
@@ -96,6 +97,10 @@ impl<'a> Answer<'a> {
             }
             Route::Items(count) if get => items(config.dataset.as_deref(), count, head.query),
             Route::Sum if post => sum(content),
+            Route::File(name) if get => {
+                let file = config.files.as_ref().and_then(|all| all.answer(name, head.wanted));
+                file.unwrap_or_else(no_file)
+            }
             Route::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
             Route::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
             Route::Poll(every) if get => match Rhythm::asked(every, head.query) {
@@ -131,6 +136,7 @@ impl<'a> Answer<'a> {
             | Route::Header
             | Route::Items(_)
             | Route::Sum
+            | Route::File(_)
             | Route::Nowhere => not_allowed(lines),
         }
     }
@@ -141,7 +147,7 @@ impl<'a> Answer<'a> {
             resource: Resource::Reply,
             status_line: &reply.status_line,
             content_type: "",
-            lines: &reply.lines,
+            lines: Cow::Borrowed(&reply.lines),
             content: Content::Octets(Cow::Borrowed(&reply.content)),
             wait_ns: 0,
         }
@@ -198,6 +204,11 @@ impl<'a> Answer<'a> {
         // RFC 9110, 9.3.2: an answer to HEAD is the answer to GET without its content.
         let bodiless = head.method == Method::Head;
         match &self.content {
+            // RFC 9110, 8.6: it has no length but that of the file.
+            Content::Octets(_) if self.resource == Resource::NotModified => {
+                out.extend_from_slice(b"\r\n");
+                Next::Nothing
+            }
             Content::Octets(octets) => {
                 write_content(octets, bodiless, change, out);
                 Next::Nothing
@@ -263,7 +274,11 @@ pub(crate) fn refusal_line(status: Status) -> &'static str {
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {
     let content = Content::Octets(octets);
     let status_line = "HTTP/1.1 200 OK";
-    Answer { resource, status_line, content_type, lines: "", content, wait_ns: 0 }
+    Answer { resource, status_line, content_type, lines: "".into(), content, wait_ns: 0 }
+}
+
+fn no_file<'a>() -> Answer<'a> {
+    Answer { content: Content::Octets(Cow::Borrowed(NO_FILE)), ..not_found() }
 }
 
 fn not_found<'a>() -> Answer<'a> {
@@ -274,7 +289,7 @@ fn not_found<'a>() -> Answer<'a> {
 fn not_allowed<'a>(lines: &'static str) -> Answer<'a> {
     let status_line = "HTTP/1.1 405 Method Not Allowed";
     let content = Cow::Borrowed(&b"not that method here\n"[..]);
-    Answer { status_line, lines, ..ok(Resource::Unknown, PLAIN, content) }
+    Answer { status_line, lines: lines.into(), ..ok(Resource::Unknown, PLAIN, content) }
 }
 
 fn bad_request<'a>(resource: Resource, why: &'static str) -> Answer<'a> {
@@ -288,12 +303,19 @@ fn switch<'a>(head: &Head<'_>, resource: Resource, role: Role) -> Answer<'a> {
         Ok(accept) => {
             let status_line = "HTTP/1.1 101 Switching Protocols";
             let content = Content::Socket(accept, role);
-            Answer { resource, status_line, content_type: "", lines: "", content, wait_ns: 0 }
+            Answer {
+                resource,
+                status_line,
+                content_type: "",
+                lines: "".into(),
+                content,
+                wait_ns: 0,
+            }
         }
         Err(Disagreement::UpgradeNeeded) => {
             let status_line = "HTTP/1.1 426 Upgrade Required";
             let content = Cow::Borrowed(&b"here is a WebSocket, version 13\n"[..]);
-            Answer { status_line, lines: UPGRADE, ..ok(resource, PLAIN, content) }
+            Answer { status_line, lines: UPGRADE.into(), ..ok(resource, PLAIN, content) }
         }
         Err(Disagreement::Wrong(why)) => bad_request(resource, why),
     }

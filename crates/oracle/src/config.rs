@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::dataset::Dataset;
 use crate::delays::{Delay, Stall};
 use crate::faults::Fault;
+use crate::files::Files;
 use crate::queue::{Queue, RateLimit};
 use crate::reply::Reply;
 use crate::tls::TlsConfig;
@@ -41,6 +42,8 @@ pub struct Config {
     pub root: Root,
     /// What `/json/N` lists.
     pub dataset: Option<Arc<Dataset>>,
+    /// What is below `/static/`.
+    pub files: Option<Arc<Files>>,
     /// What every request is answered with, in place of all else.
     pub reply: Option<Arc<Reply>>,
     /// The seed of all random choices.
@@ -75,6 +78,7 @@ impl Default for Config {
             tell_delay: false,
             root: Root::Empty,
             dataset: None,
+            files: None,
             reply: None,
             seed: 0,
             backlog: 4096,

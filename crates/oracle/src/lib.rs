@@ -22,6 +22,7 @@ mod date;
 mod delays;
 mod dice;
 mod faults;
+mod files;
 mod h2;
 mod instructions;
 mod intake;
@@ -56,6 +57,7 @@ pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
 pub use dataset::Dataset;
 pub use delays::{Delay, DelayError, Stall, StallError};
 pub use faults::{Fault, FaultError, Protocol};
+pub use files::Files;
 pub use queue::{
     Bucket, Collapse, CollapseError, Queue, QueueError, RateLimit, RateLimitError, Served, Servers,
 };

@@ -190,7 +190,7 @@ impl Play {
         let reply = state.config().reply.clone();
         let mut answer = Answer::chosen(reply.as_deref(), &head, &ask.content, state.config());
         if let Change::Spoilt(spoil) = change {
-            answer = answer.spoilt(spoil, &head, &ask.content);
+            answer = answer.spoilt(spoil, &head, &ask.content, state.config());
         }
         let persists = !answer.is_last(&head);
         self.closes |= !persists;

@@ -4,6 +4,7 @@ mod fields;
 
 use memchr::memchr;
 
+use crate::files::Wanted;
 use fields::{Concluded, Fields};
 
 pub(crate) use fields::{list, trimmed};
@@ -30,6 +31,8 @@ pub(crate) struct Head<'a> {
     pub(crate) expects_continue: bool,
     /// The value of `X-Request-Id`.
     pub(crate) request_id: Option<&'a [u8]>,
+    /// What it says of a file that it wants.
+    pub(crate) wanted: Wanted<'a>,
     /// The header lines, unchanged.
     pub(crate) fields: &'a [u8],
     /// How many bytes the head takes.
@@ -112,7 +115,8 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
                 at += line.len() + 2;
                 if line.is_empty() {
                     return fields.conclude(method, version).map(|fields| {
-                        let Concluded { persists, framing, expects_continue, request_id } = fields;
+                        let Concluded { persists, framing, expects_continue, request_id, wanted } =
+                            fields;
                         let length = at;
                         Some(Head {
                             method,
@@ -123,6 +127,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
                             framing,
                             expects_continue,
                             request_id,
+                            wanted,
                             fields: &bytes[fields_at..length],
                             length,
                         })

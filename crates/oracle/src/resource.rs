@@ -16,6 +16,11 @@ pub(crate) enum Resource {
     Header,
     Items,
     Sum,
+    /// Whole and as it is.
+    File,
+    EncodedFile,
+    FilePart,
+    NotModified,
     Server,
     Unknown,
     Refused,
@@ -25,8 +30,28 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Names in the order of the variants, as the books list them.
-    pub(crate) const NAMES: [&'static str; 18] = [
-        "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "delay",
-        "header", "items", "sum", "server", "unknown", "refused", "reply", "limited",
+    pub(crate) const NAMES: [&'static str; 22] = [
+        "root",
+        "echo",
+        "hello",
+        "user",
+        "post",
+        "poll",
+        "wspoll",
+        "wsecho",
+        "wsroom",
+        "delay",
+        "header",
+        "items",
+        "sum",
+        "file",
+        "encoded_file",
+        "file_part",
+        "not_modified",
+        "server",
+        "unknown",
+        "refused",
+        "reply",
+        "limited",
     ];
 }

@@ -171,7 +171,11 @@ pub(crate) fn read(
         bodies_bytes += line.body.as_ref().map_or(base.body.len(), String::len) as u64;
         bodies_bytes += match &ask.expect.body {
             BodyRule::Exactly(body) => body.constant().map_or(0, <[u8]>::len) as u64,
-            BodyRule::Any | BodyRule::Length(_) | BodyRule::Sha256(_) | BodyRule::Meaning(_) => 0,
+            BodyRule::Any
+            | BodyRule::Length(_)
+            | BodyRule::Sha256(_)
+            | BodyRule::Meaning(_)
+            | BodyRule::File(_) => 0,
         };
         if most.bodies_bytes < bodies_bytes {
             let says = "the bodies up to here are larger than 1 GiB, the most; expect a sha256:HEX";

@@ -248,6 +248,13 @@ impl Ask {
         &self.request
     }
 
+    /// Makes what its answers are compared with, where that takes long: before a load begins.
+    pub fn prepare(&self) {
+        if let BodyRule::File(rule) = &self.expect.body {
+            rule.files().make();
+        }
+    }
+
     /// Its head as HTTP/2 sends it, if it was made for that.
     pub(crate) fn http2(&self, values: Values) -> Option<&Prepared> {
         let varied = self.varied.as_ref().and_then(|varied| varied.http2(values));

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::answer_parts::{Difference, first_difference};
+use crate::file_body::FileBody;
+use crate::file_rule::{Delivery, FileRule};
 use crate::forms::{Forms, MeantBody};
 use crate::meaning::Meaning;
 use crate::template::{Cursor, Template, Values};
@@ -57,6 +59,8 @@ pub enum BodyRule {
     Sha256(#[serde(with = "hexadecimal")] [u8; 32]),
     /// What means this, in any form.
     Meaning(Meaning),
+    /// The file that the request names, with the status and the fields that belong to it.
+    File(FileRule),
 }
 
 /// What is wrong with a whole answer.
@@ -113,6 +117,7 @@ impl Expect {
             BodyRule::Meaning(rule) => {
                 lines.push(format!("a body of {}", cut(&rule.described(values))));
             }
+            BodyRule::File(rule) => lines.push(rule.described(values)),
         }
         if let Some(wait) = self.wait_ns {
             let least = wait.saturating_sub(EARLY_ALLOWED_NS) as f64 / 1e6;
@@ -142,6 +147,7 @@ impl Expect {
         match &self.body {
             BodyRule::Meaning(_) if is_cut => None,
             BodyRule::Meaning(rule) => rule.judge(body, values).err(),
+            BodyRule::File(rule) => rule.body_fault(values, body, is_cut),
             BodyRule::Any | BodyRule::Exactly(_) | BodyRule::Length(_) | BodyRule::Sha256(_) => {
                 self.first_difference(values, body, is_cut).map(|place| place.to_string())
             }
@@ -177,18 +183,27 @@ impl Expect {
 
     /// Whether the same head is as right or wrong for every request.
     pub(crate) fn judges_all_alike(&self) -> bool {
-        self.headers.iter().all(|(_, value)| value.constant().is_some())
+        !self.is_file() && self.headers.iter().all(|(_, value)| value.constant().is_some())
     }
 
-    /// What is wrong with a head, if anything is. `fields`: names in any case, and values.
+    /// Whether a head is judged by nothing but its status.
+    pub(crate) fn judges_status_alone(&self) -> bool {
+        !self.is_file() && self.headers.is_empty()
+    }
+
+    fn is_file(&self) -> bool {
+        matches!(self.body, BodyRule::File(_))
+    }
+
+    /// What body a head announces, or what is wrong with it. `fields`: names in any case, and values.
     pub(crate) fn judge_head<'f>(
         &self,
         status: u16,
         fields: &(impl Iterator<Item = (&'f [u8], &'f [u8])> + Clone),
         values: Values,
-    ) -> Option<Mismatch> {
+    ) -> Result<Delivery, Mismatch> {
         if !self.status.allows(status) {
-            return Some(Mismatch::Status);
+            return Err(Mismatch::Status);
         }
         let are_there = self.headers.iter().all(|(name, value)| {
             fields.clone().any(|(is_named, is)| {
@@ -197,7 +212,17 @@ impl Expect {
                         || name == "content-type" && is_type(value, is, values))
             })
         });
-        (!are_there).then_some(Mismatch::Header)
+        if !are_there {
+            return Err(Mismatch::Header);
+        }
+        match &self.body {
+            BodyRule::File(rule) => rule.judge_head(status, fields, values),
+            BodyRule::Any
+            | BodyRule::Exactly(_)
+            | BodyRule::Length(_)
+            | BodyRule::Sha256(_)
+            | BodyRule::Meaning(_) => Ok(Delivery::Other),
+        }
     }
 }
 
@@ -233,10 +258,18 @@ pub(crate) struct BodyJudge {
     cursor: Cursor,
     digest: Option<Box<Sha256>>,
     meant: MeantBody,
+    /// What its head has announced.
+    delivery: Delivery,
+    file: FileBody,
     wrong: bool,
 }
 
 impl BodyJudge {
+    /// Of a body that its head has announced so.
+    pub(crate) fn of(delivery: Delivery) -> BodyJudge {
+        BodyJudge { delivery, ..BodyJudge::default() }
+    }
+
     pub(crate) fn received(&self) -> u64 {
         self.received
     }
@@ -257,6 +290,10 @@ impl BodyJudge {
             }
             BodyRule::Sha256(_) => self.digest.get_or_insert_default().update(bytes),
             BodyRule::Meaning(rule) => self.meant.take(rule, bytes, values, forms),
+            BodyRule::File(rule) => match forms {
+                None => self.file.take(rule, self.delivery, bytes, values, None),
+                Some(forms) => forms.take_file(&mut self.file, rule, self.delivery, bytes, values),
+            },
         }
     }
 
@@ -275,6 +312,10 @@ impl BodyJudge {
                 self.digest.take().unwrap_or_default().finalize().as_slice() == digest
             }
             BodyRule::Meaning(rule) => self.meant.is_right(rule, values, forms),
+            BodyRule::File(rule) => match forms {
+                None => self.file.found(rule, self.delivery, values, None).is_some(),
+                Some(forms) => forms.is_file_right(&mut self.file, rule, self.delivery, values),
+            },
         }
     }
 }

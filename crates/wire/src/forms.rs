@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_body::{Delivered, FileBody, FileForms, Found};
+use crate::file_rule::{Delivery, FileRule};
 use crate::meaning::{Meaning, Statement};
 use crate::rows::{RowCounter, RowForm, Rows};
 use crate::tables::FORTUNES;
@@ -60,6 +62,7 @@ struct Learnt {
     clock: fn() -> u64,
     /// The beginning of a body, while it is compared with other forms.
     came: Vec<u8>,
+    files: FileForms,
 }
 
 /// What bodies of one form equal, and what they say.
@@ -166,6 +169,7 @@ impl Forms {
             read: Vec::new(),
             clock,
             came: Vec::new(),
+            files: FileForms::default(),
         })))
     }
 
@@ -182,6 +186,48 @@ impl Forms {
         let unheard = &mut self.0.borrow_mut().unheard;
         let at = unheard.iter().position(|(of, _)| *of == seq)?;
         unheard.drain(..=at).next_back().map(|(_, statement)| statement)
+    }
+
+    pub(crate) fn take_file(
+        &self,
+        body: &mut FileBody,
+        rule: &FileRule,
+        delivery: Delivery,
+        bytes: &[u8],
+        values: Values,
+    ) {
+        body.take(rule, delivery, bytes, values, Some(&self.0.borrow().files));
+    }
+
+    /// Whether a file, now whole, is what it must be. Right ones are counted.
+    pub(crate) fn is_file_right(
+        &self,
+        body: &mut FileBody,
+        rule: &FileRule,
+        delivery: Delivery,
+        values: Values,
+    ) -> bool {
+        let learnt = &mut *self.0.borrow_mut();
+        let began = (learnt.clock)();
+        let found = body.found(rule, delivery, values, Some(&mut learnt.files));
+        match found {
+            Some(Found::ByBytes) => learnt.compared.by_bytes += 1,
+            Some(Found::Decoded) | None => {
+                learnt.compared.by_meaning += 1;
+                learnt.compared.meaning_ns += (learnt.clock)().saturating_sub(began);
+            }
+        }
+        if found.is_some() {
+            learnt.files.count(rule, delivery);
+        }
+        found.is_some()
+    }
+
+    /// How files have come since this was asked last; none if none has.
+    #[must_use]
+    pub fn take_delivered(&self) -> Option<Delivered> {
+        let delivered = std::mem::take(&mut self.0.borrow_mut().files.delivered);
+        (delivered != Delivered::default()).then_some(delivered)
     }
 
     /// How bodies were compared since this was asked last.

@@ -1,5 +1,6 @@
 //! Bytes with placeholders: `{seq}`, `{random:8}` and `{number:1-50}` are filled for each request, without allocation.
 
+mod of_file;
 mod slices;
 
 use std::fmt;
@@ -9,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
+use of_file::OfFile;
 
 /// What fills the placeholders of one request, and of the expected answer to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +42,7 @@ pub(crate) enum Piece {
     Integers(u16),
     /// The sum of these.
     Sum(u16),
+    OfFile(OfFile),
 }
 
 /// A whole number, drawn anew for each request. Those of one request with the same bounds are the same number; with
@@ -475,6 +478,9 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
     if text.starts_with(b"{seq}") {
         return Ok(Some((Piece::Seq, b"{seq}".len())));
     }
+    if let Some((piece, len)) = OfFile::written(text) {
+        return Ok(Some((Piece::OfFile(piece), len)));
+    }
     for (begin, of, says) in KINDS {
         let Some(rest) = text.strip_prefix(begin.as_bytes()) else { continue };
         let end = rest.iter().position(|&byte| byte == b'}');
@@ -494,11 +500,16 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
 /// How a placeholder with an argument begins, what the argument makes of it, and how it is written.
 type Kind = (&'static str, fn(&str) -> Option<Piece>, &'static str);
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     ("{random:", random, "a random value is written {random:N} with N from 1 to 64"),
     ("{number:", number, "a number is written {number:A-B}, from A to B, B at most 4294967295"),
     ("{bytes:", bytes, "bytes of any value are written {bytes:N} with N from 1 to 262144"),
     ("{integers:", integers, "a list of integers is written {integers:N} with N from 1 to 4096"),
+    (
+        "{validator:",
+        validators,
+        "the validators of files are 20 in base64, with commas between them",
+    ),
 ];
 
 /// Digits alone, without a sign.
@@ -516,6 +527,10 @@ fn bytes(argument: &str) -> Option<Piece> {
 
 fn integers(argument: &str) -> Option<Piece> {
     whole(argument).and_then(|count| Piece::integers(count).ok())
+}
+
+fn validators(argument: &str) -> Option<Piece> {
+    OfFile::validators(argument).map(Piece::OfFile)
 }
 
 fn number(argument: &str) -> Option<Piece> {
@@ -538,6 +553,8 @@ fn filled<'f>(piece: &'f Piece, values: Values, hole: &'f mut Hole) -> &'f [u8] 
         Piece::Bytes(len) => return slices::bytes(*len, values),
         Piece::Integers(count) => return slices::integers(*count, values),
         Piece::Sum(count) => decimal(slices::sum(*count, values), hole),
+        Piece::OfFile(OfFile::Range) => of_file::range(values, hole),
+        Piece::OfFile(piece) => return piece.text(values),
     };
     &hole[..len]
 }
@@ -590,6 +607,7 @@ enum WrittenPiece {
     RandomBytes(u32),
     Integers(u16),
     Sum(u16),
+    OfFile(OfFile),
 }
 
 impl From<Piece> for WrittenPiece {
@@ -605,6 +623,7 @@ impl From<Piece> for WrittenPiece {
             Piece::Bytes(len) => WrittenPiece::RandomBytes(len),
             Piece::Integers(count) => WrittenPiece::Integers(count),
             Piece::Sum(count) => WrittenPiece::Sum(count),
+            Piece::OfFile(piece) => WrittenPiece::OfFile(piece),
         }
     }
 }
@@ -625,6 +644,7 @@ impl TryFrom<WrittenPiece> for Piece {
             WrittenPiece::RandomBytes(len) => Piece::bytes(len),
             WrittenPiece::Integers(count) => Piece::integers(count),
             WrittenPiece::Sum(count) => Piece::integers(count).map(|_| Piece::Sum(count)),
+            WrittenPiece::OfFile(piece) => Ok(Piece::OfFile(piece)),
         }
     }
 }

@@ -35,6 +35,8 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::IntervalStream;
+use tower_http::compression::CompressionLayer;
+use tower_http::services::ServeDir;
 
 const TEXT: (axum::http::HeaderName, &str) = (CONTENT_TYPE, "text/plain");
 const XML: (axum::http::HeaderName, &str) = (CONTENT_TYPE, "text/xml");
@@ -62,7 +64,8 @@ async fn main() -> Result<(), Error> {
         .route("/json/{count}", get(list))
         .route("/sum", post(sum))
         .route("/echo", post(give_octets_back))
-        .with_state(Items::from(items));
+        .with_state(Items::from(items))
+        .merge(static_files());
     if let Ok(url) = std::env::var("DATABASE_URL") {
         app = app.merge(database::routes(url)?);
     }
@@ -79,6 +82,16 @@ async fn main() -> Result<(), Error> {
         _ => return Err("usage: server ADDRESS:PORT [h2c | CHAIN KEY]".into()),
     }
     Ok(())
+}
+
+/// What FILES has, compressed while it is sent.
+fn static_files() -> Router {
+    match std::env::var_os("FILES") {
+        Some(folder) => Router::new()
+            .nest_service("/static", ServeDir::new(folder))
+            .layer(CompressionLayer::new()),
+        None => Router::new(),
+    }
 }
 
 /// Otherwise the first answer of a connection waits for the client's ACK of what left before it.

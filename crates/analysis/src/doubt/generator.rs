@@ -58,7 +58,7 @@ pub(super) const ALL: &[Definition] =
 
 /// Bodies had to be parsed, because the server writes the same answer in many forms.
 pub(crate) const CHECKED_SLOWLY: Definition = Definition::new("checked_slowly", Suspect)
-    .when("parsing bodies of JSON took more than {} of the time of dyno's threads: each body whose form (the order of \
+    .when("parsing bodies or decoding files took more than {} of the time of dyno's threads: each body whose form (the order of \
         members, white space, numbers) was not seen before for its request, and all beyond 8 forms of an answer or 32 \
         MB of them")
     .thresholds(&[Share(SLOWLY)])
@@ -207,7 +207,7 @@ fn checked_slowly(recording: &Recording) -> Option<Doubt> {
     let all_ns = recording.lanes.len().max(1) as f64 * measured_s(recording) * 1e9;
     let share = compared.meaning_ns as f64 / all_ns.max(1.0);
     (SLOWLY < share).then(|| CHECKED_SLOWLY.found(format!(
-        "dyno's threads spent {} of their time parsing bodies of JSON: {} were compared by their meaning, {} by their \
+        "dyno's threads spent {} of their time parsing bodies or decoding files: {} were compared by their meaning, {} by their \
          bytes",
         percent(share),
         count(compared.by_meaning),

@@ -13,7 +13,9 @@ use std::thread;
 
 use clap::Args;
 use lab::amounts;
-use oracle::{Config, Dataset, Delay, Fault, Listen, Oracle, Reply, Root, Stall, StartError};
+use oracle::{
+    Config, Dataset, Delay, Fault, Files, Listen, Oracle, Reply, Root, Stall, StartError,
+};
 use requests::file;
 
 use crate::interrupt::on_interrupt;
@@ -69,6 +71,9 @@ pub(crate) struct ServeFlags {
     /// The items that /json/N lists: a JSON array of objects with a price and a quantity
     #[arg(long, value_name = "FILE")]
     dataset: Option<PathBuf>,
+    /// The folder whose files are at /static/
+    #[arg(long, value_name = "FOLDER")]
+    files: Option<PathBuf>,
     /// How many forms of the same JSON, which differ in white space, take turns at /json/N
     #[arg(long, value_name = "N", value_parser = amounts::count, default_value = "1")]
     json_forms: u64,
@@ -95,7 +100,8 @@ for messages: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
 WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive). It answers /delay/N \
 after N milliseconds, /header with the value of X-Request-Id, /json/N?m=M with N items of --dataset, POST /sum with the \
-sum of {\"values\":[1,2]}, and POST /echo with what was sent.
+sum of {\"values\":[1,2]}, POST /echo with what was sent, and /static/NAME with a file of --files, compressed, in part \
+or 304 as the request wants.
 
 With --service a request waits in one queue, as at a counter: all connections and threads share it, and it is served \
 in the order of arrival. Waiting burns no CPU. A request whose client has gone away is served all the same. A request's \
@@ -195,6 +201,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
             .as_deref()
             .map(|path| dataset(path, flags.json_forms))
             .transpose()?,
+        files: flags.files.as_deref().map(files).transpose()?,
         seed: flags.seed.unwrap_or(1),
         backlog: flags.backlog,
         ..Config::default()
@@ -233,6 +240,24 @@ fn dataset(path: &Path, forms: u64) -> Result<Arc<Dataset>, Refusal> {
     let dataset = Dataset::parse(&file::bytes("--dataset", path)?, forms);
     let refused = |says| Refusal::new(format!("--dataset {}: {says}", path.display()));
     dataset.map(Arc::new).map_err(refused)
+}
+
+/// The plain files in a folder.
+fn files(folder: &Path) -> Result<Arc<Files>, Refusal> {
+    let refused = |error| Refusal::new(format!("--files {}: {error}", folder.display()));
+    read_files(folder).map(|files| Arc::new(Files::of(files))).map_err(refused)
+}
+
+fn read_files(folder: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            files.push((name, std::fs::read(entry.path())?));
+        }
+    }
+    Ok(files)
 }
 
 /// Waits for Ctrl-C, or for the end of standard input in a child.

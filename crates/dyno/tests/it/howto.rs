@@ -109,7 +109,7 @@ const ELSEWHERE: [(&str, &str); 27] = [
     ),
     (
         "serve",
-        "--backlog --collapse --cpus --dataset --fault --fault-rate --json --json-forms --late --list-faults --lottery \
+        "--backlog --collapse --cpus --dataset --fault --fault-rate --files --json --json-forms --late --list-faults --lottery \
          --rate-limit --reply --root --seed --servers --service --stall --tell-delay --threads",
     ),
     ("servers setup", "--all --yes setup"),

@@ -68,6 +68,7 @@ mod run;
 mod run_changed;
 mod run_database;
 mod run_faults;
+mod run_files;
 mod run_manners;
 mod run_protocols;
 mod run_refusals;

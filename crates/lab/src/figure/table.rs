@@ -36,6 +36,7 @@ const SILENCES: &str = "times from one correct answer (or the beginning of the m
      that failed is not answered. Times of 10 ms or more in which a thread of dyno was not running are subtracted; \
      other servers' turns are not on the clock. In a load of more than 27 minutes, times shorter than a 16,384th of it \
      do not count";
+const FILES: &str = "whole answers that are files as the request wanted them";
 const SUBJECT: &str = "all processes of the server";
 const SERVICE: &str = "all processes of the workload's service; none without one";
 const ROWS: &str = "right answers that are made of rows, those before the measured time included; requests without a \
@@ -285,17 +286,57 @@ trials {
     }
     ComparedByBytes {
         key: "compared_by_bytes", heading: "by bytes", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
-        meaning: "bodies of JSON that were equal, byte for byte, to one that had been parsed and found right",
-        population: "whole answers whose body is stated by its meaning",
+        meaning: "bodies of JSON that were equal, byte for byte, to one that had been parsed and found right; files, to \
+            themselves or to a compressed form that had been decoded and found right",
+        population: "whole answers whose body is stated by its meaning or is a file",
         time: MEASURED,
         trial: |trial| count(trial.total()?.compared?.by_bytes),
     }
     ComparedByMeaning {
         key: "compared_by_meaning", heading: "by meaning", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
-        meaning: "bodies of JSON that were parsed and computed again, and found right or wrong",
+        meaning: "bodies of JSON that were parsed and computed again, and files that were decoded, and found right or wrong",
         population: "the same",
         time: MEASURED,
         trial: |trial| count(trial.total()?.compared?.by_meaning),
+    }
+    FilesPlain {
+        key: "files_identity", heading: "identity", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "files that came whole and not compressed",
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.identity),
+    }
+    FilesGzip {
+        key: "files_gzip", heading: "gzip", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "files that came compressed by gzip",
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.gzip),
+    }
+    FilesBr {
+        key: "files_br", heading: "br", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "files that came compressed by Brotli",
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.br),
+    }
+    Compressed {
+        key: "compressed_percent", heading: "compressed", unit: Percent, better: Neither, kind: Share, column: Nowhere,
+        meaning: "files that came compressed",
+        population: "of these, those to requests that offered gzip or br", time: MEASURED,
+        trial: |trial| {
+            let files = trial.total()?.delivered?;
+            percent(files.gzip + files.br, files.offered)
+        },
+    }
+    RangesIgnored {
+        key: "ranges_ignored", heading: "ranges ignored", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "files that came whole where a part was wanted, which HTTP allows",
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.ranges_ignored),
+    }
+    NotModified {
+        key: "not_modified", heading: "not modified", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "answers 304 to requests that named the version of the file",
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.not_modified),
+    }
+    ConditionsIgnored {
+        key: "conditions_ignored", heading: "conditions ignored", unit: Unit::Count, better: Neither, kind: Count, column: Nowhere,
+        meaning: "files that came whole although the request named their version, which HTTP allows",
+        population: FILES, time: MEASURED, trial: |trial| count(trial.total()?.delivered?.conditions_ignored),
     }
     ConnectP50 {
         key: "connect_p50_ms", heading: "connect p50", unit: Milliseconds, better: Lower,

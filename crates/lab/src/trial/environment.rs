@@ -1,8 +1,9 @@
 //! The surroundings of a subject during a trial: its folder, its port, its group, its command.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,10 +24,13 @@ use machine::namespace;
 use machine::owned::WorkFolder;
 use machine::process::{Exit, Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
-use wire::{Dataset, Tables};
+use rustix::fs::{Timespec, Timestamps, futimens};
+use wire::{Dataset, Files, Tables};
 
 /// The file with the subject's data set, below the environment's folder.
 const DATASET: &str = "dataset.json";
+/// The folder with the files that it serves, likewise.
+const FILES: &str = "files";
 
 /// What an environment is made of.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +42,8 @@ pub(crate) struct EnvironmentSetup<'a> {
     pub(crate) limits: Option<Limits<'a>>,
     /// The seed of the data set and of the tables of the workload's service.
     pub(crate) dataset: u64,
+    /// Whether it is given files to serve; otherwise their folder is empty.
+    pub(crate) has_files: bool,
 }
 
 /// The limits that make figures comparable.
@@ -49,10 +55,11 @@ pub(crate) struct Limits<'a> {
 }
 
 impl<'a> Setup<'a> {
-    pub(super) fn environment_setup(&self, dataset: u64) -> EnvironmentSetup<'a> {
+    pub(super) fn environment_setup(&self, dataset: u64, has_files: bool) -> EnvironmentSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        EnvironmentSetup { launcher: self.launcher, address: self.address, limits, dataset }
+        let (launcher, address) = (self.launcher, self.address);
+        EnvironmentSetup { launcher, address, limits, dataset, has_files }
     }
 }
 
@@ -95,8 +102,8 @@ fn command(
         let path = environment_setup.launcher.identity.map(path);
         path.map_or(String::new(), |path| path.display().to_string())
     };
-    let [home, dataset] =
-        ["home", DATASET].map(|name| work.path().join(name).display().to_string());
+    let [home, dataset, files] =
+        ["home", DATASET, FILES].map(|name| work.path().join(name).display().to_string());
     let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
     let placeholders = Placeholders {
         known: &[
@@ -110,6 +117,7 @@ fn command(
             ("build", &build),
             ("dyno", &dyno),
             ("dataset", &dataset),
+            ("files", &files),
         ],
     };
     let mut command = match &candidate.subject.serving {
@@ -153,6 +161,10 @@ impl Environment {
         let dataset = work.path().join(DATASET).display().to_string();
         std::fs::write(&dataset, Dataset::of(environment_setup.dataset).to_json())
             .map_err(|error| format!("{dataset}: {error}"))?;
+        let files = environment_setup.has_files.then(|| Files::of(environment_setup.dataset));
+        let folder = work.path().join(FILES);
+        write_files(files.as_ref(), &folder)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
         let command = command(environment_setup, candidate, protocol, port, &work)?;
         let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;
@@ -281,6 +293,7 @@ impl Environment {
             env.push(("PWD".into(), candidate.built.folder.display().to_string()));
         }
         env.push(("DATASET".into(), self.work.path().join(DATASET).display().to_string()));
+        env.push(("FILES".into(), self.work.path().join(FILES).display().to_string()));
         env.extend(self.service.iter().flat_map(RunningService::gives));
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
             for (name, value) in environment_setup.launcher.cache.env(&probe.env, &built.folder) {
@@ -346,6 +359,21 @@ impl Limits<'_> {
         facts.extend(self.split.facts());
         Ok(group)
     }
+}
+
+/// Makes a folder, with these files if there are any. They were last changed at the same time in every trial, so that a
+/// server names their versions alike in all.
+fn write_files(files: Option<&Files>, folder: &Path) -> io::Result<()> {
+    /// 1 January 2026, in seconds since 1970.
+    const CHANGED: Timespec = Timespec { tv_sec: 1_767_225_600, tv_nsec: 0 };
+    std::fs::create_dir(folder)?;
+    let Some(files) = files else { return Ok(()) };
+    for number in 0..Files::COUNT {
+        let mut file = File::create_new(folder.join(Files::name(number)))?;
+        file.write_all(files.content(number))?;
+        futimens(&file, &Timestamps { last_access: CHANGED, last_modification: CHANGED })?;
+    }
+    Ok(())
 }
 
 /// Adds a variable; flags that it has already follow the new ones.

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use toml::Spanned;
 use wire::{
-    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, Insertion, Meaning, Number, StatusRule,
-    Tables, Template,
+    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, Insertion, Meaning, Number, Request,
+    StatusRule, Tables, Template,
 };
 
-use super::{AskKeys, Interaction, Question};
+use super::{AskKeys, Interaction, Question, files};
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 
@@ -36,8 +36,13 @@ pub(super) enum StatusKey {
     Word(String),
 }
 
-pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, ConfigError> {
+pub(super) fn expect(
+    source: &SourceFile,
+    keys: &AskKeys,
+    request: &Request,
+) -> Result<Expect, ConfigError> {
     let status = match &keys.status {
+        None if keys.is_file() => StatusRule::Any,
         None => StatusRule::Success,
         Some(status) => match status.get_ref() {
             StatusKey::Number(number) if (200..600).contains(number) => {
@@ -59,7 +64,7 @@ pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, Conf
     for (name, value) in &keys.header {
         headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
-    let body = body_rule(source, keys)?;
+    let body = body_rule(source, keys, request)?;
     Ok(Expect { status, headers, body, body_is_usual: false, wait_ns: wait_ns(source, keys)? })
 }
 
@@ -84,13 +89,18 @@ pub(super) struct JsonKeys {
 }
 
 /// The body itself, its length, its SHA-256 or its meaning: one of them, or any body.
-fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigError> {
+fn body_rule(
+    source: &SourceFile,
+    keys: &AskKeys,
+    request: &Request,
+) -> Result<BodyRule, ConfigError> {
     let stated = [
         keys.body.as_ref().map(Spanned::span),
         keys.body_length.as_ref().map(Spanned::span),
         keys.body_sha256.as_ref().map(Spanned::span),
         keys.json.as_ref().map(Spanned::span),
         keys.database.as_ref().map(Spanned::span),
+        keys.file.as_ref().map(Spanned::span),
     ];
     if let Some(second) = stated.into_iter().flatten().nth(1) {
         return Err(source.wrong(Some(second), "the body is stated twice; leave one out"));
@@ -105,6 +115,10 @@ fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigErro
         let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
         let digest = wire::sha256_of_hex(hex.get_ref());
         return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong(Some(hex.span()), says));
+    }
+    if let Some(file) = keys.file.as_ref().filter(|_| keys.is_file()) {
+        let rule = files::rule(keys, request);
+        return rule.map(BodyRule::File).map_err(|says| source.wrong(Some(file.span()), says));
     }
     match (&keys.json, &keys.database) {
         (Some(json), _) => json_rule(source, json).map(BodyRule::Meaning),

@@ -57,6 +57,7 @@ impl StatedRequest {
                 Some(format!("one with SHA-256 {hex}"))
             }
             BodyRule::Meaning(_) => Some("by its meaning".into()),
+            BodyRule::File(_) => Some("the file that the path names".into()),
         };
         things.extend(body.map(|body| ("expected body (--expect-body)", body)));
         things

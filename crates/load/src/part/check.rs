@@ -233,6 +233,7 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     let forms = tally.forms.unwrap_or_default();
     no_more("forms", &[forms.sent, forms.failed].concat(), COUNT_MAX)?;
     no_more("untimed requests", &[forms.untimed, forms.untimed_given_up], COUNT_MAX)?;
+    no_more("files", &tally.delivered.unwrap_or_default().counts(), COUNT_MAX)?;
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];

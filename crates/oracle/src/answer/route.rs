@@ -20,6 +20,8 @@ pub(super) enum Route<'a> {
     /// So many items.
     Items(usize),
     Sum,
+    /// The file of this name.
+    File(&'a [u8]),
     Nowhere,
 }
 
@@ -34,6 +36,7 @@ pub(super) fn route(path: &[u8]) -> Route<'_> {
         b"/wsroom" => Route::WsRoom,
         b"/header" => Route::Header,
         b"/sum" => Route::Sum,
+        [b'/', b's', b't', b'a', b't', b'i', b'c', b'/', name @ ..] => Route::File(name),
         _ => match path.strip_prefix(b"/user/") {
             Some(id) if !id.is_empty() && !id.contains(&b'/') => Route::User(id),
             Some(_) => Route::Nowhere,
@@ -72,7 +75,8 @@ pub(super) fn allowed(route: &Route<'_>) -> &'static str {
         | Route::Poll(_)
         | Route::Delay(_)
         | Route::Header
-        | Route::Items(_) => "Allow: GET, HEAD, OPTIONS\r\n",
+        | Route::Items(_)
+        | Route::File(_) => "Allow: GET, HEAD, OPTIONS\r\n",
         Route::Root | Route::Echo | Route::Server | Route::Nowhere => {
             "Allow: GET, HEAD, POST, OPTIONS\r\n"
         }

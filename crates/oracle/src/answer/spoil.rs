@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
+use super::route::{Route, route};
 use super::{Answer, Content};
+use crate::Config;
 use crate::request::{Framing, Head, trimmed};
 use crate::resource::Resource;
 
@@ -23,6 +25,22 @@ pub(crate) enum Spoil {
     UnreadBody,
     /// The value is that of another field.
     OtherField,
+    /// A compressed file: its label, and the file as it is.
+    FalseLabel,
+    /// A compressed file without its label.
+    NoLabel,
+    /// A file as it is, with the label of a coding that was not offered.
+    UnofferedCoding,
+    /// A part of a file with the octets of another part.
+    OtherRange,
+    /// A part of a file that calls itself another part.
+    WrongContentRange,
+    /// A 304 for another version than the one that was named.
+    OtherVersion,
+    /// A 304 in place of a file that was wanted.
+    Unasked304,
+    /// The first half of a file that was wanted whole.
+    Unasked206,
 }
 
 impl Spoil {
@@ -31,7 +49,13 @@ impl Spoil {
         match self {
             Spoil::Early => resource == Resource::Delay,
             Spoil::WrongTotal => matches!(resource, Resource::Items | Resource::Sum),
-            Spoil::ShortBody | Spoil::OtherOctet => true,
+            Spoil::ShortBody | Spoil::OtherOctet => resource != Resource::NotModified,
+            Spoil::FalseLabel | Spoil::NoLabel => resource == Resource::EncodedFile,
+            Spoil::UnofferedCoding | Spoil::Unasked304 | Spoil::Unasked206 => {
+                resource == Resource::File
+            }
+            Spoil::OtherRange | Spoil::WrongContentRange => resource == Resource::FilePart,
+            Spoil::OtherVersion => resource == Resource::NotModified,
             Spoil::UnreadBody => matches!(resource, Resource::Post | Resource::Sum),
             Spoil::OtherField => resource == Resource::Header,
         }
@@ -40,9 +64,20 @@ impl Spoil {
 
 impl<'a> Answer<'a> {
     /// The answer to this request, spoilt.
-    pub(crate) fn spoilt(self, spoil: Spoil, head: &Head<'a>, content: &[u8]) -> Answer<'a> {
+    pub(crate) fn spoilt(
+        self,
+        spoil: Spoil,
+        head: &Head<'a>,
+        content: &[u8],
+        config: &Config,
+    ) -> Answer<'a> {
         if !spoil.alters(self.resource) {
             return self;
+        }
+        if let (Route::File(name), Some(files)) = (route(head.path), &config.files)
+            && let Some(spoilt) = files.spoilt(name, head.wanted, spoil, &self)
+        {
+            return spoilt;
         }
         let Content::Octets(octets) = self.content else { return self };
         let octets = match spoil {
@@ -53,6 +88,14 @@ impl<'a> Answer<'a> {
             Spoil::UnreadBody if self.resource == Resource::Sum => super::sum_of(&[]),
             Spoil::UnreadBody => Cow::Owned(vec![0; unread_length(head, content)]),
             Spoil::OtherField => Cow::Borrowed(first_value(head)),
+            Spoil::FalseLabel
+            | Spoil::NoLabel
+            | Spoil::UnofferedCoding
+            | Spoil::OtherRange
+            | Spoil::WrongContentRange
+            | Spoil::OtherVersion
+            | Spoil::Unasked304
+            | Spoil::Unasked206 => octets,
         };
         Answer { content: Content::Octets(octets), ..self }
     }
@@ -96,8 +139,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::Dataset;
     use crate::request::head;
-    use crate::{Config, Dataset};
 
     /// The content of the right answer, and of the spoilt one.
     fn contents(spoil: Spoil, request: &str, content: &str) -> (String, String) {
@@ -107,7 +150,7 @@ mod tests {
         let text = format!("{request}\r\nHost: h.example\r\nX-Request-Id: abc\r\n\r\n");
         let head = head(text.as_bytes()).unwrap().unwrap();
         let right = || Answer::to(&head, content.as_bytes(), &config);
-        (shown(right()), shown(right().spoilt(spoil, &head, content.as_bytes())))
+        (shown(right()), shown(right().spoilt(spoil, &head, content.as_bytes(), &config)))
     }
 
     fn shown(answer: Answer<'_>) -> String {

@@ -154,7 +154,7 @@ impl Multiplex {
         let content = &stream.request.content;
         let mut answer = Answer::chosen(reply.as_deref(), &head, content, state.config());
         if let Some(spoil) = asked.style.spoil {
-            answer = answer.spoilt(spoil, &head, content);
+            answer = answer.spoilt(spoil, &head, content, state.config());
         }
         self.answer(asked, &head, &answer, now_ns, state)
     }
@@ -200,7 +200,7 @@ impl Multiplex {
             push(b"x-oracle-delay-ns", &digits);
             digits.clear();
         }
-        if rhythm.is_none() {
+        if rhythm.is_none() && answer.resource != Resource::NotModified {
             push_number(&mut digits, octets.len() as u64);
             push(b"content-length", &digits);
         }

@@ -2,6 +2,7 @@
 
 use super::frames::PROTOCOL_ERROR;
 use super::hpack::Fields;
+use crate::files::{KeptWanted, Wanted};
 use crate::request::{Framing, Head, Method, Version, is_token, method, target_parts};
 
 /// A request's head as its list says it.
@@ -20,6 +21,7 @@ pub(crate) struct Kept {
     target: Vec<u8>,
     query_at: Option<usize>,
     request_id: Option<Vec<u8>>,
+    wanted: KeptWanted,
     /// All its fields, one after the other: what a cheat looks at.
     pub(crate) octets: Vec<u8>,
     pub(crate) content: Vec<u8>,
@@ -34,13 +36,14 @@ impl Kept {
         });
         let (octets, content) = (octets.to_vec(), content.to_vec());
         let request_id = head.request_id.map(<[u8]>::to_vec);
-        Kept { method: head.method, target, query_at, request_id, octets, content }
+        let wanted = head.wanted.kept();
+        Kept { method: head.method, target, query_at, request_id, wanted, octets, content }
     }
 
     pub(crate) fn head(&self) -> Head<'_> {
         let (path, query) = self.target.split_at(self.query_at.unwrap_or(self.target.len()));
         let head = head(self.method, path, self.query_at.map(|_| query));
-        Head { request_id: self.request_id.as_deref(), ..head }
+        Head { request_id: self.request_id.as_deref(), wanted: self.wanted.wanted(), ..head }
     }
 }
 
@@ -54,6 +57,7 @@ fn head<'a>(method: Method, path: &'a [u8], query: Option<&'a [u8]>) -> Head<'a>
         framing: Framing::None,
         expects_continue: false,
         request_id: None,
+        wanted: Wanted::default(),
         fields: b"",
         length: 0,
     }
@@ -63,6 +67,7 @@ fn head<'a>(method: Method, path: &'a [u8], query: Option<&'a [u8]>) -> Head<'a>
 pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
     let [mut name_of_method, mut scheme, mut path, mut authority] = [None; 4];
     let (mut host, mut length, mut request_id) = (None, None, None);
+    let mut wanted = Wanted::default();
     let (mut expects_continue, mut is_regular) = (false, false);
     for (name, value) in fields.iter() {
         if let [b':', ..] = name {
@@ -87,7 +92,7 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
             b"content-length" => length = Some(number(value)?),
             b"x-request-id" => request_id = Some(value),
             b"expect" => expects_continue |= value.eq_ignore_ascii_case(b"100-continue"),
-            _ => {}
+            _ => wanted.take(name, value),
         }
     }
     if authority.is_some() && host.is_some() && authority != host {
@@ -107,7 +112,7 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
         _ => return Err(PROTOCOL_ERROR),
     };
     let (path, query) = target_parts(method, target).map_err(|_| PROTOCOL_ERROR)?;
-    let head = Head { expects_continue, request_id, ..head(method, path, query) };
+    let head = Head { expects_continue, request_id, wanted, ..head(method, path, query) };
     Ok(Listed { head, length })
 }
 

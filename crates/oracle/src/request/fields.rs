@@ -2,6 +2,8 @@
 
 use memchr::memchr;
 
+use crate::files::Wanted;
+
 use super::{
     Framing, Method, Refusal, Status, Version, all, bad, is_authority, is_field_byte, is_token,
 };
@@ -17,6 +19,7 @@ pub(super) struct Fields<'a> {
     expects_continue: bool,
     unmet_expectation: bool,
     request_id: Option<&'a [u8]>,
+    wanted: Wanted<'a>,
 }
 
 /// What `Transfer-Encoding` so far contains.
@@ -41,6 +44,7 @@ pub(super) struct Concluded<'a> {
     pub(super) framing: Framing,
     pub(super) expects_continue: bool,
     pub(super) request_id: Option<&'a [u8]>,
+    pub(super) wanted: Wanted<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -64,7 +68,10 @@ impl<'a> Fields<'a> {
             }
             14 if name.eq_ignore_ascii_case(b"content-length") => self.length(trimmed(value)),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.codings(value),
-            _ => Ok(()),
+            _ => {
+                self.wanted.take(name, value);
+                Ok(())
+            }
         }
     }
 
@@ -145,6 +152,7 @@ impl<'a> Fields<'a> {
             // RFC 9110, 10.1.1: an expectation in HTTP/1.0 is ignored.
             expects_continue: modern && self.expects_continue,
             request_id: self.request_id,
+            wanted: self.wanted,
         })
     }
 

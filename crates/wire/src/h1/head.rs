@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use crate::ask::Ask;
 use crate::expect::Mismatch;
 use crate::fault::WireFault;
+use crate::file_rule::Delivery;
 use crate::h1::Limits;
 use crate::template::Values;
 
@@ -24,6 +25,7 @@ pub(crate) struct Head {
     pub(crate) framing: Framing,
     pub(crate) keeps_alive: bool,
     pub(crate) mismatch: Option<Mismatch>,
+    pub(crate) delivery: Delivery,
 }
 
 /// How far a head has been looked through. `line <= at`.
@@ -93,11 +95,13 @@ impl Head {
         let is_1_0 = response.version == Some(0);
         let says = Fields::read(response.headers)?;
         let fields = response.headers.iter().map(|field| (field.name.as_bytes(), field.value));
+        let judged = ask.expect.judge_head(status, &fields, values);
         Ok(Head {
             status,
             framing: says.framing(status, ask.is_head(), limits)?,
             keeps_alive: says.keeps_alive(is_1_0),
-            mismatch: ask.expect.judge_head(status, &fields, values),
+            mismatch: judged.err(),
+            delivery: judged.unwrap_or_default(),
         })
     }
 }

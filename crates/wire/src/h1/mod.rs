@@ -327,7 +327,7 @@ impl<'a> H1<'a> {
         self.status = head.status;
         self.mismatch = head.mismatch;
         self.reusable = head.keeps_alive;
-        self.body = BodyJudge::default();
+        self.body = BodyJudge::of(head.delivery);
         match head.framing {
             Framing::Fixed(0) => self.finish(news),
             Framing::Fixed(length) if self.limits.body < length => {

@@ -4,6 +4,7 @@ use super::fault::{FrameFault, H2Fault};
 use crate::ask::Ask;
 use crate::expect::Mismatch;
 use crate::fault::WireFault;
+use crate::file_rule::Delivery;
 use crate::h1::{Limits, read_length};
 use crate::template::Values;
 
@@ -13,6 +14,7 @@ pub(super) struct Head {
     pub(super) status: u16,
     pub(super) length: Option<u64>,
     pub(super) mismatch: Option<Mismatch>,
+    pub(super) delivery: Delivery,
 }
 
 /// Names and values, in their order.
@@ -49,7 +51,9 @@ pub(super) fn read_head<'f>(
         return Err(WireFault::HeadTooLarge.into());
     }
     let status = status.ok_or(FrameFault::NoStatus)?;
-    Ok(Head { status, length, mismatch: ask.expect.judge_head(status, fields, values) })
+    let judged = ask.expect.judge_head(status, fields, values);
+    let (mismatch, delivery) = (judged.err(), judged.unwrap_or_default());
+    Ok(Head { status, length, mismatch, delivery })
 }
 
 /// RFC 9113, 8.1: trailers are fields like others. The name of a pseudo-header field is none among them.

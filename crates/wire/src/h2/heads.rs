@@ -17,6 +17,7 @@ use super::hpack::{DEFAULT_SIZE, Decoder, Effect, HpackFault};
 use crate::ask::Ask;
 use crate::expect::Mismatch;
 use crate::fault::WireFault;
+use crate::file_rule::Delivery;
 use crate::h1::Limits;
 use crate::template::Values;
 
@@ -185,12 +186,14 @@ impl<'a> Heads<'a> {
         let memo = self.memos[place].as_ref()?;
         let mismatch = if !ask.expect.status.allows(memo.status) {
             Some(Mismatch::Status)
-        } else if ask.expect.headers.is_empty() {
+        } else if ask.expect.judges_status_alone() {
             None
         } else {
             memo.judged.filter(|(judged, _)| std::ptr::eq(*judged, ask))?.1
         };
-        let head = Head { status: memo.status, length: memo.length, mismatch };
+        // What is remembered announces no file.
+        let delivery = Delivery::default();
+        let head = Head { status: memo.status, length: memo.length, mismatch, delivery };
         Some((place, head, Rc::clone(&memo.shown)))
     }
 

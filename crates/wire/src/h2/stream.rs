@@ -4,6 +4,7 @@ use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, END_HEADERS, END_STREAM, FrameHead, PAYLOAD_MAX};
 use super::slot::Stage;
 use super::{H2, H2News};
+use crate::expect::BodyJudge;
 use crate::fault::WireFault;
 use crate::h1::has_no_body;
 use crate::{Mismatch, News};
@@ -116,6 +117,7 @@ impl H2<'_> {
                 Ok(head) => {
                     slot.stage = Stage::Body;
                     (slot.status, slot.mismatch) = (head.status, head.mismatch);
+                    slot.body = BodyJudge::of(head.delivery);
                     slot.length = head.length;
                     let is_large = head.length.is_some_and(|length| limits.body < length);
                     let is_large = is_large && !has_no_body(head.status, ask.is_head());

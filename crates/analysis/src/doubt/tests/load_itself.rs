@@ -241,7 +241,7 @@ fn doubts_of_parsing(meaning_ns: u64) -> Vec<String> {
 #[test]
 fn parsing_most_bodies_is_doubted_above_a_tenth_of_the_time() {
     assert_eq!(doubts_of_parsing(SECOND), Vec::<String>::new());
-    let says = "dyno's threads spent 11 % of their time parsing bodies of JSON: 20,000 were compared by their \
+    let says = "dyno's threads spent 11 % of their time parsing bodies or decoding files: 20,000 were compared by their \
                 meaning, 9 by their bytes";
     assert_eq!(doubts_of_parsing(SECOND * 11 / 10), [says]);
 }

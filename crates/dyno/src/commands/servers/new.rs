@@ -212,7 +212,7 @@ fn new_workload(flags: &NewFlags) -> Result<String, Refusal> {
     let hex =
         |digest: [u8; 32]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     text += &match (&expect.body, body.filter(|text| !text.starts_with('@'))) {
-        (BodyRule::Any | BodyRule::Meaning(_), _) => String::new(),
+        (BodyRule::Any | BodyRule::Meaning(_) | BodyRule::File(_), _) => String::new(),
         (BodyRule::Length(length), _) => format!("body_length = {length}\n"),
         (BodyRule::Sha256(digest), _) => format!("body_sha256 = \"{}\"\n", hex(*digest)),
         (BodyRule::Exactly(_), Some(body)) => {

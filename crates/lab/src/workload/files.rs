@@ -1,0 +1,97 @@
+//! Requests whose answers are files: what a server is given to serve, and how it names the versions of that.
+
+use wire::{Ask, BodyRule, FileRule, Files, Request, Validators};
+
+use super::{AskKeys, Question, Workload};
+
+impl AskKeys {
+    /// Whether the answer is the file that the request names.
+    pub(super) fn is_file(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| *file.get_ref())
+    }
+}
+
+/// The rule for the answer to a request that names a file.
+pub(super) fn rule(keys: &AskKeys, request: &Request) -> Result<FileRule, &'static str> {
+    if keys.status.is_some() {
+        return Err("the status of a file follows from the request; leave `status` out");
+    }
+    if request.method != "GET" {
+        return Err("a file is requested with GET");
+    }
+    FileRule::of(request)
+}
+
+impl Workload {
+    /// The workload for servers that have these files.
+    #[must_use]
+    pub fn with_files(mut self, files: &Files) -> Workload {
+        for question in &mut self.questions {
+            for ask in [&mut question.ask, &mut question.last_ask] {
+                if let BodyRule::File(rule) = &mut ask.expect.body {
+                    *rule = rule.clone().with(files);
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether any answer of it is a file.
+    #[must_use]
+    pub fn has_files(&self) -> bool {
+        self.questions.iter().any(|question| question.file_rule().is_some())
+    }
+
+    /// The number of the first request that wants a file as it is, if validators have to be learnt by it.
+    #[must_use]
+    pub(crate) fn teaches_validators(&self) -> Option<usize> {
+        let is_wanted = self.questions.iter().any(Question::is_conditional);
+        let is_plain = |it: &Question| it.file_rule().is_some_and(FileRule::is_plain);
+        is_wanted.then(|| self.questions.iter().position(is_plain)).flatten()
+    }
+
+    /// The workload for a server that names the versions of its files so; without conditional requests if it does not.
+    pub fn knowing(&self, validators: Option<&Validators>) -> Result<Workload, String> {
+        let mut workload = self.clone();
+        match validators {
+            None => workload.questions.retain(|question| !question.is_conditional()),
+            Some(validators) => {
+                let conditional = |it: &&mut Question| it.is_conditional();
+                for question in workload.questions.iter_mut().filter(conditional) {
+                    *question = question.knowing(validators)?;
+                }
+            }
+        }
+        Ok(workload)
+    }
+}
+
+impl Question {
+    fn file_rule(&self) -> Option<&FileRule> {
+        match &self.ask.expect.body {
+            BodyRule::File(rule) => Some(rule),
+            BodyRule::Any
+            | BodyRule::Exactly(_)
+            | BodyRule::Length(_)
+            | BodyRule::Sha256(_)
+            | BodyRule::Meaning(_) => None,
+        }
+    }
+
+    fn is_conditional(&self) -> bool {
+        self.file_rule().is_some_and(FileRule::is_conditional)
+    }
+
+    fn knowing(&self, validators: &Validators) -> Result<Question, String> {
+        let request = self.request.clone().with_validators(validators);
+        let mut expect = self.ask.expect.clone();
+        if let BodyRule::File(rule) = expect.body {
+            expect.body = BodyRule::File(rule.knowing(validators));
+        }
+        let ask = |keep_alive| {
+            let request = Request { keep_alive, ..request.clone() };
+            Ask::new(&request, expect.clone()).map_err(|error| error.to_string())
+        };
+        Ok(Question { ask: ask(true)?, last_ask: ask(false)?, request, ..self.clone() })
+    }
+}
