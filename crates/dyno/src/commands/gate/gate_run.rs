@@ -174,7 +174,7 @@ impl<'f> GateRun<'f> {
         entrants: &[Entrant],
     ) -> Result<Option<()>, Refusal> {
         let (_, entries) = campaign.admit(&self.session.halt, &mut |_| {});
-        let resources = RunResources::weigh(&campaign)?;
+        let resources = RunResources::weigh(campaign)?;
         let record = campaign.record(&resources, entrants, entries, now_unix_ms());
         let is_kept = expected_checks(campaign, &record, self.session.store())?.is_zero();
         if is_kept || self.flags.aa {
