@@ -36,19 +36,20 @@ fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The server's answer to a request for a file.
+fn fetched(address: SocketAddr, name: &str) -> Vec<u8> {
+    let mut answer = Vec::new();
+    let mut peer = TcpStream::connect(address).unwrap();
+    let request = format!("GET /static/{name} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    peer.write_all(request.as_bytes()).unwrap();
+    peer.read_to_end(&mut answer).unwrap();
+    answer
+}
+
 /// What the server calls the versions of its files.
 fn learnt(address: SocketAddr) -> Validators {
-    let fetched = |number| {
-        let mut answer = Vec::new();
-        let mut peer = TcpStream::connect(address).unwrap();
-        let name = Files::name(number);
-        let request =
-            format!("GET /static/{name} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
-        peer.write_all(request.as_bytes()).unwrap();
-        peer.read_to_end(&mut answer).unwrap();
-        answer
-    };
-    let answers: Vec<Vec<u8>> = (0..Files::COUNT).map(fetched).collect();
+    let answers: Vec<Vec<u8>> =
+        (0..Files::COUNT).map(|number| fetched(address, Files::name(number))).collect();
     let fields = |bytes| move |name: &str| AnswerParts::of(bytes).field(name);
     Validators::of(&answers.iter().map(|it| fields(it.as_slice())).collect::<Vec<_>>()).unwrap()
 }
@@ -124,8 +125,8 @@ fn a_server_of_files_is_right_however_it_delivers_them() {
     let lab = lab.experiment("files", &["right", "wrong"], SHORT, "workload = 'files'\n");
     lab.dyno(&["run", "files"]);
     let trials = lab.trials("1");
-    let of = |name: &str| trials.iter().find(|trial| trial.key.subject == name).unwrap();
-    let right = of("right");
+    let trial_of = |name: &str| trials.iter().find(|it| it.key.subject == name).unwrap();
+    let right = trial_of("right");
     assert_eq!(right.outcome.kind, OutcomeKind::Measured, "{:?}", right.outcome);
     let total = &right.loaded.as_ref().unwrap().recording.total;
     assert_eq!((total.correct, total.failed_in_all()), (200, 0));
@@ -138,7 +139,7 @@ fn a_server_of_files_is_right_however_it_delivers_them() {
     assert_eq!(compared.by_bytes + compared.by_meaning, 200);
     assert!(compared.by_meaning <= 2 * Files::COUNT as u64, "{compared:?}");
     // A check may meet the fault as well as the load.
-    let wrong = of("wrong");
+    let wrong = trial_of("wrong");
     let failed = wrong.loaded.as_ref().map(|it| it.recording.total.failures(HEADER));
     let is_wrong = wrong.outcome.kind == OutcomeKind::Wrong;
     assert!(is_wrong || failed.is_some_and(|failed| 0 < failed), "{:?}", wrong.outcome);

@@ -239,19 +239,20 @@ fn a_form_is_decoded_once_and_then_compared_by_bytes() {
     assert_eq!(forms.take_delivered(), None);
 }
 
+/// The answer with a name in the head of its gzip (RFC 1952, 2.3.1).
+fn named(one: &[u8], number: u8) -> Vec<u8> {
+    let mut named = one.to_vec();
+    named[3] |= 8;
+    named.splice(10..10, [b'a' + number, 0]);
+    whole("200 OK", "Content-Encoding: gzip\r\n", &named)
+}
+
 #[test]
 fn a_server_with_a_new_form_each_time_is_decoded_each_time() {
     let forms = Forms::new(|| 0);
     let one = gzip(&content(4), 6);
-    // RFC 1952, 2.3.1: with a name in its head.
-    let named = |number: u8| {
-        let mut named = one.clone();
-        named[3] |= 8;
-        named.splice(10..10, [b'a' + number, 0]);
-        whole("200 OK", "Content-Encoding: gzip\r\n", &named)
-    };
     for number in (0..12).chain(0..12) {
-        let answer = named(number);
+        let answer = named(&one, number);
         assert_eq!(judged(&ask(&GZIP), choosing(4), &answer, Some(&forms), 777), None, "{number}");
     }
     let Compared { by_bytes, by_meaning, .. } = forms.take();
