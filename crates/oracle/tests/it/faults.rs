@@ -131,6 +131,14 @@ fn each_fault_of_a_request_is_as_described() {
         no-other-spaces: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         host-first: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         split-head: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        false-label: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        no-label: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        unoffered-coding: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        other-range: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        wrong-content-range: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        other-version: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        unasked-304: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        unasked-206: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         cheat-user-agent: OK\r\nCL 13\r\n\r\nIdmmn-!vnsme OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         cheat-canned: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         html-in-head: OK\r\nX-Powered-By: <script>alert(1)</script>\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
