@@ -14,7 +14,9 @@ impl Table {
     /// The highest throughput of a reference at a place; nothing where none has a valid or suspect verdict.
     #[must_use]
     pub fn ceiling(&self, point: Point) -> Option<Estimate> {
-        highest(self, point).map(|(throughput, _)| throughput)
+        // What its own server reaches is not the limit of two programs that share a CPU.
+        let found = highest(self, point).filter(|_| !self.shares_cpu);
+        found.map(|(throughput, _)| throughput)
     }
 }
 

@@ -52,10 +52,10 @@ impl Table {
             return Leading::Memory;
         }
         match (self.rows.iter().any(Row::is_offered), self.points().len()) {
-            (true, 2..) => Leading::Capacity,
             _ if self.shares_cpu => Leading::CpuPerAnswer,
             (false, _) => Leading::Throughput,
-            (true, _) => Leading::P99,
+            (true, 1) => Leading::P99,
+            (true, _) => Leading::Capacity,
         }
     }
 }

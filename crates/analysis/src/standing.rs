@@ -64,7 +64,7 @@ impl Table {
         match self.points().as_slice() {
             [] => Vec::new(),
             [only] => self.at(*only),
-            _ if self.rows.iter().any(Row::is_offered) => self.by_capacity(),
+            _ if self.rows.iter().any(Row::is_offered) && !self.shares_cpu => self.by_capacity(),
             _ => {
                 let rows = self.rows.iter().filter(|row| !row.is_reference);
                 self.placed(one_each(rows, |row| {

@@ -300,9 +300,9 @@ mod tests {
         let refusal = |text: &str| text.parse::<Fault>().unwrap_err().to_string();
         assert!(refusal("cut-bdoy").ends_with("did you mean `cut-body`?"));
         assert!(refusal("zzzzzzzzzzzzzzzzzzzzzz").contains("the faults are: refuse"));
-        let of =
+        let known =
             |protocol| Fault::all().iter().filter(|fault| fault.protocol() == protocol).count();
-        assert!(40 <= of(Protocol::Http2) && 15 <= of(Protocol::Tls));
+        assert!(40 <= known(Protocol::Http2) && 15 <= known(Protocol::Tls));
         assert_eq!("cut-body".parse::<Fault>().unwrap().case, 7);
     }
 }

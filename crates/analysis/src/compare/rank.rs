@@ -19,7 +19,8 @@ impl Table {
             return Vec::new();
         }
         // By the p99 of a closed loop the order of its rows is not made.
-        let is_leading = figure == Figure::Throughput || rows.iter().any(|row| row.is_offered());
+        let is_leading = matches!(figure, Figure::Throughput | Figure::CpuPerThousand)
+            || rows.iter().any(|row| row.is_offered());
         let share = if is_leading { HEADLINE } else { 1.0 - HEADLINE };
         ranks(&rows, figure, share / self.orders())
     }

@@ -27,7 +27,7 @@ pub(super) struct RanksJson<'t> {
 pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
     let mut all = Vec::new();
     for point in table.points() {
-        for &figure in ranked_by(point) {
+        for &figure in ranked_by(table, point) {
             let groups = table.ranks(figure, point);
             let groups = groups
                 .iter()
@@ -136,9 +136,10 @@ pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
 }
 
 /// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's
-/// number.
-fn ranked_by(point: Point) -> &'static [Figure] {
+/// number, and a rate of two programs on one CPU is no rank of either.
+fn ranked_by(table: &Table, point: Point) -> &'static [Figure] {
     match point {
+        _ if table.shares_cpu => &[Figure::CpuPerThousand],
         Point::Connections(_) | Point::Held(_) => &[Figure::Throughput, Figure::ResponseP99],
         Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
     }

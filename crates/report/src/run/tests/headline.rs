@@ -1,7 +1,7 @@
 //! The first sentence and the first row are one judgement; both mention wrong answers.
 
 use lab::experiment::Point;
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{Fact, RunRecord, TrialRecord};
 use load::{Evidence, Failure};
 
 use super::*;
@@ -142,4 +142,30 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
     assert_eq!((&row["subject"], &row["wrong_answers"]), (&"quick".into(), &2.into()));
     assert_eq!(row["evidence"].as_array().unwrap().len(), 2);
     assert!(row["not_ranked"].as_str().unwrap().contains("wrong content"), "{row}");
+}
+
+/// The faster server needs more CPU time of its own for an answer than the other one.
+fn beside_a_service(trial: &mut TrialRecord) {
+    forbear(trial);
+    trial.conditions.push(Fact { name: "service".into(), value: "a store".into() });
+    let dear = if trial.key.subject == "quick" { 100.0 } else { 1.0 };
+    let cpu = trial.series.iter_mut().filter(|series| series.name == "subject.cpu.total");
+    cpu.for_each(|series| series.points.iter_mut().for_each(|(_, value)| *value *= dear));
+}
+
+#[test]
+fn beside_a_service_on_its_cpus_the_server_with_the_least_cpu_time_is_named() {
+    let (run, trials) = closed(beside_a_service);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let said = of(&findings);
+    let first = "needs the least CPU time of its own for 1,000 answers; Quick";
+    assert!(said.starts_with("Evil") && said.contains(first), "{said}");
+    assert!(!said.contains("fastest") && said.contains("their throughput is not ranked"), "{said}");
+    assert_eq!(findings.board.tables[0].bests()[0].row.subject, "evil");
+    let text = crate::render::Shown::markdown(&findings);
+    assert!(text.contains("server and database on one CPU: throughput is that of both"), "{text}");
+    // In the first round alone Evil fails too many requests.
+    let one: Vec<TrialRecord> = trials.into_iter().filter(|it| it.key.repeat == 0).collect();
+    let said = of(&Findings::of(&7, &run, &one, Vec::new()));
+    assert!(said.contains("Quick (25.0s): CPU time for 1,000 answers; server and"), "{said}");
 }
