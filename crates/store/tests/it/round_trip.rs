@@ -43,6 +43,7 @@ fn every_experiment_of_ours_comes_back_as_it_was_run() {
     let mut store = Store::open(&folder.store()).unwrap();
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let files = std::fs::read_dir(ours).unwrap().map(|entry| entry.unwrap().path());
+    let mut kept = 0;
     for path in files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
         let name = path.file_name().unwrap().to_str().unwrap();
         let whole = Experiment::read(&path, &format!("experiments/{name}")).unwrap();
@@ -57,9 +58,11 @@ fn every_experiment_of_ours_comes_back_as_it_was_run() {
             };
             let id = store.begin(&run).unwrap();
             assert_eq!(store.run(id).unwrap(), run);
+            kept += 1;
         }
     }
-    assert_eq!(store.runs().unwrap().len(), 2 * 13);
+    assert_eq!(store.runs().unwrap().len(), kept);
+    assert!(26 <= kept, "{kept}");
 }
 
 #[test]
