@@ -33,7 +33,7 @@ pub struct VisitSetup<'a> {
     pub workloads: &'a [Workload],
     /// What is spoken with the subject.
     pub protocol: Protocol,
-    /// What the subject needs beside it.
+    /// What the subject may need beside it.
     pub service: Option<&'a ReadyService>,
     /// Ends a visit early when it is set.
     pub halt: &'a Halt,
@@ -60,7 +60,9 @@ impl<'a> Visit<'a> {
         subject: &'a Subject,
         built: &'a Built,
     ) -> Result<Visit<'a>, Outcome> {
-        let candidate = Candidate { subject, built, probe: None, service: setup.service };
+        let needs_service = spoken(subject, setup.workloads).any(|it| it.service.is_some());
+        let service = setup.service.filter(|_| needs_service);
+        let candidate = Candidate { subject, built, probe: None, service };
         let unable = |says| Outcome { kind: OutcomeKind::Unable, says };
         let (tls, question) = (
             setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?,
@@ -259,11 +261,14 @@ fn environment_setup<'a>(setup: VisitSetup<'a>, subject: &Subject) -> Environmen
     EnvironmentSetup { launcher, address: HERE, limits: None, dataset: 0, has_files }
 }
 
-fn spoken<'a>(
+/// The workloads that a subject speaks; those that need a service only where it speaks no others.
+pub fn spoken<'a>(
     subject: &'a Subject,
     workloads: &'a [Workload],
 ) -> impl Iterator<Item = &'a Workload> {
-    workloads.iter().filter(|workload| subject.answers(&workload.name))
+    let all = || workloads.iter().filter(|workload| subject.answers(&workload.name));
+    let has_others = all().any(|workload| workload.service.is_none());
+    all().filter(move |workload| workload.service.is_none() || !has_others)
 }
 
 /// The paths at which a subject answers, by the workloads that it speaks.
@@ -287,14 +292,15 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
     }
 }
 
-/// The best page is one without a query of its own, and with content.
-fn lacks(page: &Question) -> (bool, bool) {
+/// The best page is one that is whole by itself, without fields that it needs or a wait, one without a query of its own,
+/// and one with content.
+fn lacks(page: &Question) -> (bool, bool, bool) {
     let is_empty = match &page.ask.expect.body {
         BodyRule::Any | BodyRule::Sha256(_) | BodyRule::Meaning(_) | BodyRule::File(_) => false,
         BodyRule::Length(length) => *length == 0,
         BodyRule::Exactly(body) => body.constant().is_some_and(<[u8]>::is_empty),
     };
-    (page.path.contains('?'), is_empty)
+    (page.has_demands(), page.path.contains('?'), is_empty)
 }
 
 /// A WebSocket; preferably one that echoes its messages.

@@ -308,6 +308,12 @@ impl Question {
         line.escape_ascii().to_string()
     }
 
+    /// Whether a request for its path alone is not answered as this one is: it has fields of its own, or a wait.
+    #[must_use]
+    pub fn has_demands(&self) -> bool {
+        !self.request.headers.is_empty() || self.ask.expect.wait_ns.is_some()
+    }
+
     /// The answer that never ends, if it is one.
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {

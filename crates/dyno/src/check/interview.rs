@@ -10,7 +10,7 @@ use lab::manner::Protocol;
 use lab::service::ReadyService;
 use lab::subject::Subject;
 use lab::trial::Launcher;
-use lab::visit::{RunningServer, Visit, VisitSetup};
+use lab::visit::{RunningServer, Visit, VisitSetup, spoken};
 use lab::workload::Workload;
 use load::Halt;
 
@@ -147,14 +147,13 @@ impl Interview<'_> {
         Ok((version, result))
     }
 
-    /// What the first of its workloads that needs a service needs beside the subject.
+    /// What the subject needs beside it, if none of its workloads can do without.
     fn service(
         &self,
         setup: &SubjectSetup,
         subject: &Subject,
     ) -> Result<Option<ReadyService>, String> {
-        let spoken = setup.workloads.iter().filter(|it| subject.answers(&it.name)).cloned();
-        let spoken: Vec<Workload> = spoken.collect();
+        let spoken: Vec<Workload> = spoken(subject, &setup.workloads).cloned().collect();
         let services = services::of_workloads(&setup.project, &setup.cache, &spoken);
         let services = services.map_err(|refusal| refusal.to_string())?;
         let made = |service| services::made(service, &setup.cache, self.halt, &mut |_| {});

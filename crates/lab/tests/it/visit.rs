@@ -24,6 +24,7 @@ crate::tests![
     a_visit_that_is_interrupted_ends,
     a_server_that_asks_for_a_data_set_finds_it_and_it_is_gone_afterwards,
     the_target_has_what_a_subject_speaks,
+    the_target_is_whole_by_itself,
 ];
 
 /// `serve PORT`: the oracle, until it is ended.
@@ -159,4 +160,29 @@ fn the_target_has_what_a_subject_speaks() {
     let few = target_of("['value']");
     assert_eq!((few.get.as_str(), few.posts, few.socket), ("/?a=b", vec!["/?a=b".into()], None));
     assert_eq!(target_of("['beats']").get, "/");
+}
+
+/// Of the tree's own workloads, whatever their names: no page that needs a database, a field or a wait.
+fn the_target_is_whole_by_itself() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = std::fs::read_dir(root.join("workloads")).unwrap();
+    let mut names: Vec<String> = files
+        .map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_string())
+        .collect();
+    names.sort();
+    let all: Vec<Workload> =
+        names.iter().map(|name| Workload::read(&root, name).unwrap()).collect();
+    let address = SocketAddr::from(([127, 0, 0, 1], 7));
+    let get_of = |names: &[String]| {
+        let speaks = format!("{names:?}").replace('"', "'");
+        target(address, &subject(&speaks, "x {port}"), &all).get
+    };
+    assert_eq!(get_of(&names), "/hello");
+    let with = |other: &str| get_of(&[other.to_string(), "hello".to_string()]);
+    for name in &names {
+        assert_eq!(with(name), "/hello", "{name}");
+    }
+    // What it does speak is asked, if there is nothing else.
+    assert_eq!(get_of(&["db-row".to_string()]), "/db");
+    assert_eq!(get_of(&["headers".to_string()]), "/header");
 }
