@@ -531,6 +531,28 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_a_database_are_stated_with_their_service() {
+        let ask = |service: &str, database: &str| {
+            check(&format!(
+                "title = 'x'\n{service}\n[[ask]]\nrequest = 'GET / HTTP/1.1'\ndatabase = {database}"
+            ))
+        };
+        let refusal = |database: &str| ask("service = 'y'", database).unwrap_err().to_string();
+        for database in ["'row'", "'fortunes'", "{ rows = 500 }", "{ updated = 1 }"] {
+            assert_eq!(ask("service = 'y'", database).unwrap().meanings().count(), 1, "{database}");
+            let says = ask("", database).unwrap_err().to_string();
+            assert!(says.contains(":5: rows come from a service"), "{says}");
+        }
+        for database in ["'rows'", "'x'", "5", "{ rows = 5, updated = 5 }", "{ rows = -1 }"] {
+            let says = refusal(database);
+            assert!(says.contains(":5: expected \"row\", \"fortunes\", { rows = 5 }"), "{says}");
+        }
+        for database in ["{ rows = 0 }", "{ updated = 501 }"] {
+            assert!(refusal(database).contains(":5: an answer has from 1 to 500 rows"));
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_line() {
         let ask = |rest: &str| format!("title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\n{rest}");
         for (text, says) in [

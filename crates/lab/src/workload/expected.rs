@@ -128,13 +128,31 @@ fn body_rule(
 }
 
 /// What is answered from the tables of the service.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected \"row\", \"fortunes\", { rows = 5 } or { updated = 5 }")]
+pub(super) enum DatabaseKeys {
+    Word(DatabaseWord),
+    Rows(RowsKey),
+    Updated(UpdatedKey),
+}
+
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum DatabaseKeys {
+pub(super) enum DatabaseWord {
     Row,
-    Rows(u16),
-    Updated(u16),
     Fortunes,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowsKey {
+    rows: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdatedKey {
+    updated: u16,
 }
 
 /// As many as TechEmpower's servers answer at once.
@@ -146,18 +164,23 @@ fn database_rule(
     keys: &Spanned<DatabaseKeys>,
 ) -> Result<Meaning, ConfigError> {
     let tables = Tables::default();
-    match *keys.get_ref() {
-        DatabaseKeys::Rows(count) | DatabaseKeys::Updated(count)
-            if !(1..=ROWS_MAX).contains(&count) =>
-        {
-            let says = format!("an answer has from 1 to {ROWS_MAX} rows, not {count}");
-            Err(source.wrong(Some(keys.span()), says))
-        }
-        DatabaseKeys::Row => Ok(Meaning::Rows { tables, count: None }),
-        DatabaseKeys::Rows(count) => Ok(Meaning::Rows { tables, count: Some(count) }),
-        DatabaseKeys::Updated(count) => Ok(Meaning::Updated(count)),
-        DatabaseKeys::Fortunes => Ok(Meaning::Fortunes { tables, insertion: Insertion::default() }),
+    let count = match *keys.get_ref() {
+        DatabaseKeys::Word(_) => 1,
+        DatabaseKeys::Rows(RowsKey { rows }) => rows,
+        DatabaseKeys::Updated(UpdatedKey { updated }) => updated,
+    };
+    if !(1..=ROWS_MAX).contains(&count) {
+        let says = format!("an answer has from 1 to {ROWS_MAX} rows, not {count}");
+        return Err(source.wrong(Some(keys.span()), says));
     }
+    Ok(match keys.get_ref() {
+        DatabaseKeys::Word(DatabaseWord::Row) => Meaning::Rows { tables, count: None },
+        DatabaseKeys::Rows(_) => Meaning::Rows { tables, count: Some(count) },
+        DatabaseKeys::Updated(_) => Meaning::Updated(count),
+        DatabaseKeys::Word(DatabaseWord::Fortunes) => {
+            Meaning::Fortunes { tables, insertion: Insertion::default() }
+        }
+    })
 }
 
 /// The data set of a trial takes the place of this one.
