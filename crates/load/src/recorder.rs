@@ -322,8 +322,8 @@ impl Recorder {
         }
     }
 
-    /// What a request has written is not known.
-    fn unanswered(&mut self, exchange: &Exchange) {
+    /// What a request has written is not known: it has no right answer, or the server may have seen it twice.
+    pub(crate) fn unanswered(&mut self, exchange: &Exchange) {
         if let Some(written) = &mut self.written {
             written.unanswered += u64::from(exchange.is_sent());
         }
@@ -473,7 +473,6 @@ impl Recorder {
 
     /// The request goes out again on another connection; or its head is whole only now.
     pub(crate) fn unsent(&mut self, exchange: &Exchange, at: Nanos) {
-        self.unanswered(exchange);
         self.lands(exchange, at);
         if self.is_measured(exchange) {
             self.window.flight.unsent += u128::from(at - exchange.sent);

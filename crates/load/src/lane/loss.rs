@@ -151,6 +151,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         // RFC 9112, 9.3.1: a server may close a connection at rest while a request is on its way.
         if was_reused && received_nothing && is_closed_unanswered && may_retry {
             self.recorder.unsent(exchange, at);
+            self.recorder.unanswered(exchange);
             self.recorder.window().notes.stale_retries += 1;
             exchange.tries += 1;
             exchange.go_again(at);

@@ -131,3 +131,14 @@ fn two_segments_of_which_no_answer_comes_time_out_from_the_second_one() {
     assert_eq!(classes(&tally), [("recv.first_byte_timeout", sent)]);
     assert!(u128::from(sent * 20 * MILLI) <= tally.flight.failed, "{:?}", tally.flight);
 }
+
+#[test]
+fn a_head_in_two_segments_is_no_request_without_an_answer() {
+    let body = "[{\"id\":1,\"randomNumber\":7}]";
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let run = Run { meaning: Some(wire::Meaning::Updated(1)), ..varied(2_000, closed(4)) };
+    let tally = run.press(server(&Seen::default(), move |_, _| answer.clone().into_bytes()));
+    assert!(0 < segments(&tally).0 && tally.correct == 2_000);
+    let written = tally.written.unwrap();
+    assert_eq!((written.answered_rows, written.unanswered), (2_000, 0));
+}
