@@ -128,7 +128,11 @@ impl Table {
             one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
         });
         groups.extend(rest.into_iter().map(|row| vec![row]));
-        numbered(groups, |row| !is_void && has_rounds && row.judgement.is_ranked())
+        // At another rate than the others an answer may cost another amount.
+        let is_apart = |row: &Row| self.shares_cpu && row.is_offered() && row.is_behind();
+        numbered(groups, |row| {
+            !is_void && has_rounds && row.judgement.is_ranked() && !is_apart(row)
+        })
     }
 
     fn by_capacity(&self) -> Vec<Placed<'_>> {
@@ -254,15 +258,21 @@ mod tests {
     }
 
     /// Two rounds of each server: its answers in ten seconds, and its CPU time in nanoseconds; none if it is not known.
-    fn beside_a_service(subjects: &[(&str, u64, Option<f64>)]) -> Board {
+    fn beside_a_service(point: Point, subjects: &[(&str, u64, Option<f64>)]) -> Board {
         let mut trials: Vec<TrialRecord> = Vec::new();
         for repeat in 0..2 {
             for &(subject, answers, cpu_ns) in subjects {
                 let mut trial = healthy();
-                let point = Point::Connections(10);
                 trial.key.subject = subject.into();
                 (trial.key.point, trial.key.repeat) = (point, repeat);
-                counted(&mut trial, answers + u64::from(repeat), answers + u64::from(repeat));
+                match point {
+                    Point::Requests(_) => late(&mut trial, 20_000, answers + u64::from(repeat)),
+                    _ => counted(
+                        &mut trial,
+                        answers + u64::from(repeat),
+                        answers + u64::from(repeat),
+                    ),
+                }
                 trial.conditions.push(Fact { name: "service".into(), value: "a store".into() });
                 let cpu = cpu_ns.map(|ns| [(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, ns)]);
                 trial.series.extend(cpu.map(|points| series("subject.cpu.total", "ns", &points)));
@@ -277,7 +287,7 @@ mod tests {
     fn beside_a_service_on_its_cpus_servers_are_ordered_by_their_own_cpu_time_for_an_answer() {
         let point = Point::Connections(10);
         let all = [("fast", 9_000, Some(9e9)), ("lean", 5_000, Some(1e9)), ("c", 6_000, Some(4e9))];
-        let board = beside_a_service(&all);
+        let board = beside_a_service(point, &all);
         let table = &board.tables[0];
         assert_eq!((table.leading(), table.shares_cpu), (Leading::CpuPerAnswer, true));
         let placed = table.at(point);
@@ -286,10 +296,23 @@ mod tests {
         let is_ceiling = |remark: &Remark| remark.id() == "no_ceiling";
         assert!(!table.remarks.iter().any(is_ceiling), "{:?}", table.remarks);
         assert!(table.remarks.contains(&Remark::SharesCpu { lacking: Vec::new() }));
-        let board = beside_a_service(&[("fast", 9_000, Some(9e9)), ("unknown", 5_000, None)]);
+        let unknown = [("fast", 9_000, Some(9e9)), ("unknown", 5_000, None)];
+        let board = beside_a_service(point, &unknown);
         let table = &board.tables[0];
         assert!(table.at(point).iter().all(|placed| placed.rank.is_none()));
         assert!(table.remarks.contains(&Remark::SharesCpu { lacking: vec!["unknown".into()] }));
+    }
+
+    #[test]
+    fn beside_a_service_a_server_that_fell_behind_a_rate_has_no_rank() {
+        let point = Point::Requests(2_000.0);
+        let all =
+            [("lean", 19_990, Some(1e9)), ("behind", 9_000, Some(1e8)), ("c", 19_990, Some(4e9))];
+        let board = beside_a_service(point, &all);
+        let placed = board.tables[0].at(point);
+        assert_eq!(order(&placed), ["lean", "c", "behind"]);
+        let has_rank: Vec<bool> = placed.iter().map(|placed| placed.rank.is_some()).collect();
+        assert_eq!(has_rank, [true, true, false]);
     }
 
     #[test]

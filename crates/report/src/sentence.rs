@@ -2,6 +2,8 @@
 //! far the figures can be trusted. The order is the tables' own: the server that is named first stands in their first
 //! row.
 
+mod own_cpu;
+
 use analysis::{
     Breach, Capacity, Conduct, Estimate, KEPT_UP, Leading, Placed, Promise, Row, Table, Unranked,
 };
@@ -60,7 +62,13 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     } else if ranked.iter().all(|placed| rate_of(placed.row) <= 0.0) {
         Some(format!("No server gave one correct answer under load: see \"{}\".", trouble::FAILED))
     } else if table.leading() == Leading::CpuPerAnswer {
-        Some(least_cpu(findings, &ranked))
+        let is_behind = |row: &Row| row.is_offered() && row.is_behind();
+        let others: Vec<Placed<'_>> =
+            ranked.iter().copied().filter(|it| !is_behind(it.row)).collect();
+        let kept = others.len() < ranked.len();
+        let kept = kept.then(|| kept_up(findings, &ranked, left_out.is_empty()));
+        let both = kept.into_iter().chain(own_cpu::least(findings, &others));
+        Some(both.collect::<Vec<_>>().join(" "))
     } else if !ranked[0].row.is_offered() {
         lead(findings, &ranked)
     } else if table.is_curve() {
@@ -182,49 +190,6 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     };
     let slowest = if rest.len() == 1 { String::new() } else { slowest(findings, rest) };
     Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
-}
-
-/// Where a rate is that of the server and its service: which needs the least CPU time of its own.
-fn least_cpu(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
-    let cpu = |row: &Row| row.estimate(Figure::CpuPerThousand);
-    let value = |row: &Row| cpu(row).map_or(f64::NAN, |estimate| as_written(&estimate));
-    let with_cpu = |row: &Row| {
-        let shown = cpu(row)
-            .map_or("an unknown time".into(), |it| in_unit_of(Figure::CpuPerThousand, it.value));
-        format!("{} ({shown})", name(findings, row))
-    };
-    let both = "server and database share one CPU, and their throughput is not ranked";
-    let (Some(first), Some(last)) = (ranked.first(), ranked.last()) else { return String::new() };
-    let of_all = format!("{} to {}", with_cpu(first.row), with_cpu(last.row));
-    let until = match first.rank {
-        _ if ranked.len() == 1 => {
-            return format!("{}: CPU time for 1,000 answers; {both}.", with_cpu(first.row));
-        }
-        None => return format!("CPU time of the server for 1,000 answers: {of_all}; {both}."),
-        Some((_, until)) if until == ranked.len() => {
-            return format!(
-                "This data cannot tell which server needs the least CPU time of its own for 1,000 answers: {of_all}; {both}."
-            );
-        }
-        Some((_, until)) => until,
-    };
-    let (least, rest) = ranked.split_at(until);
-    let least: Vec<String> = least.iter().map(|placed| with_cpu(placed.row)).collect();
-    let times = value(rest[0].row) / value(first.row);
-    let needs = if least.len() == 1 { "needs" } else { "need" };
-    let next = match rest.len() {
-        1 => format!("{} needs {}×", with_cpu(rest[0].row), digits(times)),
-        _ => format!(
-            "next is {} with {}×; last is {}",
-            with_cpu(rest[0].row),
-            digits(times),
-            with_cpu(last.row)
-        ),
-    };
-    format!(
-        "{} {needs} the least CPU time of its own for 1,000 answers; {next}; {both}.",
-        list(&least)
-    )
 }
 
 /// The server of the last rank, or all that share it.

@@ -48,7 +48,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 }
 
 /// A server with a fault, which speaks these workloads.
-fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
+pub(crate) fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
     let manifest = format!(
         "title = 'A server'\nspeaks = {speaks:?}\nready = '60s'\n\
          run = 'python3 database.py {{port}} {fault}'\n"

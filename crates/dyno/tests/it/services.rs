@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use wire::Tables;
 
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, not_tested, until};
+use crate::run_database::{lab_with_database, server};
 
 const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh template.sh']\nrun = 'sh serve.sh {port}'\n\
     ready = 'test -e ready'\nseed = ['cp tables/world.csv tables/fortune.csv data/']\n\
@@ -264,54 +265,10 @@ fn a_service_is_prepared_as_a_server_is() {
     }
 }
 
-/// Answers `/db` by a client of the database's own: slow, and true.
-const SERVER: &str = r#"
-import glob, http.server, os, random, subprocess, sys
-PSQL = sorted(glob.glob('/usr/lib/postgresql/*/bin/psql'))[-1]
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = 'HTTP/1.1'
-    def do_GET(self):
-        query = "select json_build_object('id', id, 'randomNumber', randomnumber) from world where id = %d"
-        command = [PSQL, '-XAtc', query % random.randint(1, 10000), os.environ['DATABASE_URL']]
-        body = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.strip()
-        self.send_response(200 if self.path == '/db' else 404)
-        self.send_header('Content-Type', 'application/json')
-        self.send_header('Content-Length', str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *_):
-        pass
-http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
-"#;
-
-/// A lab with the tree's own service and its workload.
-fn with_database() -> Option<Lab> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found =
-        fs::read_dir("/usr/lib/postgresql").is_ok_and(|mut versions| versions.next().is_some());
-    if !found {
-        not_tested("a real database beside a server", "Debian's package postgresql");
-        return None;
-    }
-    let mut lab = Lab::new();
-    for entry in fs::read_dir(root.join("services/postgresql")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        lab = lab.file(&format!("services/postgresql/{name}"), &fs::read_to_string(&path).unwrap());
-    }
-    let workload = fs::read_to_string(root.join("workloads/db-row.toml")).unwrap();
-    let subject =
-        "title = 'x'\nspeaks = ['db-row']\nrun = 'python3 server.py {port}'\nready = '60s'\n";
-    Some(
-        lab.file("workloads/db-row.toml", &workload)
-            .file("subjects/slow/subject.toml", subject)
-            .file("subjects/slow/server.py", SERVER),
-    )
-}
-
 #[test]
 fn a_real_database_gives_the_seeded_rows_and_counts_what_it_gave() {
-    let Some(lab) = with_database() else { return };
+    let Some(lab) = lab_with_database() else { return };
+    let lab = server(lab, "slow", &["db-row"], "none");
     let rest = "workload = 'db-row'\n[conditions]\nisolate = ISOLATE";
     let isolate = rustix::process::geteuid().is_root();
     let rest = rest.replace("ISOLATE", &isolate.to_string());

@@ -158,7 +158,7 @@ fn beside_a_service_on_its_cpus_the_server_with_the_least_cpu_time_is_named() {
     let (run, trials) = closed(beside_a_service);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
     let said = of(&findings);
-    let first = "needs the least CPU time of its own for 1,000 answers; Quick";
+    let first = "needs the least CPU time of its own for 1,000 answers; Quick (25.0s [";
     assert!(said.starts_with("Evil") && said.contains(first), "{said}");
     assert!(!said.contains("fastest") && said.contains("their throughput is not ranked"), "{said}");
     assert_eq!(findings.board.tables[0].bests()[0].row.subject, "evil");

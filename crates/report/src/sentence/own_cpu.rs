@@ -1,0 +1,62 @@
+//! The sentence of a table whose rates are those of the servers and a service on one CPU: which server needs the least CPU
+//! time of its own for an answer.
+
+use analysis::{Placed, Row};
+use lab::figure::Figure;
+use units::digits;
+
+use super::{list, name};
+use crate::Findings;
+use crate::number_format::{Written, as_written};
+
+const BOTH: &str = "server and database share one CPU, and their throughput is not ranked";
+
+/// None if there is no server.
+pub(super) fn least(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
+    let (first, last) = (ranked.first()?, ranked.last()?);
+    let with_cpu = |placed: &Placed<'_>| with_cpu(findings, placed.row);
+    let of_all = format!("{} to {}", with_cpu(first), with_cpu(last));
+    let (least, rest) = match first.rank {
+        _ if ranked.len() == 1 => {
+            return Some(format!("{}: CPU time for 1,000 answers; {BOTH}.", with_cpu(first)));
+        }
+        None => {
+            return Some(format!("CPU time of the server for 1,000 answers: {of_all}; {BOTH}."));
+        }
+        Some((_, until)) => ranked.split_at(until),
+    };
+    let Some(next) = rest.first() else {
+        return Some(format!(
+            "This data cannot tell which server needs the least CPU time of its own for 1,000 answers: {of_all}; {BOTH}."
+        ));
+    };
+    let names: Vec<String> = least.iter().map(with_cpu).collect();
+    let needs = if least.len() == 1 { "needs" } else { "need" };
+    let times = digits(value(next.row) / value(first.row));
+    // Of several that share the last rank none is known to need the most.
+    let is_alone = last.rank.is_some_and(|(from, until)| from == until);
+    let most = match rest.len() {
+        1 => String::new(),
+        _ if is_alone => format!("; {} needs the most", with_cpu(last)),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{} {needs} the least CPU time of its own for 1,000 answers; {} needs {times} times as much{most}; {BOTH}.",
+        list(&names),
+        with_cpu(next)
+    ))
+}
+
+/// As it is written beside the ratio.
+fn value(row: &Row) -> f64 {
+    row.estimate(Figure::CpuPerThousand).map_or(f64::NAN, |estimate| as_written(&estimate))
+}
+
+fn with_cpu(findings: &Findings<'_>, row: &Row) -> String {
+    let shown = row.estimate(Figure::CpuPerThousand).map(|estimate| {
+        let cpu = Written::estimate(Figure::CpuPerThousand.unit(), &estimate);
+        format!("{}{}", cpu.value, cpu.between())
+    });
+    let shown = shown.unwrap_or("an unknown time".into());
+    format!("{} ({shown})", name(findings, row))
+}
