@@ -1,7 +1,9 @@
 package dyno;
 
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Jetty;
@@ -22,9 +24,18 @@ public final class Program {
         connector.setHost(args[0]);
         connector.setPort(Integer.parseInt(args[1]));
         server.addConnector(connector);
-        server.setHandler(new RequestHandler(items(System.getenv("DATASET"))));
+        Handler requests = new RequestHandler(items(System.getenv("DATASET")));
+        String database = System.getenv("DATABASE_URL");
+        server.setHandler(
+                database == null
+                        ? requests
+                        : new Handler.Sequence(new DatabaseHandler(opened(database)), requests));
         server.start();
         server.join();
+    }
+
+    private static Database opened(String url) {
+        return new Database(URI.create(url), Integer.parseInt(System.getenv("DATABASE_MAX_CONN")));
     }
 
     /** Without a file there are no items. */
