@@ -7,7 +7,7 @@ use lab::record::{OutcomeKind, TrialRecord, fact};
 use rustix::process::Signal;
 use wire::Tables;
 
-use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, not_tested, until};
+use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, until};
 use crate::run_database::{lab_with_database, server};
 
 const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh template.sh']\nrun = 'sh serve.sh {port}'\n\
