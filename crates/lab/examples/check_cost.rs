@@ -12,7 +12,7 @@ use std::time::Duration;
 use lab::workload::Workload;
 use load::{Halt, Load, Order, Spin, Stop, Target, press};
 use oracle::{Config, Listen, Oracle};
-use wire::{ADDED, Ask, Asks, BodyRule, Chance, Dataset, Tables, WORLDS};
+use wire::{Ask, Asks, BodyRule, Chance, Dataset, Tables, WORLDS, fortunes_page};
 
 const SEED: u64 = 7;
 const CONNECTIONS: usize = 32;
@@ -99,26 +99,13 @@ fn database() -> Vec<(&'static str, &'static str, Vec<String>)> {
         ("db-rows-5", "application/json", lists(5, "[", "]")),
         ("db-rows-20", "application/json", lists(20, "[", "]")),
         ("db-update", "application/json", lists(5, "[", "]")),
-        ("fortunes", "text/html", vec![page(&tables)]),
+        ("fortunes", "text/html", vec![fortunes_page(&tables, false)]),
     ]
 }
 
 fn drawn(tables: &Tables, chance: &mut Chance) -> String {
     let id = 1 + chance.below(WORLDS as usize) as u32;
     format!("{{\"id\":{id},\"randomNumber\":{}}}", tables.number(id).unwrap_or(0))
-}
-
-fn page(tables: &Tables) -> String {
-    let mut rows: Vec<(u32, &str)> = tables.fortunes().chain([ADDED]).collect();
-    rows.sort_by_key(|(_, message)| *message);
-    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let cells =
-        |(id, text): (u32, &str)| format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(text));
-    let rows: String = rows.into_iter().map(cells).collect();
-    format!(
-        "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>\
-         <tr><th>id</th><th>message</th></tr>{rows}</table></body></html>"
-    )
 }
 
 /// A server that gives these bodies in turn, on a thread for each connection, until the program ends.

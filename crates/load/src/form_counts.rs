@@ -12,7 +12,7 @@ pub struct FormCounts {
     pub failed: [u64; RequestForm::COUNT],
     /// Those whose head was sent in two segments and that were answered as expected: no distribution has them.
     pub untimed: u64,
-    /// The same, given up or left at the end.
+    /// Those with such a head that were given up, or in flight at the end.
     pub untimed_given_up: u64,
 }
 

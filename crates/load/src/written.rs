@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::Nanos;
 
-/// What all answers said they had written, those before the measured time included.
+/// The updates that answers reported, those before the measured time included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     rows: HashMap<u32, Row>,

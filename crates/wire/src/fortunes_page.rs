@@ -3,7 +3,7 @@
 use crate::tables::Tables;
 
 /// The row that the server adds to each page.
-pub const ADDED: (u32, &str) = (0, "Additional fortune added at request time.");
+const ADDED: (u32, &str) = (0, "Additional fortune added at request time.");
 
 /// Whether a right page has the row that is inserted during the load; or what is wrong with it.
 pub(crate) fn judge(body: &[u8], tables: &Tables) -> Result<bool, String> {
@@ -27,6 +27,30 @@ pub(crate) fn judge(body: &[u8], tables: &Tables) -> Result<bool, String> {
             Err(format!("row {} is {id}, `{message}`; {wanted_id}, `{wanted}` is expected", at + 1))
         }
     }
+}
+
+/// A right page, in the form that TechEmpower's servers write.
+#[must_use]
+pub fn fortunes_page(tables: &Tables, with_inserted: bool) -> String {
+    let inserted = with_inserted.then(|| tables.inserted());
+    let mut rows: Vec<(u32, &str)> = tables.fortunes().chain([ADDED]).chain(inserted).collect();
+    rows.sort_unstable_by_key(|(_, message)| *message);
+    page_of(&rows)
+}
+
+fn page_of(rows: &[(u32, &str)]) -> String {
+    let rows: String = rows
+        .iter()
+        .map(|(id, message)| format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(message)))
+        .collect();
+    format!(
+        "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>\
+         <tr><th>id</th><th>message</th></tr>{rows}</table></body></html>"
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&#34;")
 }
 
 /// What precedes the rows: tags, and the text that follows each.
@@ -162,21 +186,6 @@ fn referred(name: &str) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn escaped(text: &str) -> String {
-        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&#34;")
-    }
-
-    fn page(rows: &[(u32, &str)]) -> String {
-        let written = |(id, message): &(u32, &str)| {
-            format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(message))
-        };
-        let rows: String = rows.iter().map(written).collect();
-        format!(
-            "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>\
-             <tr><th>id</th><th>message</th></tr>{rows}</table></body></html>"
-        )
-    }
-
     fn sorted(tables: &Tables, with_inserted: bool) -> Vec<(u32, &str)> {
         let inserted = with_inserted.then(|| tables.inserted());
         let mut rows: Vec<_> = tables.fortunes().chain([ADDED]).chain(inserted).collect();
@@ -187,7 +196,7 @@ mod tests {
     #[test]
     fn a_page_is_right_in_any_form_with_and_without_the_inserted_row() {
         let tables = Tables::of(3);
-        let plain = page(&sorted(&tables, false));
+        let plain = page_of(&sorted(&tables, false));
         for form in [
             plain.clone(),
             plain.replace("><", ">\n  <").replace("<td>", "<td class=\"x\">"),
@@ -197,18 +206,18 @@ mod tests {
         ] {
             assert_eq!(judge(form.as_bytes(), &tables), Ok(false), "{form}");
         }
-        assert_eq!(judge(page(&sorted(&tables, true)).as_bytes(), &tables), Ok(true));
+        assert_eq!(judge(page_of(&sorted(&tables, true)).as_bytes(), &tables), Ok(true));
     }
 
     #[test]
     fn what_is_unsorted_unescaped_missing_or_another_is_wrong() {
         let tables = Tables::of(3);
         let right = sorted(&tables, false);
-        let plain = page(&right);
+        let plain = page_of(&right);
         let swapped = {
             let mut rows = right.clone();
             rows.swap(5, 6);
-            page(&rows)
+            page_of(&rows)
         };
         let others = Tables::of(4);
         for (form, says) in [
@@ -216,8 +225,8 @@ mod tests {
             (plain.replace("&lt;script", "<script"), "a tag without an end"),
             (plain.replace("&lt;", "<").replace("&gt;", ">"), "is not two cells of text"),
             (plain.replace("&amp;lt;", "&lt;"), "is expected"),
-            (page(&right[1..]), "it has 200 rows; 201 are expected"),
-            (page(&sorted(&others, false)), "is expected"),
+            (page_of(&right[1..]), "it has 200 rows; 201 are expected"),
+            (page_of(&sorted(&others, false)), "is expected"),
             (plain.replace("Additional", "additional"), "is expected"),
             (plain.replace("Fortunes", "Fortune"), "`<title>Fortune` is found where"),
             (plain.replace("</html>", ""), "`</html>` is missing after 201 rows"),

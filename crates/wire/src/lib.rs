@@ -40,7 +40,7 @@ pub use file_body::Delivered;
 pub use file_rule::{FileRule, Validators};
 pub use files::Files;
 pub use forms::{Compared, Forms};
-pub use fortunes_page::ADDED;
+pub use fortunes_page::fortunes_page;
 pub use h1::{H1, HeadMemo, Limits};
 pub use h2::Account;
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};

@@ -29,7 +29,7 @@ use wire::{Dataset, Files, Tables};
 
 /// The file with the subject's data set, below the environment's folder.
 const DATASET: &str = "dataset.json";
-/// The folder with the files that it serves, likewise.
+/// The folder with the files that the subject serves, below the environment's folder.
 const FILES: &str = "files";
 
 /// What an environment is made of.

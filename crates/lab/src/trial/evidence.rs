@@ -9,7 +9,7 @@ use crate::service::{Counters, RunningService};
 use crate::workload::Workload;
 use machine::Fact;
 
-/// What was known before the load, at an instant at which nobody asked anything.
+/// The counters and the table before the load, while no request is in flight.
 pub(super) struct Evidence {
     counters: Option<Result<Counters, String>>,
     /// `world`, if the load changes it.
@@ -58,7 +58,7 @@ impl Evidence {
     }
 }
 
-/// What a service has counted between two instants at which it was quiet.
+/// What a service has counted between two instants at which no request was in flight.
 fn counted(
     before: Option<Result<Counters, String>>,
     after: Option<Result<Counters, String>>,

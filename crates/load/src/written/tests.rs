@@ -14,7 +14,7 @@ fn the_last_number_is_there_and_one_that_a_later_answer_superseded_is_not() {
     assert_eq!(others(&written, &[(1, 12), (2, 20)]), 0);
     assert_eq!(others(&written, &[(1, 11), (2, 20)]), 1, "superseded");
     assert_eq!(others(&written, &[(1, 10), (2, 20)]), 1, "never written");
-    assert_eq!(others(&written, &[(1, 12), (2, 21)]), 1, "nobody asked for row 2");
+    assert_eq!(others(&written, &[(1, 12), (2, 21)]), 1, "no request changed row 2");
     assert_eq!(others(&written, &[(1, 12)]), 1, "row 2 is gone");
 }
 
@@ -51,7 +51,7 @@ fn what_requests_without_an_answer_may_have_written_is_not_judged() {
     assert_eq!(compare(&[(1, 11), (2, 20)], 2), Agreement { rows, ..Agreement::default() });
 }
 
-/// Updates of which one of a thousand was not written, on a table that nobody else changes.
+/// Updates of which one of a thousand was not written, in a table that nothing else changes.
 #[test]
 fn a_thousandth_that_is_not_written_is_found_unless_it_was_written_over() {
     let mut chance = wire::Chance::new(5);

@@ -34,7 +34,7 @@ fn five_each(answers: u64) -> Rows {
 
 #[test]
 fn each_row_is_read_by_a_query_or_it_is_said_what_is_missing() {
-    // Requests that were left at the end were answered by nobody, and read all the same.
+    // Requests that were in flight at the end have no answer, but their rows were read.
     for (reads, rows) in [("500", "500"), ("520", "520")] {
         assert_eq!(found(five_each(100), &counted(reads, rows, "0")), []);
     }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wire::{ADDED, Chance, Insertion, Meaning, Tables};
+use wire::{Chance, Insertion, Meaning, Tables, fortunes_page};
 
 use super::MILLI;
 use super::rig::{Run, at_once, classes, closed};
@@ -20,23 +20,9 @@ fn answer(kind: &str, body: &str) -> Act {
     Act::Send((head + body).into_bytes())
 }
 
-fn page(tables: &Tables, with_inserted: bool) -> String {
-    let inserted = with_inserted.then(|| tables.inserted());
-    let mut rows: Vec<_> = tables.fortunes().chain([ADDED]).chain(inserted).collect();
-    rows.sort_by_key(|(_, message)| *message);
-    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let line =
-        |(id, text): (u32, &str)| format!("<tr><td>{id}</td><td>{}</td></tr>", escaped(text));
-    let rows: String = rows.into_iter().map(line).collect();
-    format!(
-        "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table>\
-         <tr><th>id</th><th>message</th></tr>{rows}</table></body></html>"
-    )
-}
-
 /// Answers with the inserted row from the commit on, except each thousandth time; counts those exceptions.
 fn pages(tables: &Tables, stale: Rc<RefCell<u64>>) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
-    let (old, new) = (page(tables, false), page(tables, true));
+    let (old, new) = (fortunes_page(tables, false), fortunes_page(tables, true));
     let mut asked = 0;
     move |now| {
         asked += 1;
