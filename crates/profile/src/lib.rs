@@ -3,6 +3,29 @@
 //! A sampled trial is for shares only. Times of an answer are these shares of the CPU time that was measured without
 //! any sampling.
 
-pub mod profile;
+mod calls;
+mod elf;
+mod events;
+mod fold;
+mod foreign_file;
+mod maps;
+mod names;
+mod pattern;
+mod perf_map;
+mod processes;
+mod profile;
+mod records;
+mod refusal;
+mod rules;
+mod sampler;
+mod unwind;
 
+pub use calls::CallCounter;
+pub use events::open_probes;
+pub use fold::Folded;
+pub use pattern::Pattern;
+pub use processes::{executable, waited_ns};
 pub use profile::{BLOCKS, Calls, Line, Method, Profile, Side, Stack, Target};
+pub use refusal::refusal;
+pub use rules::{NameRule, Runtime};
+pub use sampler::{Sampler, SamplerOrder};

@@ -1,0 +1,86 @@
+//! Where processes have their code: which file, and which place in it, an address belongs to.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::records::Mapping;
+
+/// Mappings of code by process and first address.
+#[derive(Debug, Default)]
+pub(crate) struct Maps {
+    by_start: BTreeMap<(u32, u64), Mapping>,
+}
+
+impl Maps {
+    /// Reads what a process has now; nothing if it has ended.
+    pub(crate) fn read(&mut self, pid: u32) {
+        let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        for mapping in text.lines().filter_map(parse) {
+            self.add(pid, mapping);
+        }
+    }
+
+    /// What it covers is no longer there.
+    pub(crate) fn add(&mut self, pid: u32, mapping: Mapping) {
+        let until = mapping.from.saturating_add(mapping.length);
+        let covered = self.by_start.range((pid, 0)..(pid, until)).rev();
+        let covered = covered.take_while(|(_, other)| mapping.from < other.from + other.length);
+        for key in covered.map(|(key, _)| *key).collect::<Vec<_>>() {
+            self.by_start.remove(&key);
+        }
+        self.by_start.insert((pid, mapping.from), mapping);
+    }
+
+    pub(crate) fn find(&self, pid: u32, address: u64) -> Option<&Mapping> {
+        let (_, mapping) = self.by_start.range((pid, 0)..=(pid, address)).next_back()?;
+        (address - mapping.from < mapping.length).then_some(mapping)
+    }
+
+    pub(crate) fn of(&self, pid: u32) -> impl Iterator<Item = &Mapping> {
+        self.by_start.range((pid, 0)..=(pid, u64::MAX)).map(|(_, mapping)| mapping)
+    }
+}
+
+/// A line of `/proc/PID/maps` with code: `55d0-55e0 r-xp 00001000 fe:00 12 /usr/bin/dyno`.
+fn parse(line: &str) -> Option<Mapping> {
+    let mut words = line.splitn(6, ' ');
+    let (from, until) = words.next()?.split_once('-')?;
+    let rights = words.next()?;
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let (from, until, offset) = (number(from)?, number(until)?, number(words.next()?)?);
+    let path = words.nth(2).unwrap_or_default().trim_start().to_owned();
+    let length = until.checked_sub(from)?;
+    rights.contains('x').then_some(Mapping { from, length, offset, path })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping(from: u64, length: u64, path: &str) -> Mapping {
+        Mapping { from, length, offset: 0, path: path.into() }
+    }
+
+    #[test]
+    fn only_code_is_read() {
+        let code = "55d0-55e0 r-xp 00001000 fe:00 12     /usr/bin/a b (deleted)";
+        let expected = Mapping { offset: 0x1000, ..mapping(0x55d0, 16, "/usr/bin/a b (deleted)") };
+        assert_eq!(parse(code), Some(expected));
+        assert_eq!(parse("55d0-55e0 rw-p 00001000 fe:00 12 /usr/bin/a"), None);
+        assert_eq!(parse("55d0-55e0 r-xp 0 00:00 0"), Some(mapping(0x55d0, 16, "")));
+        assert_eq!(parse("55e0-55d0 r-xp 0 00:00 0"), None);
+    }
+
+    #[test]
+    fn a_later_mapping_replaces_what_it_covers() {
+        let mut maps = Maps::default();
+        maps.add(1, mapping(0x100, 0x100, "old"));
+        maps.add(1, mapping(0x300, 0x100, "kept"));
+        maps.add(1, mapping(0x180, 0x100, "new"));
+        let path = |address| maps.find(1, address).map(|found| found.path.as_str());
+        assert_eq!(path(0x110), None);
+        assert_eq!((path(0x180), path(0x27f), path(0x280)), (Some("new"), Some("new"), None));
+        assert_eq!(path(0x3ff), Some("kept"));
+        assert_eq!(maps.find(2, 0x180), None);
+    }
+}

@@ -1,0 +1,149 @@
+//! Samples of a server's processes, as they come.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use crate::events::{EventOrder, Ring, disable, enable};
+use crate::maps::Maps;
+use crate::processes::{Processes, comm, threads};
+use crate::profile::{Method, Target};
+use crate::records::{Record, Sample, read};
+
+/// What is to be sampled, and how.
+#[derive(Clone, Debug)]
+pub struct SamplerOrder<'a> {
+    /// The processes of the server now, parents before children.
+    pub pids: &'a [u32],
+    /// The CPUs on which it runs, and nothing else of importance.
+    pub cpus: &'a [usize],
+    pub hz: u32,
+    /// Bytes of the stack to copy with each sample, where frame pointers lead nowhere.
+    pub dwarf_bytes: Option<u32>,
+}
+
+/// Events that are open, and what they have shown so far.
+#[derive(Debug)]
+pub struct Sampler {
+    events: Vec<OwnedFd>,
+    rings: Vec<Ring>,
+    pub(crate) method: Method,
+    pub(crate) processes: Processes,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) maps: Maps,
+    /// The names of threads.
+    pub(crate) comms: HashMap<u32, String>,
+    pub(crate) lost: u64,
+    record: Vec<u8>,
+}
+
+impl Sampler {
+    /// Opens what this process may open: the CPUs with the kernel, or else threads, or else what threads do outside the
+    /// kernel. Nothing is sampled before `start`.
+    pub fn open(order: &SamplerOrder<'_>) -> io::Result<Sampler> {
+        let mut refused = None;
+        for (target, user_only) in
+            [(Target::Cpus, false), (Target::Threads, false), (Target::Threads, true)]
+        {
+            match Sampler::open_as(order, target, user_only) {
+                Ok(sampler) => return Ok(sampler),
+                Err(error) => refused = Some(error),
+            }
+        }
+        Err(refused.expect("each way has been tried"))
+    }
+
+    fn open_as(order: &SamplerOrder<'_>, target: Target, user_only: bool) -> io::Result<Sampler> {
+        let method = Method { hz: order.hz, target, user_only, dwarf_bytes: order.dwarf_bytes };
+        let inherit = target == Target::Threads;
+        let event_order =
+            EventOrder { hz: order.hz, user_only, dwarf_bytes: order.dwarf_bytes, inherit };
+        let targets: Vec<Option<u32>> = match target {
+            Target::Cpus => vec![None],
+            Target::Threads => order.pids.iter().flat_map(|pid| threads(*pid)).map(Some).collect(),
+        };
+        let mut sampler = Sampler {
+            events: Vec::new(),
+            rings: Vec::new(),
+            method,
+            processes: Processes::of(order.pids),
+            samples: Vec::new(),
+            maps: Maps::default(),
+            comms: HashMap::new(),
+            lost: 0,
+            record: Vec::new(),
+        };
+        for cpu in order.cpus {
+            let first = sampler.events.len();
+            for thread in &targets {
+                let event = match event_order.open(*thread, *cpu) {
+                    // The thread has ended.
+                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => continue,
+                    event => event?,
+                };
+                match sampler.events.get(first) {
+                    None => sampler.rings.push(Ring::of(&event)?),
+                    Some(owner) => Ring::share(owner, &event)?,
+                }
+                sampler.events.push(event);
+            }
+        }
+        match sampler.events.is_empty() {
+            true => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            false => Ok(sampler),
+        }
+    }
+
+    /// How often `drain` must be called, so that no ring is full in between.
+    #[must_use]
+    pub fn period(&self) -> Duration {
+        Duration::from_millis(if self.method.dwarf_bytes.is_some() { 10 } else { 50 })
+    }
+
+    pub fn start(&mut self) -> io::Result<()> {
+        for pid in self.processes.all() {
+            self.maps.read(pid);
+        }
+        self.events.iter().try_for_each(enable)
+    }
+
+    /// Takes the samples that have come.
+    pub fn drain(&mut self) {
+        let Sampler { rings, processes, samples, maps, comms, lost, record, method, .. } = self;
+        let has_raw = method.dwarf_bytes.is_some();
+        for ring in rings {
+            ring.drain(record, |kind, bytes| match read(kind, bytes, has_raw) {
+                Some(Record::Sample(sample)) if processes.has(sample.pid) => samples.push(sample),
+                Some(Record::Fork { pid, parent }) => processes.forked(pid, parent),
+                Some(Record::Comm { pid, tid, name }) if processes.has(pid) => {
+                    comms.insert(tid, name);
+                }
+                Some(Record::Map { pid, mapping }) if processes.has(pid) => maps.add(pid, mapping),
+                Some(Record::Lost(records)) => *lost += records,
+                Some(Record::Sample(_) | Record::Comm { .. } | Record::Map { .. }) | None => {}
+            });
+        }
+    }
+
+    /// How many samples of the server there are.
+    #[must_use]
+    pub fn samples(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// Ends the samples, and notes what the living processes still say of themselves.
+    pub fn stop(&mut self) -> io::Result<()> {
+        self.events.iter().try_for_each(disable)?;
+        self.drain();
+        self.events.clear();
+        self.rings.clear();
+        for pid in self.processes.all() {
+            self.maps.read(pid);
+            for tid in threads(pid) {
+                self.comms.extend(comm(pid, tid).map(|name| (tid, name)));
+            }
+        }
+        Ok(())
+    }
+}
