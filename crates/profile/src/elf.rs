@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 const MOST_BYTES: u64 = 64 << 20;
 const MOST_SECTIONS: u64 = 4096;
 
-/// A part of the file that is loaded: (place in the file, length, address).
+/// A part of the file that is loaded to be run: (place in the file, length, address).
 type Segment = (u64, u64, u64);
 
 /// What a file says of its functions.
@@ -23,6 +23,9 @@ pub(crate) struct Elf {
 pub(crate) type Section = (std::ops::Range<u64>, Vec<u8>);
 
 const LOADED: u32 = 1;
+const EXECUTABLE: u32 = 1;
+/// Mappings begin where a page begins, which may be before their segment does.
+const PAGE: u64 = 4096;
 const SYMBOLS: u32 = 2;
 const DYNAMIC_SYMBOLS: u32 = 11;
 const FUNCTION: u8 = 2;
@@ -152,10 +155,17 @@ impl<'a> Reader<'a> {
 
     fn segments(&self) -> Option<Vec<Segment>> {
         let (table, size) = self.table(32, 54, 56)?;
-        let loaded = table.chunks_exact(size).filter(|entry| u32_at(entry, 0) == Some(LOADED));
-        loaded
-            .map(|entry| Some((u64_at(entry, 8)?, u64_at(entry, 32)?, u64_at(entry, 16)?)))
-            .collect()
+        let segment = |entry: &[u8]| {
+            let (from, length) = (u64_at(entry, 8)?, u64_at(entry, 32)?);
+            let before = from % PAGE;
+            let length = length.checked_add(before)?;
+            Some((from - before, length, u64_at(entry, 16)?.checked_sub(before)?))
+        };
+        let is_code = |entry: &&[u8]| {
+            u32_at(entry, 0) == Some(LOADED)
+                && u32_at(entry, 4).is_some_and(|rights| rights & EXECUTABLE != 0)
+        };
+        table.chunks_exact(size).filter(is_code).map(segment).collect()
     }
 
     fn sections(&self) -> Option<Vec<SectionHeader>> {
