@@ -131,6 +131,7 @@ mod tests {
             entries: Vec::new(),
             plan: Vec::new(),
             conformance: Vec::new(),
+            profiles: Vec::new(),
         }
     }
 

@@ -39,6 +39,10 @@ pub enum Event<'a> {
     Abandoned,
     /// An agent was lost in this trial; it is tried once more at the end of its round.
     Again(&'a TrialKey),
+    /// A sampled trial begins, one of so many.
+    Sampling { key: &'a TrialKey, place: usize, of: usize },
+    /// The last sampled trial is over.
+    SamplingEnded,
     /// It was kept.
     Kept(&'a TrialRecord),
     /// The searches of the run go on, each from here.

@@ -14,6 +14,7 @@ mod others;
 pub mod places;
 mod planned;
 mod ports;
+mod profiling;
 pub mod project;
 pub mod race;
 mod remains;
@@ -256,6 +257,7 @@ impl Campaign {
             entries,
             plan: plan(&self.experiment, &runners),
             conformance: Vec::new(),
+            profiles: Vec::new(),
         }
     }
 

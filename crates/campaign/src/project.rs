@@ -172,6 +172,13 @@ impl Project {
         })
     }
 
+    /// The names of all probes, sorted.
+    pub fn probes(&self) -> Vec<String> {
+        names(&self.root.join("probes"), |path| {
+            path.join("probe.toml").is_file().then(|| path.file_name()).flatten()
+        })
+    }
+
     /// The names of all workloads, sorted.
     pub fn workloads(&self) -> Vec<String> {
         names(&self.root.join("workloads"), toml_stem)

@@ -9,7 +9,7 @@ use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Fact, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
-use lab::trial::{self, AGENT_LOST, Candidate, Enough, Part, Round, Setup};
+use lab::trial::{self, AGENT_LOST, Candidate, Enough, Part, Round, Sampling, Setup};
 use load::{Halt, Place};
 use store::{RunId, Store};
 
@@ -84,7 +84,11 @@ impl<'a> Run<'a> {
             return self.measure(rule, watch);
         }
         let rule = PlannedTrials::of(self, watch)?;
-        self.measure(rule, watch)
+        let ended = self.measure(rule, watch)?;
+        if ended == Ended::Done {
+            self.sample(watch)?;
+        }
+        Ok(ended)
     }
 
     fn measure(&mut self, mut rule: impl Rule<'a>, watch: Watch<'_>) -> Result<Ended, Refusal> {
@@ -219,7 +223,7 @@ impl Means<'_> {
         part: Option<Part<'_>>,
         watch: Watch<'_>,
     ) -> Result<TrialRecord, Refusal> {
-        self.tried(&self.campaign.experiment, key, (part, None), watch)
+        self.tried(&self.campaign.experiment, key, Beside { part, ..Beside::default() }, watch)
     }
 
     /// Tries with another load than the experiment's, which may end early.
@@ -230,14 +234,26 @@ impl Means<'_> {
         enough: Option<Enough<'_>>,
         watch: Watch<'_>,
     ) -> Result<TrialRecord, Refusal> {
-        self.tried(experiment, key, (None, enough), watch)
+        self.tried(experiment, key, Beside { enough, ..Beside::default() }, watch)
+    }
+
+    /// Tries with samples beside the load.
+    pub(crate) fn try_sampled(
+        self,
+        experiment: &Experiment,
+        key: &TrialKey,
+        sampling: &Sampling<'_>,
+        watch: Watch<'_>,
+    ) -> Result<TrialRecord, Refusal> {
+        let beside = Beside { sampling: Some(sampling), ..Beside::default() };
+        self.tried(experiment, key, beside, watch)
     }
 
     fn tried(
         self,
         experiment: &Experiment,
         key: &TrialKey,
-        (part, enough): (Option<Part<'_>>, Option<Enough<'_>>),
+        beside: Beside<'_>,
         watch: Watch<'_>,
     ) -> Result<TrialRecord, Refusal> {
         let campaign = self.campaign;
@@ -256,8 +272,9 @@ impl Means<'_> {
             elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
             files: self.resources.files,
             workloads: &campaign.spoken,
-            part,
-            enough,
+            part: beside.part,
+            enough: beside.enough,
+            sampling: beside.sampling,
         };
         let (subject, built) = entrant.build(self.build);
         let workload = campaign.workload(&key.workload);
@@ -280,6 +297,14 @@ impl Means<'_> {
         }
         Ok(tried)
     }
+}
+
+/// What one trial may have beside its load.
+#[derive(Clone, Copy, Default)]
+struct Beside<'a> {
+    part: Option<Part<'a>>,
+    enough: Option<Enough<'a>>,
+    sampling: Option<&'a Sampling<'a>>,
 }
 
 /// Lets the machine come to rest between two trials, but ends early if the user interrupts.

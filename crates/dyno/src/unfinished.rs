@@ -100,6 +100,7 @@ mod tests {
             entries: Vec::new(),
             plan: vec![key],
             conformance: Vec::new(),
+            profiles: Vec::new(),
         };
         let of_experiment = record.clone();
         for name in [LOAD, RACE] {

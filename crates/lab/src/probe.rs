@@ -2,6 +2,7 @@
 //! its kind. Its manifest says how it is built and started, and what its readings are.
 
 mod reading;
+pub(crate) mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,8 +17,10 @@ use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
 
 pub use reading::{ProbeFigure, ProbeFold, ProbeReading};
+pub use why::Why;
 
-/// A probe: variables say where it is to report, and it joins the subject through variables only.
+/// A probe: variables say where it is to report, and it joins the subject through variables only. One that only says how a
+/// runtime's functions are called joins nothing.
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// Its folder's name.
@@ -32,6 +35,8 @@ pub struct Probe {
     pub env: Vec<(String, String)>,
     /// What it sends.
     pub readings: Vec<ProbeReading>,
+    /// What it says of its runtime's functions.
+    pub why: Option<Why>,
 }
 
 #[derive(Deserialize)]
@@ -42,7 +47,9 @@ struct Manifest {
     needs: Vec<Spanned<String>>,
     #[serde(default)]
     build: Vec<Spanned<String>>,
+    #[serde(default)]
     env: BTreeMap<String, Spanned<String>>,
+    why: Option<why::Keys>,
     #[serde(default)]
     reading: Vec<reading::Keys>,
 }
@@ -76,8 +83,9 @@ impl Probe {
         let env =
             manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();
         let readings = reading::read(&source, &manifest.reading)?;
+        let why = manifest.why.map(|keys| why::read(&source, keys)).transpose()?;
         let (name, title) = (name.into(), manifest.title);
-        Ok(Probe { name, folder, title, plan, env, readings, source })
+        Ok(Probe { name, folder, title, plan, env, readings, why, source })
     }
 }
 

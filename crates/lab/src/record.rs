@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use agents::{AgentFacts, Place};
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
+use profile::Profile;
 use serde::{Deserialize, Serialize, Serializer};
 use wire::AnswerParts;
 
@@ -38,6 +39,18 @@ pub struct RunRecord {
     pub plan: Vec<TrialKey>,
     /// How far its servers conform to the RFCs: those that have been checked so far.
     pub conformance: Vec<Conformance>,
+    /// What was sampled of its servers after the rounds, so far.
+    pub profiles: Vec<ProfileRecord>,
+}
+
+/// A sampled trial: no figure is made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileRecord {
+    /// Which server and load it is of. Its number counts the sampled trials of the run, from 0, and `repeat` those of this
+    /// server and load.
+    pub key: TrialKey,
+    /// What was found, or why nothing was.
+    pub found: Result<Profile, String>,
 }
 
 /// The value of the fact of this name.

@@ -44,6 +44,8 @@ pub struct Subject {
     pub protocols: Vec<Protocol>,
     /// Whether it takes bodies in chunks; where it does not, it is sent the other requests of a workload.
     pub takes_chunks: bool,
+    /// In a profile, so many bytes of each stack are copied and followed by DWARF, because its code keeps no frame pointers.
+    pub dwarf_bytes: Option<u32>,
     /// How it is built.
     pub plan: BuildPlan,
     /// The Debian packages that provide what it needs.

@@ -11,6 +11,7 @@ mod learn;
 mod lookout;
 mod press;
 mod running_server;
+mod sampled;
 mod spot;
 
 use std::ffi::OsString;
@@ -47,9 +48,11 @@ pub use in_turns::{Part, Round};
 pub use learn::NO_VALIDATORS;
 use machine::conditions::Split;
 use machine::monitor::Watch;
-use machine::process::{Exit, Running};
+use machine::process::{Exit, Running, family_of};
 use machine::sockets::listeners;
 pub use press::{LEFT_OUT, SPIN};
+use sampled::SampledServer;
+pub use sampled::{SAMPLED_LOAD, Sampling};
 
 /// What starts a subject's process.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +94,8 @@ pub struct Setup<'a> {
     pub part: Option<Part<'a>>,
     /// Ends the load early, once what it shows is enough.
     pub enough: Option<Enough<'a>>,
+    /// Takes samples of the server while it is loaded; none in a trial that is measured.
+    pub sampling: Option<&'a Sampling<'a>>,
 }
 
 /// Whether a load has shown enough: asked ten times a second.
@@ -236,6 +241,7 @@ fn try_out(
         halt,
         attendance,
         service,
+        sampled: None,
     };
     trial.perform(record, report)
 }
@@ -278,6 +284,8 @@ struct Trial<'a, 'r> {
     attendance: Option<&'a Attendance<'r>>,
     /// What works beside the subject, while it is under load.
     service: Option<&'a RunningService>,
+    /// What is sampled of the subject.
+    sampled: Option<&'a SampledServer<'a>>,
 }
 
 impl Trial<'_, '_> {
@@ -424,8 +432,14 @@ impl Trial<'_, '_> {
         let evidence = Evidence::before(self.workload, environment.service());
         match self.setup.experiment.ramp(self.key.point) {
             None => {
+                let warden = running.warden_pid();
+                let sampled = self.sampled_server(
+                    Box::new(move || family_of(warden)),
+                    environment.cpu_reader(warden),
+                );
                 let ended = &mut || environment.ended(running);
-                let trial = Trial { service: environment.service(), ..*self };
+                let trial =
+                    Trial { service: environment.service(), sampled: sampled.as_ref(), ..*self };
                 trial.press(address, environment.began, ended, watch, record, report)?;
             }
             Some(ramp) => {

@@ -258,7 +258,8 @@ impl Help for Visit<'_> {
 fn environment_setup<'a>(setup: VisitSetup<'a>, subject: &Subject) -> EnvironmentSetup<'a> {
     let has_files = spoken(subject, setup.workloads).any(Workload::has_files);
     let launcher = setup.launcher;
-    EnvironmentSetup { launcher, address: HERE, limits: None, dataset: 0, has_files }
+    let sampling = None;
+    EnvironmentSetup { launcher, address: HERE, limits: None, dataset: 0, has_files, sampling }
 }
 
 /// The workloads that a subject speaks; those that need a service only where it speaks no others.

@@ -53,9 +53,7 @@ impl<'a> Names<'a> {
     /// Reads what a living process says of itself.
     pub(crate) fn read(&mut self, pid: u32) {
         let executable = executable(pid).unwrap_or_default();
-        let is_meant = |runtime: &&Runtime| {
-            runtime.executables.iter().any(|pattern| pattern.fits(&executable))
-        };
+        let is_meant = |runtime: &&Runtime| runtime.is_named(&executable);
         let mut meant: Vec<&'a Runtime> = self.runtimes.iter().filter(is_meant).collect();
         let program =
             self.maps.of(pid).find(|mapping| mapping.path.ends_with(&executable)).cloned();

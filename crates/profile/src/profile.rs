@@ -94,6 +94,16 @@ pub struct Calls {
 }
 
 impl Profile {
+    /// Whether every number in it is of something that it has: what was read from a file may have any.
+    pub fn is_sound(&self) -> bool {
+        let has = |number: u32, count: usize| (number as usize) < count;
+        self.stacks.iter().all(|stack| {
+            has(stack.line, self.lines.len())
+                && stack.functions.iter().all(|it| has(*it, self.functions.len()))
+                && stack.counts.iter().all(|(block, _)| usize::from(*block) < BLOCKS)
+        })
+    }
+
     /// All samples of the server.
     pub fn samples(&self) -> u64 {
         self.stacks.iter().map(Stack::samples).sum()

@@ -191,6 +191,14 @@ pub struct Runtime {
     pub names: Vec<NameRule>,
 }
 
+impl Runtime {
+    /// Whether it may be about an executable of this name.
+    #[must_use]
+    pub fn is_named(&self, executable: &str) -> bool {
+        self.executables.iter().any(|pattern| pattern.fits(executable))
+    }
+}
+
 /// The first one that fits a function's name says its name and package.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NameRule {

@@ -126,6 +126,17 @@ impl Sampler {
         }
     }
 
+    #[must_use]
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Records that found no room in a ring.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// How many samples of the server there are.
     #[must_use]
     pub fn samples(&self) -> usize {

@@ -2,7 +2,8 @@
 //!
 //! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`) and JSON texts in rows (`bodies`); the rows are
 //! sealed (`seal`, `sealed`) and written (`ledger`). Reading goes the same way backwards. `foreign` bounds what a file
-//! from elsewhere may cost. Only `foreign`, `ledger`, `opening`, `sealed`, `conformance` and `store` contain SQL.
+//! from elsewhere may cost. Only `foreign`, `ledger`, `opening`, `sealed`, `conformance`, `profiles` and `store`
+//! contain SQL.
 
 mod bodies;
 mod cell;
@@ -13,6 +14,7 @@ mod foreign;
 mod identity;
 mod ledger;
 mod opening;
+mod profiles;
 mod run;
 mod run_rows;
 mod seal;

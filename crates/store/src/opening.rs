@@ -248,7 +248,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::table::{CONFORMANCE, DETAIL, END, RUN, SUMMARY};
+    use crate::table::{CONFORMANCE, DETAIL, END, PROFILE, RUN, SUMMARY};
 
     struct Folder(PathBuf);
 
@@ -301,12 +301,13 @@ mod tests {
     fn tables_in_code_are_the_tables_of_the_schema() {
         let folder = Folder::new("tables");
         let (store, _) = open_to_write(&folder.store()).unwrap();
-        let seals = ["run_seal", "run_conformance_seal", "trial_seal"];
+        let seals = ["run_seal", "run_conformance_seal", "run_profile_seal", "trial_seal"];
         let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [
             (RUN, &["run"][..]),
             (END, &["run"]),
             (CONFORMANCE, &["run", "entry"]),
+            (PROFILE, &["run", "profile"]),
             (SUMMARY, &["run", "trial"]),
             (DETAIL, &["run", "trial"]),
         ] {

@@ -68,6 +68,7 @@ pub(crate) fn run(mut rows: Rows) -> Result<RunRecord, String> {
         entries: rows.take_list("run_entry", entry)?,
         plan: Vec::new(),
         conformance: Vec::new(),
+        profiles: Vec::new(),
     };
     run.set_texts(rows.take_list("run_file", |row| Ok((row.next()?, row.next()?)))?)?;
     for mut row in rows.take("run_setting") {

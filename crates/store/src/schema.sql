@@ -8,7 +8,8 @@
 -- may grow beyond it: INTEGER as long as it fits, from there on TEXT, all digits.
 --
 -- Nothing is ever changed, but for run_end and its seal when a run ends once more. `dyno runs rm` deletes whole runs.
--- Every row of a run, of a subject's check and of a trial is under a seal: run_seal, run_conformance_seal, trial_seal.
+-- Every row of a run, of a subject's check and of a trial is under a seal: run_seal,
+-- run_conformance_seal, run_profile_seal, trial_seal.
 
 
 -- Runs ----------------------------------------------------------------------------------------
@@ -151,6 +152,33 @@ CREATE TABLE run_conformance_seal (
     sha256  BLOB    NOT NULL,
     PRIMARY KEY (run, entry),
     FOREIGN KEY (run, entry) REFERENCES run_entry (run, place)
+) STRICT, WITHOUT ROWID;
+
+
+-- Profiles ------------------------------------------------------------------------------------
+
+-- A sampled trial: where the CPU time of a server goes. It is kept when it is over, after the run's trials, and no
+-- figure is made of it.
+CREATE TABLE run_profile (
+    run         INTEGER NOT NULL REFERENCES run,
+    profile     INTEGER NOT NULL, -- its number, from 0
+    subject     TEXT    NOT NULL, -- these five as in run_plan; repeat counts the profiles of one server and load
+    workload    TEXT    NOT NULL,
+    point       REAL    NOT NULL,
+    point_unit  TEXT    NOT NULL,
+    repeat      INTEGER NOT NULL,
+    wrong       TEXT,             -- why nothing was found; then there is no body
+    body        BLOB,             -- JSON, compressed by zlib
+    PRIMARY KEY (run, profile)
+) STRICT, WITHOUT ROWID;
+
+-- SHA-256 over a profile.
+CREATE TABLE run_profile_seal (
+    run      INTEGER NOT NULL,
+    profile  INTEGER NOT NULL,
+    sha256   BLOB    NOT NULL,
+    PRIMARY KEY (run, profile),
+    FOREIGN KEY (run, profile) REFERENCES run_profile
 ) STRICT, WITHOUT ROWID;
 
 

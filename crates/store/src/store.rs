@@ -5,7 +5,7 @@ mod transfer;
 use std::path::{Path, PathBuf};
 
 use lab::conformance::Conformance;
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
@@ -17,7 +17,7 @@ use crate::sealed::{
     damaged, insert_end, insert_run, insert_trial, sealed_end, sealed_run, sealed_trial,
 };
 use crate::table::{RUNS_MOST, Rows, TRIALS_MOST};
-use crate::{conformance, opening, run_rows, space, trial_rows};
+use crate::{conformance, opening, profiles, run_rows, space, trial_rows};
 
 pub use transfer::{Imported, Portion};
 
@@ -87,6 +87,7 @@ impl Store {
             insert_run(transaction, id, &rows)?;
             let mut checked = run.conformance.iter();
             checked.try_for_each(|found| conformance::insert(transaction, id.0, run, found))?;
+            run.profiles.iter().try_for_each(|it| profiles::insert(transaction, id.0, it))?;
             Ok(id)
         })
     }
@@ -96,6 +97,14 @@ impl Store {
         self.write(|transaction| {
             let record = run_record(transaction, run)?;
             conformance::insert(transaction, run.0, &record, found)
+        })
+    }
+
+    /// Stores a sampled trial.
+    pub fn keep_profile(&mut self, run: RunId, profile: &ProfileRecord) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            refuse_unknown(transaction, run)?;
+            profiles::insert(transaction, run.0, profile)
         })
     }
 
@@ -141,11 +150,12 @@ impl Store {
         })
     }
 
-    /// A run as it was begun, with the checks of its subjects that were stored since.
+    /// A run as it was begun, with the checks of its subjects and the profiles that were stored since.
     pub fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
         self.read(|connection| {
             let mut run = run_record(connection, id)?;
             run.conformance = conformance::read(connection, id.0, &run)?;
+            run.profiles = profiles::read(connection, id.0)?;
             Ok(run)
         })
     }

@@ -81,6 +81,16 @@ pub(crate) const CONFORMANCE: &[Table] = &[
     ]),
 ];
 
+/// A sampled trial. Owned by (run, profile).
+pub(crate) const PROFILE: &[Table] = &[Table {
+    owners: ["run", "profile"],
+    ..table(
+        "run_profile",
+        0,
+        &["subject", "workload", "point", "point_unit", "repeat", "wrong", "body"],
+    )
+}];
+
 /// How a run ended. Owned by (run).
 pub(crate) const END: &[Table] = &[table("run_end", 0, &["ended_unix_ms", "how", "kept"])];
 

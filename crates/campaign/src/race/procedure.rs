@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use lab::Refusal;
 use lab::experiment::{
-    Changed, Experiment, Flaw, Key, Pairs, Point, Promised, Quick, Required, Shape, Subjects,
-    Until, Wanted,
+    Changed, Experiment, Flaw, Key, Pairs, Point, Profiling, Promised, Quick, Required, Shape,
+    Subjects, Until, Wanted,
 };
 use lab::manner::Manner;
 use lab::schedule::Schedule;
@@ -53,6 +53,8 @@ pub struct Procedure {
     pub keep_alive: bool,
     /// Whether requests are sent in several forms.
     pub vary: bool,
+    /// Whether the sides are sampled after the rounds.
+    pub why: bool,
     pub manner: Manner,
     pub rounds: Option<u64>,
     pub until_percent: Option<f64>,
@@ -104,6 +106,7 @@ pub fn experiment(
         timeout: course.timeout,
         keep_alive: course.keep_alive,
         vary: course.vary,
+        why: course.why.then(Profiling::default),
         spin: load::Spin::Due,
         manners: vec![course.manner],
         conditions: Wanted { isolate: course.isolate, ..Wanted::default() },
@@ -148,6 +151,7 @@ fn refused(flaw: Flaw) -> Refusal {
         Key::Until => "--until",
         Key::Slices => "--slices",
         Key::Failures => "--max-failures",
+        Key::Why => "--why",
         Key::Subjects
         | Key::Workload
         | Key::Load

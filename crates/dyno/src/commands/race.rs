@@ -18,7 +18,7 @@ use super::gate::share;
 use super::report::{Shows, conclude};
 use crate::ceiling::{Ceiling, is_fixed};
 use crate::history::HistoryFlags;
-use crate::order::flags::ArrivingFlags;
+use crate::order::flags::{ArrivingFlags, WhyFlag};
 use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
@@ -92,6 +92,8 @@ pub(crate) struct RaceFlags {
     /// Also check how far the servers conform to the RFCs; a server that runs already must be on this machine
     #[arg(long)]
     check: bool,
+    #[command(flatten)]
+    why: WhyFlag,
     #[command(flatten)]
     at: SideFlags,
     #[command(flatten, next_help_heading = "What is kept")]

@@ -90,6 +90,7 @@ fn asked(
         timeout: *timeout,
         keep_alive: *keep_alive,
         vary: plan.order.asks.are_varied(),
+        why: false,
         // A load that is kept says in facts of its own what was spoken.
         manner: Manner::default(),
         rounds: Some(u64::from(flags.keeping.loads())),

@@ -10,7 +10,7 @@ use lab::experiment::{Change, Experiment, Subjects};
 use lab::manner::Protocol;
 use lab::subject::Subject;
 
-use super::flags::VaryFlag;
+use super::flags::{VaryFlag, WhyFlag};
 use super::http2::streams;
 use super::protocol::protocol;
 use crate::pattern::matches;
@@ -42,6 +42,8 @@ pub(crate) struct ChangeFlags {
     streams: Vec<NonZeroU16>,
     #[command(flatten)]
     varying: VaryFlag,
+    #[command(flatten)]
+    why: WhyFlag,
 }
 
 impl ChangeFlags {
@@ -68,6 +70,7 @@ impl ChangeFlags {
             changes.push(Change::Streams(self.streams.clone()));
         }
         changes.extend(self.varying.vary.then_some(Change::Varied));
+        changes.extend(self.why.why.then_some(Change::Why));
         if changes.is_empty() {
             return Ok(experiment);
         }
@@ -91,6 +94,7 @@ impl ChangeFlags {
             ("--protocol", !self.protocol.is_empty()),
             ("--streams", !self.streams.is_empty()),
             ("--vary", self.varying.vary),
+            ("--why", self.why.why),
         ];
         let given: Vec<&str> =
             flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();

@@ -186,6 +186,15 @@ pub(crate) struct VaryFlag {
 }
 
 // No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct WhyFlag {
+    /// After the measured rounds, sample each server under the same load: where the CPU time of an answer goes, and
+    /// what makes one server dearer than another
+    #[arg(long)]
+    pub(crate) why: bool,
+}
+
+// No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct OwnerFlag {
     /// The owner of the target agrees to the load; required unless it is on this machine or in a private network

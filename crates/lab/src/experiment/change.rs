@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Experiment, Flaw, Holds, Key, Point, Shape, Subjects};
+use super::{Experiment, Flaw, Holds, Key, Point, Profiling, Shape, Subjects};
 use crate::amounts;
 use crate::hold::usual_per_second;
 use crate::manner::{Manner, Protocol};
@@ -34,6 +34,8 @@ pub enum Change {
     Streams(Vec<NonZeroU16>),
     /// Requests in several forms.
     Varied,
+    /// Servers are sampled after the rounds.
+    Why,
 }
 
 impl Experiment {
@@ -60,6 +62,7 @@ impl Experiment {
                     return Key::Load.flaw("a connection that is held sends one request");
                 }
                 Change::Varied => self.vary = true,
+                Change::Why => self.why = Some(Profiling::default()),
             }
             let (flag, says) = change.words();
             self.changed.flags.push(flag);
@@ -227,6 +230,7 @@ impl Change {
                 (format!("--streams {}", values.join(",")), counted(&values, "stream"))
             }
             Change::Varied => ("--vary".into(), "requests in varied forms".into()),
+            Change::Why => ("--why".into(), "sampled after the rounds".into()),
         }
     }
 }

@@ -39,6 +39,7 @@ pub enum Key {
     Failures,
     History,
     Quick,
+    Why,
 }
 
 impl Key {
@@ -68,6 +69,10 @@ const SLICE: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::fr
 const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// A CPU's number is below this.
 const CPUS_MAX: usize = 65_536;
+/// Sampled trials of one server and load.
+const PROFILES_MAX: u32 = 100;
+/// Samples a second: more disturb what they sample.
+const HZ: RangeInclusive<u32> = 10..=4_000;
 /// Steps that last longer are a slip of the pen.
 const STEPS_MAX: Duration = Duration::from_secs(24 * 3_600);
 
@@ -107,6 +112,7 @@ impl Experiment {
         self.check_rounds()?;
         self.check_slices()?;
         self.check_manners()?;
+        self.check_why()?;
         match &self.pairs {
             None => {}
             Some(pairs) => check_pairs(pairs, &self.subjects)?,
@@ -297,6 +303,21 @@ impl Experiment {
                 Key::RepeatMax.flaw(format!("fewer than the minimum of {} (`repeat`)", self.repeat))
             }
             false => Ok(()),
+        }
+    }
+
+    /// What is sampled are the loads of a plan, at rates that a figure of CPU time is shown for.
+    fn check_why(&self) -> Result<(), Flaw> {
+        let Some(why) = self.why else { return Ok(()) };
+        if matches!(self.shape, Shape::Held(_)) || self.sought.is_some() {
+            return Key::Why.flaw("held connections and searches for a capacity are not sampled");
+        }
+        if !(1..=PROFILES_MAX).contains(&why.trials) {
+            return Key::Why.flaw(format!("from 1 to {PROFILES_MAX} sampled trials"));
+        }
+        match HZ.contains(&why.hz) {
+            true => Ok(()),
+            false => Key::Why.flaw("from 10 to 4000 samples a second"),
         }
     }
 

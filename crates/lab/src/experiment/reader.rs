@@ -18,7 +18,9 @@ use self::quick::QuickKeys;
 use self::search::SearchKeys;
 use super::change::manners;
 use super::check::CONNECTIONS_MAX;
-use super::{Changed, Experiment, Holds, Key, Point, Required, Shape, Subjects, Until, Wanted};
+use super::{
+    Changed, Experiment, Holds, Key, Point, Profiling, Required, Shape, Subjects, Until, Wanted,
+};
 use crate::amounts;
 use crate::figure::Figure;
 use crate::hold::usual_per_second;
@@ -45,6 +47,7 @@ struct File {
     #[serde(default)]
     quick: QuickKeys,
     history: Option<Spanned<String>>,
+    why: Option<Spanned<Profiling>>,
     #[serde(default)]
     columns: Vec<Spanned<String>>,
 }
@@ -171,6 +174,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         timeout,
         keep_alive: keys.keep_alive.unwrap_or(true),
         vary: false,
+        why: file.why.as_ref().map(|why| *why.get_ref()),
         // One setting for all servers, of which none is polled for because it answers soon: each answer that wakes a
         // sleeping lane costs its server some microseconds.
         spin: keys.spin.unwrap_or(load::Spin::Due),
@@ -255,6 +259,7 @@ impl File {
             Key::Quick => {
                 place_of(self.quick.points.as_ref()).or(place_of(self.quick.total.as_ref()))
             }
+            Key::Why => place_of(self.why.as_ref()),
             Key::Load => None,
         };
         found.or(Some(self.load.span()))

@@ -498,6 +498,7 @@ fn runs_are_of_one_group_if_they_measure_the_same() {
             .collect(),
         plan: Vec::new(),
         conformance: Vec::new(),
+        profiles: Vec::new(),
     };
     let sides = [("b.js", "default"), ("a.js", "default"), ("dyno's oracle", "reference")];
     assert_eq!(run("x", &[(REQUEST, "GET /")], &sides).group(), "x");

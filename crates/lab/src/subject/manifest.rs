@@ -16,6 +16,7 @@ use crate::amounts;
 use crate::build::BuildPlan;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
+use crate::probe::why;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
 
@@ -57,6 +58,7 @@ struct Manifest {
     passes: Vec<Spanned<String>>,
     chunked: Option<Spanned<String>>,
     probe: Option<Spanned<String>>,
+    stacks: Option<Spanned<String>>,
     ready: Option<Spanned<String>>,
     #[serde(default)]
     notes: String,
@@ -129,6 +131,7 @@ pub(super) fn subject(
         takes_chunks: reader.takes_chunks(manifest.chunked.as_ref())?,
         version: version.transpose()?,
         probe: probe.map(String::from),
+        dwarf_bytes: why::stacks(source, manifest.stacks.as_ref())?,
         ready: reader.ready(manifest.ready.as_ref())?,
         plan: BuildPlan {
             needs: reader.needs(&manifest.needs)?,

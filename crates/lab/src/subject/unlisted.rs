@@ -51,6 +51,7 @@ impl Subject {
             processes: Processes::Unstated,
             tier: Tier::Default,
             takes_chunks: true,
+            dwarf_bytes: None,
             speaks: Vec::new(),
             protocols: protocols.to_vec(),
             plan: BuildPlan::default(),

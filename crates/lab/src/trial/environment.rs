@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Candidate, Elsewhere, Launcher, Setup};
+use super::{Candidate, Elsewhere, Launcher, Sampling, Setup};
 use crate::arrival::Setback;
 use crate::build::program;
 use crate::command::{Placeholders, shown};
@@ -44,6 +44,8 @@ pub(crate) struct EnvironmentSetup<'a> {
     pub(crate) dataset: u64,
     /// Whether it is given files to serve; otherwise their folder is empty.
     pub(crate) has_files: bool,
+    /// What gives names to a runtime's functions, if those are sampled.
+    pub(crate) sampling: Option<&'a Sampling<'a>>,
 }
 
 /// The limits that make figures comparable.
@@ -59,7 +61,8 @@ impl<'a> Setup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
         let (launcher, address) = (self.launcher, self.address);
-        EnvironmentSetup { launcher, address, limits, dataset, has_files }
+        let sampling = self.sampling;
+        EnvironmentSetup { launcher, address, limits, dataset, has_files, sampling }
     }
 }
 
@@ -302,6 +305,9 @@ impl Environment {
             env.push(("DYNO_PROBE_SOCKET".into(), socket.display().to_string()));
             let period = WatchPlan::PERIOD.as_millis();
             env.push(("DYNO_PROBE_PERIOD_MS".into(), period.to_string()));
+        }
+        for (name, value) in environment_setup.sampling.iter().flat_map(|it| it.names_env()) {
+            add(&mut env, name, value);
         }
         let spec = Spec {
             env,

@@ -41,10 +41,14 @@ impl Trial<'_, '_> {
             );
             return Err(unable(says));
         }
-        let trial = Trial { workload: &workload, tls: tls.as_ref(), ..*self };
         let began = Instant::now();
         let port = is_here(site.address.ip()).then(|| site.address.port());
         let found = port.map_or(Vec::new(), processes);
+        let sampled = port
+            .filter(|_| !found.is_empty())
+            .and_then(|port| self.sampled_server(Box::new(move || processes(port)), None));
+        let trial =
+            Trial { workload: &workload, tls: tls.as_ref(), sampled: sampled.as_ref(), ..*self };
         if let Some(attendance) = self.attendance.filter(|_| !found.is_empty()) {
             let pids = found.clone();
             attendance.read_cpu(Box::new(move || cpu_ns_of(&pids)));

@@ -14,8 +14,10 @@ use crate::run::RunId;
 use crate::seal::{Seal, seal};
 use crate::sealed::{insert_end, insert_run, insert_trial, sealed_end, sealed_run, sealed_trial};
 use crate::store::Extent;
-use crate::table::{CONFORMANCE, DETAIL, END, RUN, SUMMARY};
-use crate::{conformance, conformance_rows, ledger, opening, run_rows, space, trial_rows};
+use crate::table::{CONFORMANCE, DETAIL, END, PROFILE, RUN, SUMMARY};
+use crate::{
+    conformance, conformance_rows, ledger, opening, profiles, run_rows, space, trial_rows,
+};
 
 /// What became of a run that was to be taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,14 +29,14 @@ pub enum Imported {
 }
 
 /// The seals' own tables, which no seal covers.
-const SEALS: [&str; 3] = ["trial_seal", "run_conformance_seal", "run_seal"];
+const SEALS: [&str; 4] = ["trial_seal", "run_profile_seal", "run_conformance_seal", "run_seal"];
 
 impl Store {
     /// Removes all that is kept of these runs, of all of them or of none. Their bytes are overwritten, too.
     pub fn remove(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
         self.write(|transaction| {
             transaction.execute_batch("PRAGMA secure_delete = ON")?;
-            let tables = [RUN, END, CONFORMANCE, SUMMARY, DETAIL].into_iter().flatten();
+            let tables = [RUN, END, CONFORMANCE, PROFILE, SUMMARY, DETAIL].into_iter().flatten();
             let tables: Vec<&str> = tables.map(|table| table.name).collect();
             for run in runs {
                 refuse_unknown(transaction, *run)?;
@@ -250,6 +252,17 @@ impl Copy<'_> {
             }
             conformance::insert_rows(self.target, [self.to.0, place as i64], &rows)?;
             conformance_rows::conformance(&entry.name, rows).map_err(damaged)?;
+        }
+        for number in profiles::numbers(self.source, self.from.0).map_err(there)? {
+            if portion.is_some() {
+                break;
+            }
+            let damaged = |says: String| damaged(format!("profile {number}: {says}"));
+            let owner = |run: RunId| [run.0, i64::from(number)];
+            let rows = profiles::sealed(self.source, owner(self.from));
+            let rows = rows.map_err(|fault| located(fault, &damaged, there))?;
+            profiles::insert_rows(self.target, owner(self.to), &rows)?;
+            profiles::profile(number, rows).map_err(damaged)?;
         }
         let planned: HashSet<u32> = record.plan.iter().map(|key| key.number).collect();
         for number in numbers(self.source, self.from).map_err(there)? {

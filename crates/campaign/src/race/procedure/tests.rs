@@ -16,6 +16,7 @@ fn course() -> Procedure {
         timeout: Duration::from_secs(5),
         keep_alive: true,
         vary: false,
+        why: false,
         manner: Manner::default(),
         rounds: Some(3),
         until_percent: None,

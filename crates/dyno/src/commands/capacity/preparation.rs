@@ -52,6 +52,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
         vary: flags.at.asking.varying.vary,
+        why: false,
         manner,
         rounds: Some(1),
         until_percent: None,

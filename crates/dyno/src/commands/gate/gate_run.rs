@@ -294,6 +294,7 @@ impl<'f> GateRun<'f> {
             timeout: terms.timeout,
             keep_alive: terms.keep_alive,
             vary: self.flags.at.asking.varying.vary,
+            why: false,
             manner: terms.manner,
             rounds: None,
             until_percent: None,

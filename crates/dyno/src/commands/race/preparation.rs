@@ -122,6 +122,7 @@ fn course(
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
         vary: flags.at.asking.varying.vary,
+        why: flags.why.why,
         manner,
         rounds: flags.rounds,
         until_percent: flags.until,

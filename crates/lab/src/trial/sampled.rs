@@ -1,0 +1,290 @@
+//! A trial that is sampled: beside its load, a thread takes samples of the server's stacks and then counts its system
+//! calls. Nothing else that the trial measures is used.
+
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use load::{CpuReader, Halt, Nanos, Recording};
+use machine::conditions::Cpus;
+use profile::{CallCounter, Calls, Method, Profile, Sampler, SamplerOrder, refusal, waited_ns};
+
+use super::Trial;
+use crate::command::Placeholders;
+use crate::plan::seed_of;
+use crate::probe::{Probe, Why};
+
+/// Samples are taken for so long, and then until there are enough of them, but no longer than `LONGEST`.
+const SHORTEST: Duration = Duration::from_secs(2);
+const ENOUGH: usize = 3_000;
+const LONGEST: Duration = Duration::from_secs(10);
+/// Then system calls are counted for so long.
+const CALLS: Duration = Duration::from_secs(1);
+/// A load that is sampled lasts so long at most: it ends when the samples do.
+pub const SAMPLED_LOAD: Duration = Duration::from_secs(15);
+/// A command that writes names has so long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a sampled trial is told, and what it leaves.
+#[derive(Debug)]
+pub struct Sampling<'a> {
+    pub probes: &'a [Probe],
+    pub hz: u32,
+    /// The profile, or why there is none; nothing until the trial has come so far.
+    pub found: Mutex<Option<Result<Profile, String>>>,
+}
+
+impl Sampling<'_> {
+    /// The variables that give names to a runtime's functions.
+    pub(super) fn names_env(&self) -> impl Iterator<Item = (String, String)> {
+        self.whys().flat_map(|why| why.env.clone())
+    }
+
+    /// What probes say of runtimes.
+    fn whys(&self) -> impl Iterator<Item = &Why> {
+        self.probes.iter().filter_map(|probe| probe.why.as_ref())
+    }
+}
+
+/// The server that is sampled: all that the sampler's thread needs.
+pub(super) struct SampledServer<'a> {
+    sampling: &'a Sampling<'a>,
+    /// Its processes now.
+    pids: Box<dyn Fn() -> Vec<u32> + Sync + 'a>,
+    /// The CPU time that it has used.
+    cpu: Mutex<Option<CpuReader>>,
+    /// The CPUs on which it runs.
+    cpus: Vec<usize>,
+    /// Its own folder: paths in names are said from here.
+    folder: String,
+    dwarf_bytes: Option<u32>,
+    warmup: Duration,
+    /// Of a server that works at a constant rate, no sample may always meet the same instant of its work.
+    phase: Duration,
+}
+
+impl std::fmt::Debug for SampledServer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SampledServer")
+    }
+}
+
+/// A profile without the answers of its time, which the load counts.
+struct Taken {
+    profile: Profile,
+    /// When samples were taken, and when calls were counted.
+    sampled: (Instant, Instant),
+    counted: (Instant, Instant),
+}
+
+impl<'a> Trial<'a, '_> {
+    /// What is sampled of these processes, if this trial is to be.
+    pub(super) fn sampled_server(
+        &self,
+        pids: Box<dyn Fn() -> Vec<u32> + Sync + 'a>,
+        cpu: Option<CpuReader>,
+    ) -> Option<SampledServer<'a>> {
+        let sampling = self.setup.sampling?;
+        let subject = self.candidate.subject;
+        let phase = seed_of(0x51e5, self.key) % (1_000_000_000 / u64::from(sampling.hz));
+        let own: Vec<usize> = self.setup.split.subject.iter().collect();
+        Some(SampledServer {
+            sampling,
+            pids,
+            cpu: Mutex::new(cpu),
+            // One that runs already may run anywhere.
+            cpus: match subject.serving.command() {
+                Some(_) => own,
+                None => Cpus::available().map_or(own, |cpus| cpus.iter().collect()),
+            },
+            folder: self.candidate.built.folder.display().to_string(),
+            dwarf_bytes: subject.dwarf_bytes,
+            warmup: self.setup.experiment.warmup,
+            phase: Duration::from_nanos(phase),
+        })
+    }
+}
+
+/// Loads, with samples beside the load where the trial is sampled.
+pub(super) fn beside_samples<T>(
+    server: Option<&SampledServer<'_>>,
+    stop: &Halt,
+    press: impl FnOnce() -> T,
+    recording: impl Fn(&T) -> Option<&Recording>,
+) -> T {
+    let Some(server) = server else { return press() };
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        let samples = scope.spawn(|| {
+            let taken = server.take(began, stop);
+            stop.ask();
+            taken
+        });
+        let pressed = press();
+        stop.ask();
+        let taken = samples.join().unwrap_or_else(|_| Err("the sampler failed".into()));
+        let found = taken.map(|taken| taken.with_answers(began, recording(&pressed)));
+        if let Ok(mut slot) = server.sampling.found.lock() {
+            *slot = Some(found);
+        }
+        pressed
+    })
+}
+
+impl SampledServer<'_> {
+    fn take(&self, began: Instant, stop: &Halt) -> Result<Taken, String> {
+        wait_until(began + self.warmup, stop)?;
+        let pids = (self.pids)();
+        let whys: Vec<&Why> = self.sampling.whys().collect();
+        let (dwarf_bytes, with_flags) = manner(&whys, &pids, self.dwarf_bytes);
+        let (cpus, hz) = (&self.cpus, self.sampling.hz);
+        let order = SamplerOrder { pids: &pids, cpus, hz, dwarf_bytes };
+        let mut sampler = Sampler::open(&order).map_err(|error| refusal(&error))?;
+        let failed = |error: std::io::Error| format!("samples: {error}");
+        let cpu_ns = || match self.cpu.lock().as_deref() {
+            Ok(Some(cpu)) => cpu(),
+            Ok(None) | Err(_) => machine::monitor::cpu_ns_of(&pids),
+        };
+        std::thread::sleep(self.phase);
+        let (cpu_before, waited_before) = (cpu_ns(), waited_ns(&pids));
+        sampler.start().map_err(failed)?;
+        let from = Instant::now();
+        while !is_enough(from.elapsed(), sampler.samples()) && !stop.is_asked() {
+            std::thread::sleep(sampler.period());
+            sampler.drain();
+        }
+        let until = Instant::now();
+        let (cpu_after, waited_after) = (cpu_ns(), waited_ns(&(self.pids)()));
+        sampler.stop().map_err(failed)?;
+        let counted_from = Instant::now();
+        let counter = CallCounter::open();
+        let counter = counter.inspect(|_| drop(wait_until(counted_from + CALLS, stop)));
+        let counted = (counted_from, Instant::now());
+        let calls = match counter {
+            Ok(counter) => counter.stop(&sampler).ok_or_else(|| {
+                "none was seen, as if dyno had other numbers for processes than the kernel"
+                    .to_owned()
+            }),
+            Err(error) => Err(match error.kind() {
+                std::io::ErrorKind::PermissionDenied => "only root may count them (CAP_BPF)".into(),
+                _ => format!("this kernel does not count them: {error}"),
+            }),
+        };
+        write_names(&whys, &pids);
+        let runtimes: Vec<profile::Runtime> = whys.iter().map(|why| why.runtime.clone()).collect();
+        let folded = sampler.folded(&runtimes, &self.folder);
+        let method: Method = sampler.method();
+        let profile = Profile {
+            method,
+            lines: folded.lines,
+            functions: folded.functions,
+            stacks: folded.stacks,
+            sampled_ns: until.duration_since(from).as_nanos() as u64,
+            cpu_ns: cpu_before
+                .zip(cpu_after)
+                .map_or(0, |(before, after)| after.saturating_sub(before)),
+            user_cpu_ns: None,
+            answers: 0,
+            waited_for_cpu_ns: waited_after.saturating_sub(waited_before),
+            lost: sampler.lost(),
+            calls: calls.map(|counts| Calls { answers: 0, counts }),
+            with_flags,
+        };
+        Ok(Taken { profile, sampled: (from, until), counted })
+    }
+}
+
+impl Taken {
+    /// With the answers that came meanwhile; none if the load recorded nothing.
+    fn with_answers(self, began: Instant, recording: Option<&Recording>) -> Profile {
+        let mut profile = self.profile;
+        let answers = |(from, until): (Instant, Instant)| {
+            let at = |instant: Instant| instant.duration_since(began).as_nanos() as Nanos;
+            recording.map_or(0.0, |recording| answered(recording, at(from), at(until)))
+        };
+        profile.answers = answers(self.sampled).round() as u64;
+        if let Ok(calls) = &mut profile.calls {
+            calls.answers = answers(self.counted).round() as u64;
+        }
+        profile
+    }
+}
+
+/// Correct answers between two instants of a load's clock; of a window that is cut, its share of the time.
+fn answered(recording: &Recording, from: Nanos, until: Nanos) -> f64 {
+    let share = |window: &load::Window| {
+        let inside = window.until.min(until).saturating_sub(window.from.max(from));
+        let length = window.until.saturating_sub(window.from).max(1);
+        window.correct as f64 * inside as f64 / length as f64
+    };
+    recording.windows.iter().map(share).sum()
+}
+
+fn is_enough(elapsed: Duration, samples: usize) -> bool {
+    LONGEST <= elapsed || SHORTEST <= elapsed && ENOUGH <= samples
+}
+
+fn wait_until(instant: Instant, stop: &Halt) -> Result<(), String> {
+    while !stop.is_asked() {
+        match instant.checked_duration_since(Instant::now()) {
+            None => return Ok(()),
+            Some(left) => std::thread::sleep(left.min(Duration::from_millis(20))),
+        }
+    }
+    Err("the load ended before its samples".into())
+}
+
+/// How the stacks of these processes are followed, and whether a variable gave them names.
+fn manner(whys: &[&Why], pids: &[u32], of_subject: Option<u32>) -> (Option<u32>, bool) {
+    let names: Vec<String> = pids.iter().filter_map(|pid| profile::executable(*pid)).collect();
+    let is_meant = |why: &&&Why| names.iter().any(|name| why.runtime.is_named(name));
+    let meant: Vec<&&Why> = whys.iter().filter(is_meant).collect();
+    let dwarf_bytes = meant.iter().filter_map(|why| why.dwarf_bytes).chain(of_subject).max();
+    (dwarf_bytes, meant.iter().any(|why| !why.env.is_empty()))
+}
+
+/// Lets runtimes write the names of what they compiled; one that cannot has fewer names.
+fn write_names(whys: &[&Why], pids: &[u32]) {
+    for pid in pids {
+        let Some(name) = profile::executable(*pid) else { continue };
+        for why in whys.iter().filter(|why| why.runtime.is_named(&name)) {
+            let Some(command) = &why.before_end else { continue };
+            let number = pid.to_string();
+            let words = command.fill_known(Placeholders { known: &[("pid", &number)] });
+            let mut command = Command::new(&words[0]);
+            command
+                .args(&words[1..])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            // As the server's user: what it writes is that user's file.
+            if let (Ok(facts), true) =
+                (std::fs::metadata(format!("/proc/{pid}")), rustix::process::geteuid().is_root())
+            {
+                command.uid(facts.uid()).gid(facts.gid());
+            }
+            let Ok(mut child) = command.spawn() else { continue };
+            let until = Instant::now() + PATIENCE;
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_end_when_there_are_enough_and_never_before_two_seconds() {
+        assert!(!is_enough(Duration::from_millis(1_999), 100_000));
+        assert!(is_enough(Duration::from_secs(2), ENOUGH));
+        assert!(!is_enough(Duration::from_secs(9), ENOUGH - 1));
+        assert!(is_enough(LONGEST, 0));
+    }
+}

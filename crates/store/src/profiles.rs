@@ -1,0 +1,132 @@
+//! Sampled trials of a run: stored one by one after its trials, each under a seal of its own.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use lab::record::ProfileRecord;
+use profile::Profile;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use crate::cell::row;
+use crate::error::Fault;
+use crate::ledger;
+use crate::run_rows::{key, key_row};
+use crate::seal::seal;
+use crate::table::{PROFILE, Rows};
+
+/// The profiles of one run: more than the sampled trials of any experiment.
+const MOST: usize = 100_000;
+/// A profile is never longer when it is no longer compressed.
+const LONGEST: u64 = 32 << 20;
+
+pub(crate) fn insert(
+    transaction: &Transaction<'_>,
+    run: i64,
+    record: &ProfileRecord,
+) -> Result<(), Fault> {
+    insert_rows(transaction, [run, i64::from(record.key.number)], &rows(record))
+}
+
+/// Inserts the rows of a profile, and seals them.
+pub(crate) fn insert_rows(
+    connection: &Connection,
+    owner: [i64; 2],
+    rows: &Rows,
+) -> Result<(), Fault> {
+    ledger::insert(connection, &owner, PROFILE, rows)?;
+    let sql = "INSERT INTO run_profile_seal (run, profile, sha256) VALUES (?1, ?2, ?3)";
+    connection.execute(sql, (owner[0], owner[1], seal(&owner, PROFILE, rows)))?;
+    Ok(())
+}
+
+/// The profiles of a run. A damaged one is reported in its place.
+pub(crate) fn read(connection: &Connection, run: i64) -> Result<Vec<ProfileRecord>, Fault> {
+    let mut all = Vec::new();
+    for number in numbers(connection, run)? {
+        let read = sealed(connection, [run, i64::from(number)]);
+        match read.and_then(|rows| profile(number, rows).map_err(Fault::Damaged)) {
+            Ok(profile) => all.push(profile),
+            Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
+                return Err(Fault::Damaged(format!("run {run}: profile {number}: {says}")));
+            }
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(all)
+}
+
+/// The numbers of the profiles that were stored.
+pub(crate) fn numbers(connection: &Connection, run: i64) -> Result<Vec<u32>, Fault> {
+    let sql = "SELECT profile FROM run_profile_seal WHERE run = ?1
+               UNION SELECT profile FROM run_profile WHERE run = ?1 ORDER BY profile";
+    let mut statement = connection.prepare_cached(sql)?;
+    let numbers = statement.query_map([run], |row| row.get(0))?;
+    let numbers: Vec<u32> = numbers.take(MOST + 1).collect::<Result<_, _>>()?;
+    match numbers.len() {
+        0..=MOST => Ok(numbers),
+        _ => Err(Fault::TooMuch(format!("run {run}: more than {MOST} profiles"))),
+    }
+}
+
+/// The rows of a profile; they are those that were sealed.
+pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Rows, Fault> {
+    let sql = "SELECT sha256 FROM run_profile_seal WHERE run = ?1 AND profile = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let sealed: Option<Vec<u8>> = statement.query_row(owner, |row| row.get(0)).optional()?;
+    let rows = ledger::read(connection, &owner, PROFILE)?;
+    match sealed.as_deref() == Some(&seal(&owner, PROFILE, &rows)[..]) {
+        true => Ok(rows),
+        false => Err(Fault::Damaged("its rows are not those that were sealed".to_string())),
+    }
+}
+
+fn rows(record: &ProfileRecord) -> Rows {
+    let mut row = key_row(&record.key);
+    let (wrong, body) = match &record.found {
+        Ok(profile) => (None, Some(packed(profile))),
+        Err(wrong) => (Some(wrong.clone()), None),
+    };
+    row.extend(row![wrong, body]);
+    let mut rows = Rows::default();
+    rows.add("run_profile", row);
+    rows
+}
+
+/// The profile that is read from these rows.
+pub(crate) fn profile(number: u32, mut rows: Rows) -> Result<ProfileRecord, String> {
+    let mut row = rows.take_one("run_profile")?.ok_or("run_profile: no row")?;
+    let key = key(number, &mut row)?;
+    let (wrong, body) = (row.next::<Option<String>>()?, row.next::<Option<Vec<u8>>>()?);
+    let found = match (wrong, body) {
+        (Some(wrong), None) => Err(wrong),
+        (None, Some(body)) => Ok(unpacked(&body)?),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err("run_profile: a body, or why there is none".into());
+        }
+    };
+    Ok(ProfileRecord { key, found })
+}
+
+fn packed(profile: &Profile) -> Vec<u8> {
+    let text = serde_json::to_vec(profile).expect("our own values can be written as JSON");
+    let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+    let written = packer.write_all(&text).and_then(|()| packer.finish());
+    written.expect("memory takes what is written to it")
+}
+
+fn unpacked(bytes: &[u8]) -> Result<Profile, String> {
+    let mut text = Vec::new();
+    let read = ZlibDecoder::new(bytes).take(LONGEST + 1).read_to_end(&mut text);
+    read.map_err(|error| format!("its body cannot be unpacked: {error}"))?;
+    if LONGEST < text.len() as u64 {
+        return Err(format!("its body has more than {LONGEST} bytes"));
+    }
+    let profile: Profile = serde_json::from_slice(&text)
+        .map_err(|error| format!("its body cannot be read: {error}"))?;
+    match profile.is_sound() {
+        true => Ok(profile),
+        false => Err("its body has a stack with a line or a function that it does not name".into()),
+    }
+}
