@@ -2,6 +2,7 @@
 //! of the measured rounds in, µs an answer by line and function out. Samples say only which share of the time a line
 //! has; the time itself is that of the rounds, in which nothing was sampled.
 
+mod amount;
 mod difference;
 mod doubts;
 mod leading;
@@ -9,7 +10,7 @@ mod sampling;
 mod server;
 mod spread;
 
-use profile::{Line, Method, Profile, Side};
+use profile::{Line, Method, Profile};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,12 +20,9 @@ use server::Server;
 pub use doubts::{ProfileDoubt, profile_doubts_table};
 
 /// How many sampled trials a server has: the least at which a function of 4 µs, in a server of 20, is named in at least
-/// 18 of 20 comparisons with one in which it costs 1 µs more. The tests have the table. What a function of 8 µs needs are
+/// 18 of 20 comparisons with one in which it costs 1 µs more. The tests have the table. What a function of 8 µs needs is
 /// more measured rounds: there their spread is what hides 1 µs.
 pub const SAMPLED_TRIALS: usize = 6;
-
-/// So many of a server's functions are listed, the dearest first.
-const FUNCTIONS_MAX: usize = 100;
 
 /// A server with what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -43,22 +41,42 @@ pub struct Explanation {
     pub difference: Option<Differences>,
 }
 
+/// µs of CPU time an answer; of a difference, the second server's minus the first's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Micros {
+    pub us: f64,
+    /// lower end of its interval; null where a single round was measured
+    pub low_us: Option<f64>,
+    /// its upper end
+    pub high_us: Option<f64>,
+    /// the probability that the interval does not hold the true value: 0.05, and less where it decides one of many
+    pub outside: f64,
+}
+
+/// The sums of the lines of each side.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Sides {
+    pub program: Micros,
+    pub kernel: Micros,
+    pub not_named: Micros,
+}
+
 /// Where the CPU time of a server's answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ServerCosts {
     pub server: String,
     /// all CPU time of an answer, as the rounds measured it
-    pub cpu: Cost,
-    pub sides: Vec<SideCost>,
-    /// each line of a side, the dearest first
+    pub cpu: Micros,
+    pub sides: Sides,
+    /// each line, by side, the dearest first
     pub lines: Vec<LineCost>,
-    /// functions with all that they call, the dearest first
+    /// the functions that cost most with all that they call, at most a hundred, the dearest first
     pub functions: Vec<FunctionCost>,
     /// null where none could be counted
     pub calls: Option<CallRates>,
     /// why no system calls were counted
     pub calls_unknown: Option<String>,
-    /// µs that threads which were ready to run waited for a CPU, in the sampled trials; null without an answer
+    /// µs an answer that threads which were ready to run waited for a CPU, in the sampled trials
     pub waited_for_cpu_us: Option<f64>,
     /// CPU time of an answer in the sampled trials, µs
     pub sampled_cpu_us: Option<f64>,
@@ -66,38 +84,22 @@ pub struct ServerCosts {
     pub samples: u64,
     /// how its first trial was sampled; null without a trial
     pub method: Option<Method>,
-    /// the share of the CPU time that has no name
+    /// the share of the samples that has no name
     pub nameless: f64,
     pub doubts: Vec<ProfileDoubt>,
-}
-
-/// CPU time of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Cost {
-    pub us: f64,
-    /// lower end of its 95 % interval; null where a single round was measured
-    pub low_us: Option<f64>,
-    /// its upper end
-    pub high_us: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SideCost {
-    pub side: Side,
-    pub cpu: Cost,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LineCost {
     pub line: Line,
-    pub cpu: Cost,
+    pub cpu: Micros,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionCost {
     pub name: String,
     /// of the function and all that it calls; a recursive one counts once
-    pub cpu: Cost,
+    pub cpu: Micros,
 }
 
 /// System calls of an answer.
@@ -117,8 +119,8 @@ pub struct CallRate {
 /// What the second server costs more than the first.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Differences {
-    pub cpu: Gap,
-    pub sides: Vec<SideGap>,
+    pub cpu: Micros,
+    pub sides: Sides,
     /// all lines of both, the largest difference first
     pub lines: Vec<LineGap>,
     /// functions that are shown to differ, the largest difference first
@@ -126,31 +128,13 @@ pub struct Differences {
     /// how many functions were judged: those whose difference could be large enough
     pub functions_judged: usize,
     /// the part of the difference outside of all functions that are leading
-    pub rest: Gap,
-}
-
-/// A difference in CPU time of an answer: the second server's minus the first's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Gap {
-    pub us: f64,
-    /// lower end of its interval; null where a server has a single round
-    pub low_us: Option<f64>,
-    /// its upper end
-    pub high_us: Option<f64>,
-    /// the probability that the interval does not hold the true difference: 0.05, and less where it decides one of many
-    pub outside: f64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SideGap {
-    pub side: Side,
-    pub gap: Gap,
+    pub rest: Micros,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LineGap {
     pub line: Line,
-    pub gap: Gap,
+    pub gap: Micros,
     /// among all lines; its interval says so
     pub is_shown: bool,
 }
@@ -158,7 +142,7 @@ pub struct LineGap {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionGap {
     pub name: String,
-    pub gap: Gap,
+    pub gap: Micros,
     /// the difference is not that of leading functions which it calls
     pub is_leading: bool,
 }
@@ -172,7 +156,7 @@ pub fn explain(sampled: &[Sampled<'_>]) -> Explanation {
     let servers: Vec<Server<'_>> =
         sampled.iter().map(|server| Server::of(server, hides_kernel)).collect();
     let difference = match servers.as_slice() {
-        [a, b] if a.has_samples() && b.has_samples() => Some(Differences::between(a, b)),
+        [a, b] if a.has_samples() && b.has_samples() => Some(Differences::between([a, b])),
         _ => None,
     };
     Explanation { servers: servers.iter().map(Server::costs).collect(), difference }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use profile::{Line, Profile, Side};
+use profile::{Profile, Side};
 
-use super::sampling::{Blocks, Sampling};
+use super::amount::{Amount, Variance};
+use super::sampling::Sampling;
 use super::spread::Spread;
 use super::{
-    CallRate, CallRates, Cost, FUNCTIONS_MAX, FunctionCost, LineCost, Sampled, ServerCosts,
-    SideCost, doubts,
+    CallRate, CallRates, FunctionCost, LineCost, Micros, Sampled, ServerCosts, Sides, doubts,
 };
 use crate::difference::ALPHA;
 use crate::student;
 
-/// The sides, in the order of the table.
-pub(super) const SIDES: [Side; 3] = [Side::Program, Side::Kernel, Side::NotNamed];
+/// So many of a server's functions are listed.
+const FUNCTIONS_MAX: usize = 100;
 
 /// A server whose samples are counted.
 pub(super) struct Server<'p> {
@@ -23,40 +23,11 @@ pub(super) struct Server<'p> {
     spread: Spread,
 }
 
-/// µs of an answer, and what they are uncertain by.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Amount {
-    pub(super) us: f64,
-    /// The share's, and that of the measured mean; none where a single round was measured.
-    pub(super) errors: Option<[Variance; 2]>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Variance {
-    pub(super) variance: f64,
-    pub(super) freedom: f64,
-}
-
-impl Variance {
-    /// The standard error of a sum of these, and its degrees of freedom after Welch and Satterthwaite.
-    pub(super) fn together(parts: &[Variance]) -> (f64, f64) {
-        let sum: f64 = parts.iter().map(|part| part.variance).sum();
-        let squares: f64 = parts.iter().map(|part| part.variance.powi(2) / part.freedom).sum();
-        (sum.sqrt(), if 0.0 < squares { sum.powi(2) / squares } else { 1.0 })
-    }
-}
-
-impl Amount {
-    fn cost(self) -> Cost {
-        let half = self.errors.map(|errors| {
-            let (error, freedom) = Variance::together(&errors);
-            student::point(ALPHA, freedom) * error
-        });
-        Cost {
-            us: self.us,
-            low_us: half.map(|half| (self.us - half).max(0.0)),
-            high_us: half.map(|half| self.us + half),
-        }
+impl Sides {
+    pub(super) fn of(micros: impl Fn(Side) -> Micros) -> Sides {
+        let [program, kernel, not_named] =
+            [Side::Program, Side::Kernel, Side::NotNamed].map(micros);
+        Sides { program, kernel, not_named }
     }
 }
 
@@ -77,23 +48,23 @@ impl<'p> Server<'p> {
         if 0.0 < whole { blocks.iter().sum::<f64>() / whole } else { 0.0 }
     }
 
-    /// All CPU time of an answer.
-    pub(super) fn whole(&self) -> Amount {
-        self.amount(&self.sampling.total)
-    }
-
     /// What these samples stand for.
     pub(super) fn amount(&self, blocks: &[f64]) -> Amount {
         let (whole_us, share) = (self.sampled.measured.value, self.share(blocks));
-        let of_share = Variance {
-            variance: whole_us.powi(2) * self.spread.variance(blocks, &self.sampling.total),
-            freedom: self.spread.freedom,
-        };
         let errors = self.measured_error().map(|error| {
-            let variance = (share * error).powi(2);
-            [of_share, Variance { variance, freedom: self.sampled.measured.rounds as f64 - 1.0 }]
+            let of_share = whole_us.powi(2) * self.spread.variance(blocks, &self.sampling.total);
+            let rounds = self.sampled.measured.rounds as f64;
+            vec![
+                Variance { variance: of_share, freedom: self.spread.freedom },
+                Variance { variance: (share * error).powi(2), freedom: rounds - 1.0 },
+            ]
         });
         Amount { us: whole_us * share, errors }
+    }
+
+    fn cost(&self, blocks: &[f64]) -> Micros {
+        let found = self.amount(blocks).micros(ALPHA);
+        Micros { low_us: found.low_us.map(|low| low.max(0.0)), ..found }
     }
 
     /// The standard error of the measured mean, from its interval.
@@ -114,13 +85,19 @@ impl<'p> Server<'p> {
         let sampled_cpu_us = us_an_answer(|trial| trial.cpu_ns);
         let nameless = self.share(&self.sampling.of_side(Side::NotNamed));
         let calls = calls(trials);
+        let mut why_unknown = trials.iter().filter_map(|trial| trial.calls.as_ref().err());
         ServerCosts {
             server: server.into(),
-            cpu: Cost { us: measured.value, low_us: measured.low, high_us: measured.high },
-            sides: SIDES.map(|side| self.side_cost(side)).into(),
+            cpu: Micros {
+                us: measured.value,
+                low_us: measured.low,
+                high_us: measured.high,
+                outside: ALPHA,
+            },
+            sides: Sides::of(|side| self.cost(&self.sampling.of_side(side))),
             lines: self.line_costs(),
             functions: self.function_costs(),
-            calls_unknown: if calls.is_some() { None } else { why_unknown(trials) },
+            calls_unknown: if calls.is_some() { None } else { why_unknown.next().cloned() },
             calls,
             waited_for_cpu_us: us_an_answer(|trial| trial.waited_for_cpu_ns),
             sampled_cpu_us,
@@ -132,16 +109,11 @@ impl<'p> Server<'p> {
         }
     }
 
-    fn side_cost(&self, side: Side) -> SideCost {
-        SideCost { side, cpu: self.amount(&self.sampling.of_side(side)).cost() }
-    }
-
     fn line_costs(&self) -> Vec<LineCost> {
-        let cost = |(line, blocks): (&Line, &Blocks)| LineCost {
-            line: line.clone(),
-            cpu: self.amount(blocks).cost(),
-        };
-        let mut costs: Vec<LineCost> = self.sampling.lines.iter().map(cost).collect();
+        let lines = self.sampling.lines.iter();
+        let mut costs: Vec<LineCost> = lines
+            .map(|(line, blocks)| LineCost { line: line.clone(), cpu: self.cost(blocks) })
+            .collect();
         costs.sort_by(|one, other| {
             one.line.side.cmp(&other.line.side).then(other.cpu.us.total_cmp(&one.cpu.us))
         });
@@ -149,22 +121,17 @@ impl<'p> Server<'p> {
     }
 
     fn function_costs(&self) -> Vec<FunctionCost> {
-        let blocks = self.sampling.by_function();
-        let mut costs: Vec<FunctionCost> = self
-            .sampling
-            .functions
-            .iter()
-            .zip(blocks)
-            .map(|(name, blocks)| FunctionCost {
-                name: (*name).into(),
-                cpu: self.amount(&blocks).cost(),
-            })
-            .collect();
-        costs.sort_by(|one, other| {
-            other.cpu.us.total_cmp(&one.cpu.us).then_with(|| one.name.cmp(&other.name))
+        let functions = self.sampling.functions.iter().zip(self.sampling.by_function());
+        let mut dearest: Vec<(&str, f64, Vec<f64>)> =
+            functions.map(|(name, blocks)| (*name, self.share(&blocks), blocks)).collect();
+        dearest.sort_by(|(name, share, _), (other_name, other, _)| {
+            other.total_cmp(share).then(name.cmp(other_name))
         });
-        costs.truncate(FUNCTIONS_MAX);
-        costs
+        let cost = |(name, _, blocks): (&str, f64, Vec<f64>)| FunctionCost {
+            name: name.into(),
+            cpu: self.cost(&blocks),
+        };
+        dearest.into_iter().take(FUNCTIONS_MAX).map(cost).collect()
     }
 }
 
@@ -176,18 +143,12 @@ fn calls(trials: &[Profile]) -> Option<CallRates> {
     for (name, count) in counted().flat_map(|calls| &calls.counts) {
         *counts.entry(name).or_default() += count;
     }
-    let total = counts.values().sum::<u64>() as f64 / answers as f64;
-    let mut by_name: Vec<CallRate> = counts
-        .into_iter()
-        .map(|(name, count)| CallRate {
-            name: name.into(),
-            per_answer: count as f64 / answers as f64,
-        })
-        .collect();
+    let rate = |(name, count): (&str, u64)| CallRate {
+        name: name.into(),
+        per_answer: count as f64 / answers as f64,
+    };
+    let mut by_name: Vec<CallRate> = counts.into_iter().map(rate).collect();
+    let total = by_name.iter().map(|call| call.per_answer).sum();
     by_name.sort_by(|one, other| other.per_answer.total_cmp(&one.per_answer));
     (0 < answers).then_some(CallRates { total, by_name })
-}
-
-fn why_unknown(trials: &[Profile]) -> Option<String> {
-    trials.iter().find_map(|trial| trial.calls.as_ref().err()).cloned()
 }

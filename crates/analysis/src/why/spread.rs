@@ -54,6 +54,9 @@ impl Spread {
     /// The variance of a share, which so many of the samples in each block have.
     pub(super) fn variance(self, blocks: &[f64], total: &[f64]) -> f64 {
         let (part, whole) = (blocks.iter().sum::<f64>(), total.iter().sum::<f64>());
+        if whole == 0.0 {
+            return 0.0;
+        }
         // A share of which no sample was seen is not known to be 0.
         let share = ((part + 0.5) / (whole + 1.0)).min(1.0);
         let factor = self.factor.max(self.moderated(blocks, total)).max(bursts(blocks, total));
