@@ -37,6 +37,7 @@ mod unmet;
 mod unresumed;
 mod until;
 mod verdict;
+pub mod why;
 mod worth;
 
 pub use alarm::Alarm;

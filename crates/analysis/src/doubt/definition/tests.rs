@@ -19,6 +19,7 @@ fn the_page_is_that_of_the_definitions() {
     let page = std::fs::read_to_string(path).unwrap();
     let page = with_table(&page, "\n## Doubts\n", &doubts_table());
     let page = with_table(&page, "\n## Remarks about a table\n", &crate::remarks_table());
+    let page = with_table(&page, "\n## Doubts of a profile\n", &crate::why::profile_doubts_table());
     expect_file!["../../../../../docs/validity.md"].assert_eq(&page);
 }
 
