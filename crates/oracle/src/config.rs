@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::burn::Burns;
 use crate::dataset::Dataset;
 use crate::delays::{Delay, Stall};
 use crate::faults::Fault;
@@ -36,6 +37,10 @@ pub struct Config {
     /// The share of requests that have the fault, or of connections for a fault that affects these. A
     /// fault of the listener itself is always present.
     pub fault_rate: f64,
+    /// What is burnt for each answer, but for refusals and 503 beyond the limit of the rate.
+    pub burns: Burns,
+    /// How many system calls without any use are made for each of them.
+    pub calls: u32,
     /// Whether each answer carries `x-oracle-delay-ns`: from reading the request off the socket to writing the answer.
     pub tell_delay: bool,
     /// What a bare `GET /` answers.
@@ -75,6 +80,8 @@ impl Default for Config {
             stall: None,
             fault: None,
             fault_rate: 1.0,
+            burns: Burns::default(),
+            calls: 0,
             tell_delay: false,
             root: Root::Empty,
             dataset: None,

@@ -186,6 +186,7 @@ impl Play {
 
     fn answer(&mut self, ask: Option<Ask>, change: Change, state: &mut ThreadState, now_ns: u64) {
         let Some(ask) = ask else { return };
+        state.burn();
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
         let reply = state.config().reply.clone();
         let mut answer = Answer::chosen(reply.as_deref(), &head, &ask.content, state.config());

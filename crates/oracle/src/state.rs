@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Config;
+use crate::burn::{BurnTruth, Plan};
 use crate::date::imf_fixdate;
 use crate::delays::Delay;
 use crate::dice::Dice;
@@ -29,6 +30,8 @@ const STREAMS_MAX: usize = 10_000_000;
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) secured: Option<Secured>,
+    /// What is burnt for each answer.
+    pub(crate) plan: Plan,
     pub(crate) started_ns: u64,
     /// The threads, in order, once all of them run: a room spans all of them.
     pub(crate) threads: OnceLock<Vec<ThreadHandle>>,
@@ -50,6 +53,7 @@ impl Shared {
                 .and_then(|queue| Servers::new(&queue, config.stall).ok())
                 .map(Mutex::new),
             bucket: config.rate_limit.and_then(|limit| Bucket::new(limit).ok()).map(Mutex::new),
+            plan: Plan::of(&config),
             config,
             secured,
             started_ns: now_ns(),
@@ -130,6 +134,8 @@ pub(crate) struct ThreadState {
     pub(crate) index: usize,
     pub(crate) dice: Dice,
     pub(crate) books: Truth,
+    /// Answers for which something may have been burnt.
+    pub(crate) burnt: u64,
     /// The streams whose times are known, if they are to be kept.
     pub(crate) streams: Vec<StreamTimes>,
     /// Instants at which connections want their turn. A connection that is gone leaves its entries here.
@@ -148,6 +154,7 @@ impl ThreadState {
     pub(crate) fn new(shared: Arc<Shared>, index: usize) -> ThreadState {
         let mut books = Truth::new();
         books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
+        books.burns = BurnTruth::of(&shared.config.burns);
         // Each thread throws its own dice, with seeds that an odd stride keeps apart.
         let seed =
             shared.config.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -156,6 +163,7 @@ impl ThreadState {
             index,
             dice: Dice::seeded(seed),
             books,
+            burnt: 0,
             streams: Vec::new(),
             timers: BinaryHeap::new(),
             for_the_room: Vec::new(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
 
+use crate::burn::BurnTruth;
 use crate::spans::written;
 
 /// What an oracle did from its start until now, over all its threads.
@@ -35,6 +36,10 @@ pub struct Truth {
     pub limited: u64,
     /// Scripted faults begun.
     pub faults: u64,
+    /// What each function of `--burn` took.
+    pub burns: Vec<BurnTruth>,
+    /// System calls of `--calls`.
+    pub getppid_calls: u64,
     /// Bytes read from peers.
     #[serde(rename = "received_bytes")]
     pub bytes_in: u64,
@@ -114,6 +119,8 @@ impl Truth {
             spread_skipped: 0,
             limited: 0,
             faults: 0,
+            burns: Vec::new(),
+            getppid_calls: 0,
             bytes_in: 0,
             bytes_out: 0,
             connections: 0,
@@ -143,6 +150,11 @@ impl Truth {
         self.spread_skipped += other.spread_skipped;
         self.limited += other.limited;
         self.faults += other.faults;
+        match self.burns.is_empty() {
+            true => self.burns.clone_from(&other.burns),
+            false => self.burns.iter_mut().zip(&other.burns).for_each(|(sum, it)| sum.add(it)),
+        }
+        self.getppid_calls += other.getppid_calls;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
         self.connections += other.connections;
@@ -200,6 +212,13 @@ impl fmt::Display for Truth {
         }
         if self.faults > 0 {
             writeln!(f, "faults       {}", self.faults)?;
+        }
+        for BurnTruth { function, calls, timed, mean_ns } in &self.burns {
+            let mean = written(Duration::from_nanos(mean_ns.max(0.0).round() as u64));
+            writeln!(f, "{function:<13}{mean}, mean of {timed} of {calls} calls")?;
+        }
+        if self.getppid_calls > 0 {
+            writeln!(f, "getppid      {}", self.getppid_calls)?;
         }
         if let Some(queue) = &self.queue {
             writeln!(f, "queue        {queue}")?;
@@ -274,6 +293,9 @@ mod tests {
         thread.requests = 3;
         thread.resources = vec![("hello", 2), ("poll", 0), ("refused", 1)];
         thread.served_ns.record_n(2_000_000, 2).unwrap();
+        let burn = BurnTruth { function: "parse", calls: 64, timed: 1, mean_ns: 8_123.0 };
+        thread.burns = vec![burn];
+        thread.getppid_calls = 4;
         truth.add(&thread);
         truth.add(&thread);
         truth.elapsed = Duration::from_secs(5);
@@ -289,6 +311,8 @@ mod tests {
               hello      4
               refused    2
             answers      0
+            parse        8.12 µs, mean of 2 of 128 calls
+            getppid      8
             queue        2 servers, seed 7, speed 0.9600, collapsed after 1.50 s
             bytes        0 in, 0 out
             connections  0, open 0, at most 0

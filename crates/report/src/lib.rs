@@ -14,6 +14,7 @@ pub mod document;
 pub mod dry_run;
 pub mod early_end;
 mod evidence;
+pub mod flame;
 pub mod gate;
 mod glossary;
 mod grid;

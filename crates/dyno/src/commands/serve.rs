@@ -14,7 +14,7 @@ use std::thread;
 use clap::Args;
 use lab::amounts;
 use oracle::{
-    Config, Dataset, Delay, Fault, Files, Listen, Oracle, Reply, Root, Stall, StartError,
+    Burns, Config, Dataset, Delay, Fault, Files, Listen, Oracle, Reply, Root, Stall, StartError,
 };
 use requests::file;
 
@@ -59,6 +59,13 @@ pub(crate) struct ServeFlags {
     /// List the faults and stop
     #[arg(long)]
     list_faults: bool,
+    /// Burn CPU time for each answer in functions of these names: parse:8us,render:4us; parse:5ms/1000 is for one answer
+    /// in 1,000. There are parse, render, collect, route, encode, decode, hash and sort
+    #[arg(long, value_name = "NAME:TIME,...")]
+    burn: Option<Burns>,
+    /// Make so many system calls (getppid) more for each answer
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    calls: u32,
     /// Send each answer's true delay in the header field x-oracle-delay-ns
     #[arg(long)]
     tell_delay: bool,
@@ -193,6 +200,8 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         stall: flags.stall,
         fault: flags.fault,
         fault_rate: flags.fault_rate,
+        burns: flags.burn.clone().unwrap_or_default(),
+        calls: flags.calls,
         tell_delay: flags.tell_delay,
         root: flags.root,
         reply: flags.reply.as_deref().map(reply).transpose()?,

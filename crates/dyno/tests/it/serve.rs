@@ -99,6 +99,25 @@ fn a_data_set_is_listed_in_forms_that_take_turns() {
 }
 
 #[test]
+fn what_is_burnt_for_an_answer_is_counted_and_timed() {
+    let burns = ["--burn", "parse:50us,sort:0us,hash:60us/64", "--calls", "3"];
+    let truth = served(&[&["--listen", "127.0.0.1:0", "--json"], &burns[..]].concat(), |url| {
+        load(&format!("{url}/hello"), &["-n", "200", "-c", "1"]);
+    });
+    let truth: Value = serde_json::from_str(&truth).unwrap();
+    let counted = |at: usize| {
+        let burn = &truth["burns"][at];
+        (burn["function"].as_str().unwrap(), burn["calls"].as_u64(), burn["timed"].as_u64())
+    };
+    assert_eq!(counted(0), ("parse", Some(200), Some(4)));
+    assert_eq!(counted(1), ("sort", Some(200), Some(4)));
+    assert_eq!(counted(2), ("hash", Some(4), Some(4)));
+    let mean_ns = |at: usize| truth["burns"][at]["mean_ns"].as_f64().unwrap();
+    assert!(10.0 * mean_ns(1) < mean_ns(0) && 0.0 < mean_ns(2), "{truth}");
+    assert_eq!(truth["getppid_calls"], 600);
+}
+
+#[test]
 fn what_others_can_reach_is_noted() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_dyno"))
         .args(["serve", "--threads", "1", "--listen", "0.0.0.0:0", "--until-stdin-ends"])

@@ -55,6 +55,7 @@ impl Conn {
 
     /// The hot path: an answer at once.
     fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, state: &mut ThreadState) {
+        state.burn();
         let persists = !answer.is_last(head);
         let delay_ns = state.config().tell_delay.then(|| now_ns() - self.arrived_ns);
         let around = Circumstances { date: &state.date(self.arrived_ns), delay_ns, persists };

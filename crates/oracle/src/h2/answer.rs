@@ -76,6 +76,7 @@ impl Multiplex {
         let due_ns = instructions.due_ns;
         let due_ns = state.shared.thaw_ns(due_ns).unwrap_or(due_ns);
         if instructions.fault.is_none() && due_ns == asked.ended_ns {
+            state.burn();
             let rest = self.answer(asked, head, &answer, asked.ended_ns, state);
             if let Some(rest) = rest {
                 let stream = Stream::new(Kept::of(head, b"", b""), asked.window, 0);
@@ -156,6 +157,7 @@ impl Multiplex {
         if let Some(spoil) = asked.style.spoil {
             answer = answer.spoilt(spoil, &head, content, state.config());
         }
+        state.burn();
         self.answer(asked, &head, &answer, now_ns, state)
     }
 

@@ -103,6 +103,21 @@ fn the_value_of_a_field_comes_back_at_once_and_after_a_delay() {
 }
 
 #[test]
+fn every_answer_burns_at_once_and_after_a_delay_and_a_refusal_does_not() {
+    let burns = "parse:1us,hash:1us".parse().unwrap();
+    let oracle = crate::start(Config { threads: 2, burns, calls: 2, ..Config::default() });
+    for path in ["/hello", "/hello?delay=constant:1ms"] {
+        said_in_http1(&oracle, "GET", path, b"");
+        get(&oracle, "GET", path, b"").unwrap();
+    }
+    crate::said(&oracle, "bad\r\n\r\n");
+    let truth = oracle.stop();
+    let burns: Vec<_> = truth.burns.iter().map(|burn| (burn.function, burn.calls)).collect();
+    assert_eq!(burns, [("parse", 4), ("hash", 4)]);
+    assert_eq!((truth.getppid_calls, truth.answers), (8, 5));
+}
+
+#[test]
 fn every_resource_answers_as_in_http_1() {
     let oracle = plain();
     for (method, path, body) in [

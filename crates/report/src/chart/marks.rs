@@ -154,7 +154,7 @@ pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> Markup) -> Ma
 }
 
 /// Two attributes of an element: the place of something, or its size.
-pub(super) fn pair(names: [&str; 2], (one, other): (f64, f64)) -> Markup {
+pub(crate) fn pair(names: [&str; 2], (one, other): (f64, f64)) -> Markup {
     markup!(" {}=\"{}\" {}=\"{}\"", names[0], tenths(one), names[1], tenths(other))
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn heading(place: (f64, f64), says: &str, note: &str) -> Markup {
 }
 
 /// A note, broken into lines that fit, and where these end.
-pub(super) fn notes((x, y): (f64, f64), says: &str, width: f64) -> (Markup, f64) {
+pub(crate) fn notes((x, y): (f64, f64), says: &str, width: f64) -> (Markup, f64) {
     /// The width of a letter, a little more than average.
     const LETTER: f64 = 5.7;
     const LINE: f64 = 15.0;

@@ -79,7 +79,7 @@ impl Room {
         }
     }
 
-    fn width(self) -> f64 {
+    pub(crate) fn width(self) -> f64 {
         match self {
             Room::Wide => 960.0,
             Room::Narrow => 380.0,
@@ -114,7 +114,13 @@ pub(crate) struct About {
 }
 
 /// The chart's frame. A chart that stands alone brings its own colours.
-fn framed(about: &About, room: Room, height: f64, stand: Stand<'_>, inside: &Markup) -> Markup {
+pub(crate) fn framed(
+    about: &About,
+    room: Room,
+    height: f64,
+    stand: Stand<'_>,
+    inside: &Markup,
+) -> Markup {
     const LINE: f64 = 18.0;
     let (style, notes) = match stand {
         Stand::Page => (None, &[][..]),

@@ -11,7 +11,7 @@ use crate::document::{Document, Paragraph, Tone};
 use crate::glossary::explained;
 use crate::markup::{Markup, data_link, markup};
 use crate::render::html;
-use crate::{conformance, detail, held};
+use crate::{conformance, detail, flame, held};
 use controls::controls;
 use policy::policy;
 
@@ -29,7 +29,7 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
     let chart_style = markup!("{}{}", ours(&[STYLE]), conformance::pale(findings));
-    let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE]);
+    let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE, flame::STYLE]);
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
     let body = body(document, &controls(findings), &every_trial(findings, csv));
     let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
