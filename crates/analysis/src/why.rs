@@ -6,6 +6,7 @@ mod amount;
 mod difference;
 mod doubts;
 mod leading;
+mod of_run;
 mod sampling;
 mod server;
 mod spread;
@@ -18,6 +19,7 @@ use crate::estimate::Estimate;
 use server::Server;
 
 pub use doubts::{ProfileDoubt, profile_doubts_table};
+pub use of_run::{CostedStack, Explained, explained};
 
 /// How many sampled trials a server has: the least at which a function of 4 µs, in a server of 20, is named in at least
 /// 18 of 20 comparisons with one in which it costs 1 µs more. The tests have the table. What a function of 8 µs needs is

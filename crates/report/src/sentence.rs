@@ -12,7 +12,7 @@ use units::digits;
 
 use crate::document::{Mark, Marks};
 use crate::number_format::{Written, as_written, in_unit_of};
-use crate::run::{price_sentences, race_sentences, searches, trouble};
+use crate::run::{price_sentences, race_sentences, searches, trouble, why_sentences};
 use crate::{Findings, competing, held, load};
 
 /// A paragraph about each workload, and one about how far to trust them.
@@ -36,6 +36,7 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
         true => texts.extend(race_sentences(findings)),
         false => texts.extend(tables.iter().filter_map(about)),
     }
+    texts.extend(why_sentences(findings));
     texts.push(worth(findings));
     texts
 }

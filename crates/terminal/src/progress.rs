@@ -132,6 +132,20 @@ impl<'c> Progress<'c> {
                 ));
             }
             Event::Kept(trial) if self.searches.is_empty() => self.end(trial),
+            Event::Sampling { key, place, of } => {
+                if *place == 1 {
+                    crate::notice(&format!(
+                        "the measurement is over; {of} sampled trials follow, of about 6 s each (Ctrl-C ends them)"
+                    ));
+                }
+                self.title = format!("{} · sampled trial {place} of {of}", key.subject);
+                self.is_shared = false;
+                self.draw(true);
+            }
+            Event::SamplingEnded => {
+                self.clear();
+                self.clear_line();
+            }
             Event::Searching(begin) => self.searches = Searches::of(begin),
             Event::Tried { of, press, tried, progress } => {
                 self.clear();

@@ -53,8 +53,11 @@ pub(super) fn tell(session: &HostSession, event: &Event<'_>) {
             session.say(FromServers::BuildLog { name, tail });
         }
         Event::BuildLog { .. } | Event::Checked(_) | Event::Together(_) | Event::Kept(_) => {}
-        // A run on the host of its servers has no searches.
-        Event::Searching(_) | Event::Tried { .. } => {}
+        // A run on the host of its servers has no searches and no profiles.
+        Event::Searching(_)
+        | Event::Tried { .. }
+        | Event::Sampling { .. }
+        | Event::SamplingEnded => {}
     }
 }
 

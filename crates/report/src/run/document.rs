@@ -6,7 +6,7 @@ use lab::record::{CAPACITY, LOAD, RACE};
 use super::curve;
 use super::{
     Findings, capacity, conditions, conformance, held, price, race, results, rounds, searches,
-    then_now, trouble,
+    then_now, trouble, why,
 };
 use crate::chart::{Stand, both};
 use crate::document::{Block, Depth, Document, Drawing, Paragraph, Section, Tone};
@@ -67,6 +67,7 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
             sections.extend(loaded.map(|(place, table)| workload(findings, table, place, screen)));
         }
     }
+    sections.push(why::section(findings));
     sections.push(price::section(findings));
     sections.extend(then_now::section(findings));
     sections.push(conformance::section(findings));

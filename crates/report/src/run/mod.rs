@@ -21,11 +21,13 @@ mod rounds;
 pub(crate) mod searches;
 pub(crate) mod then_now;
 pub(crate) mod trouble;
+mod why;
 
 use std::cell::OnceCell;
 use std::time::Duration;
 
 use analysis::search::{Searched, searched};
+use analysis::why::{Explained, explained};
 use analysis::{Board, Detail, Fairness, HeldCourse, JudgedTrial, Row, Table, ThenNow};
 use lab::checked::Checked;
 use lab::experiment::{Changed, Experiment, Point, Shape};
@@ -49,6 +51,7 @@ pub use outcome::{Brief, RunOutcome};
 pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
 pub(crate) use race::sentences as race_sentences;
+pub(crate) use why::sentences as why_sentences;
 
 /// A trial that is not in the store as it was kept.
 #[derive(Clone, Debug)]
@@ -89,6 +92,7 @@ pub struct Findings<'a> {
     details: OnceCell<Vec<Detail>>,
     courses: OnceCell<Vec<HeldCourse>>,
     then_now: OnceCell<Vec<ThenNow>>,
+    explained: OnceCell<Vec<Explained>>,
 }
 
 impl<'a> Findings<'a> {
@@ -161,6 +165,7 @@ impl<'a> Findings<'a> {
             details: OnceCell::new(),
             courses: OnceCell::new(),
             then_now: OnceCell::new(),
+            explained: OnceCell::new(),
         }
     }
 
@@ -186,6 +191,11 @@ impl<'a> Findings<'a> {
     /// Every subject's pictures.
     pub(crate) fn details(&self) -> &[Detail] {
         self.details.get_or_init(|| analysis::details(&self.board, self.trials))
+    }
+
+    /// Where the CPU time of answers goes, where that was sampled.
+    pub(crate) fn explained(&self) -> &[Explained] {
+        self.explained.get_or_init(|| explained(&self.board, self.run))
     }
 
     /// A ramp of held connections along its time, for each server that held any.

@@ -1,0 +1,113 @@
+//! What was sampled in a run, explained load by load.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+use lab::record::RunRecord;
+use profile::{Line, Profile};
+
+use super::{Explanation, Sampled, explain};
+use crate::board::{Board, Row};
+
+/// The servers of one load, with where the CPU time of their answers goes.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The task and the load, as its table has them.
+    pub task: String,
+    pub point: Point,
+    pub explanation: Explanation,
+    /// The stacks of each of its servers, in the same order.
+    pub stacks: Vec<Vec<CostedStack>>,
+    /// Servers of which a sampled trial found nothing, and why.
+    pub unsampled: Vec<(String, String)>,
+}
+
+/// What an answer costs in one stack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostedStack {
+    /// Of the program, the outermost first.
+    pub functions: Vec<String>,
+    /// What the innermost of them was doing, where it is not its own code.
+    pub line: Line,
+    /// CPU time an answer, in microseconds.
+    pub us: f64,
+}
+
+/// Explains each load of a run of which there are sampled trials.
+#[must_use]
+pub fn explained(board: &Board, run: &RunRecord) -> Vec<Explained> {
+    let mut all = Vec::new();
+    for table in &board.tables {
+        let mut points: Vec<Point> = Vec::new();
+        for row in &table.rows {
+            if !points.contains(&row.point) {
+                points.push(row.point);
+            }
+        }
+        for point in points {
+            let rows = table.rows.iter().filter(|row| row.point == point && !row.is_reference);
+            all.extend(of_load(&table.workload, point, rows, run));
+        }
+    }
+    all
+}
+
+fn of_load<'t>(
+    task: &str,
+    point: Point,
+    rows: impl Iterator<Item = &'t Row>,
+    run: &RunRecord,
+) -> Option<Explained> {
+    let mut unsampled = Vec::new();
+    let mut trials: Vec<(&Row, Vec<Profile>)> = Vec::new();
+    // In the order in which the servers were named, so that a difference is the second's against the first.
+    let mut rows: Vec<&Row> = rows.collect();
+    let place = |row: &&Row| run.entries.iter().position(|entry| entry.name == row.subject);
+    rows.sort_by_key(place);
+    for row in rows {
+        let is_its = |key: &lab::record::TrialKey| {
+            key.subject == row.subject && key.workload == task && key.point == point
+        };
+        let records = run.profiles.iter().filter(|record| is_its(&record.key));
+        let (found, refused): (Vec<_>, Vec<_>) = records.partition(|record| record.found.is_ok());
+        unsampled.extend(
+            refused.iter().filter_map(|it| Some((row.subject.clone(), it.found.clone().err()?))),
+        );
+        if !found.is_empty() {
+            trials.push((row, found.iter().filter_map(|it| it.found.clone().ok()).collect()));
+        }
+    }
+    let sampled: Vec<Sampled<'_>> = trials
+        .iter()
+        .filter_map(|(row, trials)| {
+            let measured = row.estimate(Figure::CpuPerThousand)?;
+            Some(Sampled { server: &row.subject, trials, measured })
+        })
+        .collect();
+    let is_there = !(sampled.is_empty() && unsampled.is_empty());
+    is_there.then(|| Explained {
+        task: task.into(),
+        point,
+        explanation: explain(&sampled),
+        stacks: sampled.iter().map(stacks).collect(),
+        unsampled,
+    })
+}
+
+/// All stacks of a server, each with its share of the measured time.
+fn stacks(sampled: &Sampled<'_>) -> Vec<CostedStack> {
+    let samples: u64 = sampled.trials.iter().map(Profile::samples).sum();
+    let one_us = sampled.measured.value / samples.max(1) as f64;
+    let of_trial = |trial: &Profile| -> Vec<CostedStack> {
+        let costed = trial.stacks.iter().map(|stack| CostedStack {
+            functions: stack
+                .functions
+                .iter()
+                .map(|function| trial.functions[*function as usize].clone())
+                .collect(),
+            line: trial.lines[stack.line as usize].clone(),
+            us: stack.samples() as f64 * one_us,
+        });
+        costed.collect()
+    };
+    sampled.trials.iter().flat_map(of_trial).collect()
+}
