@@ -54,7 +54,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use burn::{BurnError, BurnTruth, Burns};
+pub use burn::{BurnTruth, Burns};
 pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
 pub use dataset::Dataset;
 pub use delays::{Delay, DelayError, Stall, StallError};

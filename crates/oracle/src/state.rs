@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Config;
-use crate::burn::{BurnTruth, Plan};
+use crate::burn::{BurnTruth, turns_per_ns};
 use crate::date::imf_fixdate;
 use crate::delays::Delay;
 use crate::dice::Dice;
@@ -30,8 +30,8 @@ const STREAMS_MAX: usize = 10_000_000;
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) secured: Option<Secured>,
-    /// What is burnt for each answer.
-    pub(crate) plan: Plan,
+    /// How much is burnt in a nanosecond, if anything is burnt.
+    pub(crate) turns_per_ns: f64,
     pub(crate) started_ns: u64,
     /// The threads, in order, once all of them run: a room spans all of them.
     pub(crate) threads: OnceLock<Vec<ThreadHandle>>,
@@ -53,7 +53,7 @@ impl Shared {
                 .and_then(|queue| Servers::new(&queue, config.stall).ok())
                 .map(Mutex::new),
             bucket: config.rate_limit.and_then(|limit| Bucket::new(limit).ok()).map(Mutex::new),
-            plan: Plan::of(&config),
+            turns_per_ns: if config.burns.0.is_empty() { 0.0 } else { turns_per_ns() },
             config,
             secured,
             started_ns: now_ns(),
@@ -154,7 +154,9 @@ impl ThreadState {
     pub(crate) fn new(shared: Arc<Shared>, index: usize) -> ThreadState {
         let mut books = Truth::new();
         books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
-        books.burns = BurnTruth::of(&shared.config.burns);
+        let burns = shared.config.burns.0.iter();
+        books.burns =
+            burns.map(|it| BurnTruth { function: it.function, ..BurnTruth::default() }).collect();
         // Each thread throws its own dice, with seeds that an odd stride keeps apart.
         let seed =
             shared.config.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));

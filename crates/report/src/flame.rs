@@ -11,20 +11,16 @@ use crate::markup::{Markup, markup};
 
 pub(crate) const STYLE: &str = include_str!("flame.css");
 
-/// What is narrower than this share of the whole is left out.
+/// What is narrower than this share of the whole is left out, and what is deeper than so many functions.
 const LEAST: f64 = 0.002;
-/// Functions deeper than this are left out.
 const DEEPEST: usize = 64;
 /// A longer name is cut where it is said.
 const NAME_MOST: usize = 100;
-/// How many bytes of boxes a drawing may have: two graphs and their difference stay below 120 kB, each drawn for a large
-/// screen and for a phone.
+/// How many bytes the boxes of a drawing may have, for a large screen and for a phone: two graphs and their difference
+/// stay below 120 kB together. And those of a file of its own.
 const WIDE_BYTES: usize = 27_500;
 const NARROW_BYTES: usize = 9_500;
-/// The same, of a graph that is a file of its own.
 const ALONE_BYTES: usize = 90_000;
-/// On a phone a box is at least so many units wide.
-const NARROW_LEAST: f64 = 1.2;
 const ROW: f64 = 17.0;
 /// What a row adds to its boxes.
 const ROW_BYTES: usize = 60;
@@ -43,26 +39,25 @@ pub struct CostedStack {
     pub us: f64,
 }
 
-/// A graph whose boxes have their places. It is drawn from the top down: what is called stands below its caller.
+/// A graph whose boxes have their places. What is called stands below its caller.
 #[derive(Clone, Debug)]
 pub struct FlameGraph {
     about: About,
     /// The classes of the colours, and what they say.
-    keys: Vec<(String, String)>,
+    keys: Vec<(&'static str, String)>,
     /// The widest first; a caller before what it calls.
     frames: Vec<Frame>,
 }
 
-/// One box.
+/// One box; its place and width are shares of the whole width.
 #[derive(Clone, Debug)]
 struct Frame {
     depth: usize,
-    /// Shares of the whole width.
     left: f64,
     width: f64,
     class: String,
     name: String,
-    /// Its figure, which stands behind the name where there is room.
+    /// Stands behind the name where there is room.
     figure: String,
     says: String,
 }
@@ -82,37 +77,43 @@ enum View<'v> {
     /// The second side, in the colours of its difference to the first.
     Against { most_us: f64 },
     /// What only the first side has.
-    Gone { least_us: f64, name: &'v str },
+    Gone { least_us: f64, first: &'v str },
 }
 
 impl FlameGraph {
     pub fn of(name: &str, stacks: &[CostedStack]) -> FlameGraph {
         let tree = Node::of([&[], stacks]);
+        let description = match tree.us[1] {
+            0.0 => "No samples.".into(),
+            us => format!("{} of CPU time an answer.", micros(us)),
+        };
         let keys =
             [("program", "the program"), ("kernel", "the kernel"), ("nameless", "not named")];
-        let title = marks::short(name, 40);
-        let description = format!("{} of CPU time an answer.", micros(tree.us[1]));
-        let (views, description) = match 0.0 < tree.us[1] {
-            true => (&[View::One][..], description),
-            false => (&[][..], "No samples.".to_string()),
-        };
-        laid_out(&tree, views, About { title, description }, &keys)
+        FlameGraph {
+            about: About { title: marks::short(name, 40), description },
+            keys: keys.map(|(class, says)| (class, says.into())).into(),
+            frames: laid_out(&tree, &[View::One]),
+        }
     }
 
     /// The second side's graph in the colours of its difference to the first, and beside it what only the first has.
     pub fn difference(names: [&str; 2], sides: [&[CostedStack]; 2]) -> FlameGraph {
         let tree = Node::of(sides);
-        let [a, b] = names.map(|name| marks::short(name, 40));
+        let [first, second] = names.map(|name| marks::short(name, 20));
         let least_us = LEAST * tree.us[0].max(tree.us[1]);
-        let views = [View::Against { most_us: tree.most_us() }, View::Gone { least_us, name: &a }];
+        let views =
+            [View::Against { most_us: tree.most_us() }, View::Gone { least_us, first: &first }];
+        let [a, b] = tree.us.map(micros);
         let description = format!(
-            "{} of CPU time an answer, and {} in {a}. Boxes are as wide as their time in {b}.",
-            micros(tree.us[1]),
-            micros(tree.us[0])
+            "{b} of CPU time an answer, and {a} in {first}. Boxes are as wide as their time in {second}."
         );
-        let gone = format!("only in {a}");
-        let keys = [("more q4", "more"), ("less q4", "less"), ("alike", "alike"), ("gone", &gone)];
-        laid_out(&tree, &views, About { title: format!("{b} against {a}"), description }, &keys)
+        let (more, less, alike) = ("more".into(), "less".into(), "alike".into());
+        let gone = format!("only in {first}");
+        FlameGraph {
+            about: About { title: format!("{second} against {first}"), description },
+            keys: vec![("more q4", more), ("less q4", less), ("alike", alike), ("gone", gone)],
+            frames: laid_out(&tree, &views),
+        }
     }
 
     /// For a page.
@@ -127,10 +128,10 @@ impl FlameGraph {
     }
 
     fn drawn(&self, room: Room, stand: Stand<'_>) -> Markup {
-        let (most_bytes, least) = match (room, stand) {
-            (_, Stand::Alone { .. }) => (ALONE_BYTES, 0.0),
-            (Room::Wide, Stand::Page) => (WIDE_BYTES, 0.0),
-            (Room::Narrow | Room::Small(_), Stand::Page) => (NARROW_BYTES, NARROW_LEAST),
+        let most_bytes = match (room, stand) {
+            (_, Stand::Alone { .. }) => ALONE_BYTES,
+            (Room::Wide, Stand::Page) => WIDE_BYTES,
+            (Room::Narrow | Room::Small(_), Stand::Page) => NARROW_BYTES,
         };
         let mut rows: BTreeMap<usize, Markup> = BTreeMap::new();
         let (mut bytes, mut left_out) = (0, LEAST);
@@ -138,7 +139,7 @@ impl FlameGraph {
             let drawn = frame.drawn(room.width());
             let is_new_row = !rows.contains_key(&frame.depth);
             bytes += drawn.as_str().len() + if is_new_row { ROW_BYTES } else { 0 };
-            if most_bytes < bytes || frame.width * room.width() < least {
+            if most_bytes < bytes {
                 left_out = frame.width;
                 break;
             }
@@ -154,8 +155,8 @@ impl FlameGraph {
         let mut drawn = marks::heading((2.0, 16.0), &self.about.title, "");
         let (note, bottom) = marks::notes((2.0, 34.0), note, room.width() - 12.0);
         drawn.push(&note);
-        let (keys, top) = self.keys(room, bottom + 14.0);
-        drawn.push(&keys);
+        drawn.push(&self.keys(bottom + 14.0));
+        let top = bottom + 36.0;
         let height = top + rows.keys().last().map_or(0.0, |deepest| (deepest + 1) as f64 * ROW);
         for (depth, row) in rows {
             let y = top + depth as f64 * ROW;
@@ -168,57 +169,38 @@ impl FlameGraph {
         framed(&self.about, room, height + 4.0, stand, &drawn)
     }
 
-    /// The colours, and where they end.
-    fn keys(&self, room: Room, top: f64) -> (Markup, f64) {
-        let (mut x, mut y) = (2.0, top);
+    fn keys(&self, y: f64) -> Markup {
+        let mut x = 2.0;
         let mut drawn = Markup::default();
         for (class, says) in &self.keys {
-            let width = 34.0 + says.chars().map(letter).sum::<f64>();
-            if room.width() < x + width {
-                (x, y) = (2.0, y + ROW);
-            }
             drawn.push(&markup!(
-                "<g class=\"flame\"><rect class=\"{}\" x=\"{:.0}\" y=\"{}\" width=\"12\" height=\"12\"/></g>\n",
+                "<g class=\"flame\"><rect class=\"{}\"{} width=\"12\" height=\"12\"/></g>\n",
                 class,
-                x,
-                y
+                marks::pair(["x", "y"], (x, y))
             ));
-            drawn.push(&marks::text("note", "start", ((x + 18.0).round(), y + 10.0), says));
-            x += width;
+            drawn.push(&marks::text("note", "start", (x + 18.0, y + 10.0), says));
+            x += 34.0 + length(says);
         }
-        (drawn, y + 22.0)
+        drawn
     }
 }
 
 impl Frame {
     fn drawn(&self, paper: f64) -> Markup {
-        let (x, width) = (self.left * paper, self.width * paper);
-        let class = match self.class.as_str() {
-            "program" => Markup::default(),
-            other => markup!(" class=\"{}\"", other),
-        };
+        let (x, width) = (self.left * paper, (self.width * paper).max(0.1));
+        let whole = format!("{} {}", self.name, self.figure);
+        let room = width - 6.0;
+        let label = if length(&whole) <= room { whole } else { fitting(&self.name, room) };
+        let label = (!label.is_empty())
+            .then(|| markup!("<text{}>{}</text>", marks::pair(["x", "y"], (x + 3.0, 12.0)), label));
+        let class = (self.class != "program").then(|| markup!(" class=\"{}\"", self.class));
         markup!(
             "<rect{}{} height=\"16\"><title>{}</title></rect>{}\n",
             class,
-            marks::pair(["x", "width"], (x, width.max(0.1))),
+            marks::pair(["x", "width"], (x, width)),
             self.says,
-            self.label(x + 3.0, width - 6.0)
+            label
         )
-    }
-
-    /// As much of the name as there is room for, if that is enough to be of use.
-    fn label(&self, x: f64, room: f64) -> Markup {
-        let whole = format!("{} {}", self.name, self.figure);
-        let fits = |text: &str| text.chars().map(letter).sum::<f64>() <= room;
-        let label = if fits(&whole) { whole } else { fitting(&self.name, room) };
-        let width: f64 = label.chars().map(letter).sum();
-        // How wide a letter of another script is, is not known: it is made as wide as it may be.
-        let length = (!label.chars().all(|it| it.is_ascii() || "…µ−".contains(it)))
-            .then(|| markup!(" textLength=\"{:.0}\" lengthAdjust=\"spacingAndGlyphs\"", width));
-        match label.is_empty() {
-            true => Markup::default(),
-            false => markup!("<text x=\"{:.1}\" y=\"12\"{}>{}</text>", x, length, label),
-        }
     }
 }
 
@@ -269,102 +251,91 @@ impl View<'_> {
         }
     }
 
-    fn class(self, side: Side, [a, b]: [f64; 2]) -> String {
-        let class = match self {
-            View::One => match side {
-                Side::Program => "program",
-                Side::Kernel => "kernel",
-                Side::NotNamed => "nameless",
-            },
-            View::Gone { .. } => {
-                if b == 0.0 {
-                    "gone"
-                } else {
-                    "above"
-                }
+    /// A box's colour, its figure, and its whole text.
+    fn look(self, side: Side, name: &str, node: &Node, whole_us: f64) -> [String; 3] {
+        let ([a, b], us) = (node.us, self.width_us(node));
+        let says = format!("{name}: {} an answer, {}", micros(us), percent(us / whole_us));
+        match self {
+            View::One => {
+                let class = match side {
+                    Side::Program => "program",
+                    Side::Kernel => "kernel",
+                    Side::NotNamed => "nameless",
+                };
+                [class.into(), micros(us), says]
             }
             View::Against { most_us } => {
                 let share = (b - a).abs() / most_us;
-                let way = if a < b { "more" } else { "less" };
                 let depth = DEPTHS.iter().filter(|least| **least <= share).count();
-                return if depth == 0 { "alike".into() } else { format!("{way} q{depth}") };
+                let (way, sign) = if a < b { ("more", "+") } else { ("less", "") };
+                let class = if depth == 0 { "alike".into() } else { format!("{way} q{depth}") };
+                let more = format!("{sign}{}", micros(b - a));
+                [class, more.clone(), format!("{says}; {more}")]
             }
-        };
-        class.into()
-    }
-
-    /// A box's figure, and its whole text.
-    fn figures(self, name: &str, node: &Node, whole_us: f64) -> (String, String) {
-        let us = micros(self.width_us(node));
-        let share = percent(self.width_us(node) / whole_us);
-        match self {
-            View::One => (us.clone(), format!("{name}: {us} an answer, {share}")),
-            View::Against { .. } => {
-                let more = node.us[1] - node.us[0];
-                let sign = if 0.0 < more { "+" } else { "" };
-                let more = format!("{sign}{}", micros(more));
-                (more.clone(), format!("{name}: {us} an answer, {share}; {more}"))
-            }
-            View::Gone { name: side, .. } => {
-                let of = if node.us[1] == 0.0 { "an answer" } else { "of what it calls" };
-                (us.clone(), format!("{name}: {us} {of}, only in {side}"))
+            View::Gone { first, .. } => {
+                let is_gone = b == 0.0;
+                let class = if is_gone { "gone" } else { "above" };
+                let of = if is_gone { "an answer" } else { "of what it calls" };
+                let says = format!("{name}: {} {of}, only in {first}", micros(us));
+                [class.into(), micros(us), says]
             }
         }
     }
 }
 
 /// Gives each view of the tree its place, one beside the other, on one scale.
-fn laid_out(tree: &Node, views: &[View<'_>], about: About, keys: &[(&str, &str)]) -> FlameGraph {
+fn laid_out(tree: &Node, views: &[View<'_>]) -> Vec<Frame> {
     const GAP: f64 = 0.01;
-    let widths: Vec<f64> = views.iter().map(|view| view.width_us(tree)).collect();
-    let gaps = widths.iter().filter(|width| 0.0 < **width).count().saturating_sub(1) as f64 * GAP;
-    let scale = (1.0 - gaps) / widths.iter().sum::<f64>();
-    let (mut frames, mut left) = (Vec::new(), 0.0);
-    for (view, width) in views.iter().zip(widths).filter(|(_, width)| 0.0 < *width) {
+    let views: Vec<View<'_>> =
+        views.iter().copied().filter(|view| 0.0 < view.width_us(tree)).collect();
+    let sum_us: f64 = views.iter().map(|view| view.width_us(tree)).sum();
+    let scale = (1.0 - GAP * views.len().saturating_sub(1) as f64) / sum_us;
+    let mut layout = Layout { scale, whole_us: tree.us[1], frames: Vec::new() };
+    let mut left = 0.0;
+    for view in views {
         let name = match view {
-            View::Gone { name, .. } => format!("only in {name}"),
+            View::Gone { first, .. } => format!("only in {first}"),
             View::One | View::Against { .. } => "all".into(),
         };
-        let of_view = Layout { view: *view, scale, whole_us: tree.us[1] };
-        of_view.place(Side::Program, &name, tree, (0, left), &mut frames);
-        left += width * scale + GAP;
+        layout.place(view, Side::Program, &name, tree, 0, left);
+        left += view.width_us(tree) * scale + GAP;
     }
-    frames.sort_by(|one, other| {
+    layout.frames.sort_by(|one, other| {
         let by_place = one.depth.cmp(&other.depth).then(one.left.total_cmp(&other.left));
         other.width.total_cmp(&one.width).then(by_place)
     });
-    let keys = keys.iter().map(|(class, says)| ((*class).into(), (*says).into())).collect();
-    FlameGraph { about, keys, frames }
+    layout.frames
 }
 
-struct Layout<'v> {
-    view: View<'v>,
+struct Layout {
     /// Shares of the width for a microsecond.
     scale: f64,
     whole_us: f64,
+    frames: Vec<Frame>,
 }
 
-impl Layout<'_> {
+impl Layout {
     fn place(
-        &self,
+        &mut self,
+        view: View<'_>,
         side: Side,
         name: &str,
         node: &Node,
-        (depth, left): (usize, f64),
-        frames: &mut Vec<Frame>,
+        depth: usize,
+        left: f64,
     ) {
-        let width = self.view.width_us(node) * self.scale;
+        let width = view.width_us(node) * self.scale;
         if width < LEAST {
             return;
         }
         let name = marks::short(name, NAME_MOST);
-        let (figure, says) = self.view.figures(&name, node, self.whole_us);
-        let class = if depth == 0 { "above".into() } else { self.view.class(side, node.us) };
-        frames.push(Frame { depth, left, width, class, name, figure, says });
+        let [class, figure, says] = view.look(side, &name, node, self.whole_us);
+        let class = if depth == 0 { "above".into() } else { class };
+        self.frames.push(Frame { depth, left, width, class, name, figure, says });
         let mut left = left;
         for ((side, name), inside) in &node.inside {
-            self.place(*side, name, inside, (depth + 1, left), frames);
-            left += self.view.width_us(inside) * self.scale;
+            self.place(view, *side, name, inside, depth + 1, left);
+            left += view.width_us(inside) * self.scale;
         }
     }
 }
@@ -373,7 +344,11 @@ fn micros(us: f64) -> String {
     format!("{} µs", digits(us))
 }
 
-/// About how wide a letter is.
+/// About how wide a text is.
+fn length(text: &str) -> f64 {
+    text.chars().map(letter).sum()
+}
+
 fn letter(letter: char) -> f64 {
     match letter {
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 10.0,
@@ -387,7 +362,7 @@ fn letter(letter: char) -> f64 {
 
 /// As much of a text as fits, or nothing.
 fn fitting(text: &str, room: f64) -> String {
-    if text.chars().map(letter).sum::<f64>() <= room {
+    if length(text) <= room {
         return text.into();
     }
     let mut left = room - letter('…');

@@ -83,18 +83,18 @@ fn a_graph_is_drawn_as_it_was() {
         <text class="note" text-anchor="start" x="125" y="67">the kernel</text>
         <g class="flame"><rect class="nameless" x="199" y="57" width="12" height="12"/></g>
         <text class="note" text-anchor="start" x="217" y="67">not named</text>
-        <g class="flame" transform="translate(0 79)"><rect class="above" x="0" width="960" height="16"><title>all: 16.0 µs an answer, 100 %</title></rect><text x="3.0" y="12">all 16.0 µs</text>
+        <g class="flame" transform="translate(0 79)"><rect class="above" x="0" width="960" height="16"><title>all: 16.0 µs an answer, 100 %</title></rect><text x="3" y="12">all 16.0 µs</text>
         </g>
-        <g class="flame" transform="translate(0 96)"><rect x="0" width="840" height="16"><title>main: 14.0 µs an answer, 88 %</title></rect><text x="3.0" y="12">main 14.0 µs</text>
-        <rect class="kernel" x="840" width="120" height="16"><title>receive: 2.00 µs an answer, 12 %</title></rect><text x="843.0" y="12">receive 2.00 µs</text>
+        <g class="flame" transform="translate(0 96)"><rect x="0" width="840" height="16"><title>main: 14.0 µs an answer, 88 %</title></rect><text x="3" y="12">main 14.0 µs</text>
+        <rect class="kernel" x="840" width="120" height="16"><title>receive: 2.00 µs an answer, 12 %</title></rect><text x="843" y="12">receive 2.00 µs</text>
         </g>
-        <g class="flame" transform="translate(0 113)"><rect x="0" width="720" height="16"><title>parse: 12.0 µs an answer, 75 %</title></rect><text x="3.0" y="12">parse 12.0 µs</text>
-        <rect x="720" width="120" height="16"><title>write: 2.00 µs an answer, 12 %</title></rect><text x="723.0" y="12">write 2.00 µs</text>
+        <g class="flame" transform="translate(0 113)"><rect x="0" width="720" height="16"><title>parse: 12.0 µs an answer, 75 %</title></rect><text x="3" y="12">parse 12.0 µs</text>
+        <rect x="720" width="120" height="16"><title>write: 2.00 µs an answer, 12 %</title></rect><text x="723" y="12">write 2.00 µs</text>
         </g>
-        <g class="flame" transform="translate(0 130)"><rect x="0" width="240" height="16"><title>copy: 4.00 µs an answer, 25 %</title></rect><text x="3.0" y="12">copy 4.00 µs</text>
-        <rect class="kernel" x="720" width="120" height="16"><title>send: 2.00 µs an answer, 12 %</title></rect><text x="723.0" y="12">send 2.00 µs</text>
+        <g class="flame" transform="translate(0 130)"><rect x="0" width="240" height="16"><title>copy: 4.00 µs an answer, 25 %</title></rect><text x="3" y="12">copy 4.00 µs</text>
+        <rect class="kernel" x="720" width="120" height="16"><title>send: 2.00 µs an answer, 12 %</title></rect><text x="723" y="12">send 2.00 µs</text>
         </g>
-        <g class="flame" transform="translate(0 147)"><rect class="nameless" x="0" width="240" height="16"><title>not named (libc): 4.00 µs an answer, 25 %</title></rect><text x="3.0" y="12">not named (libc) 4.00 µs</text>
+        <g class="flame" transform="translate(0 147)"><rect class="nameless" x="0" width="240" height="16"><title>not named (libc): 4.00 µs an answer, 25 %</title></rect><text x="3" y="12">not named (libc) 4.00 µs</text>
         </g>
         </svg>
     "#]].assert_eq(graph.drawn(Room::Wide, Stand::Page).as_str());
