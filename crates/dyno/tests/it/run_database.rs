@@ -38,13 +38,18 @@ pub(crate) fn lab_with_database() -> Option<Lab> {
     Some(all.fold(Lab::new(), |lab, (name, text)| lab.file(&name, &text)))
 }
 
-/// The files of a folder of the tree: their names and texts.
+/// The files of a folder of the tree and of those in it: their names and texts.
 fn files(folder: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap());
-    let text = |entry: &fs::DirEntry| fs::read_to_string(entry.path()).unwrap();
-    let name = |entry: &fs::DirEntry| format!("{folder}/{}", entry.file_name().to_string_lossy());
-    entries.map(|entry| (name(&entry), text(&entry))).collect()
+    let all = |entry: fs::DirEntry| {
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        match entry.path().is_dir() {
+            true => files(&name),
+            false => vec![(name, fs::read_to_string(entry.path()).unwrap())],
+        }
+    };
+    entries.flat_map(all).collect()
 }
 
 /// A server with a fault, which speaks these workloads.

@@ -69,6 +69,24 @@ fn a_service_is_copied_started_seeded_given_to_the_server_and_counted() {
 }
 
 #[test]
+fn a_service_with_cpus_of_its_own_answers_alone_once() {
+    let store =
+        format!("ceiling = 'echo answers_per_second={{connections}} {{workload}}'\n{STORE}");
+    let rest = "[trials]\nrepeat = 2\npause = '0s'";
+    let lab = with_load(lab(&store, SERVE), SHORT, rest);
+    lab.dyno(&["run", "x"]).measured();
+    let trials = lab.trials("1");
+    let found = trials.iter().filter_map(|it| fact(&it.conditions, "service.ceiling"));
+    let expected = match fact(&trials[0].conditions, "cpus.service") {
+        Some(_) => vec!["2 needy"],
+        None => Vec::new(),
+    };
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    let said = lab.dyno(&["report", "1", "--format", "json"]).status(0).stdout;
+    assert_eq!(said.contains("The database alone answered 2/s by needy."), !expected.is_empty());
+}
+
+#[test]
 fn a_dry_run_shows_each_command_of_a_service_and_runs_none() {
     let lab = with_load(lab(STORE, SERVE), SHORT, "");
     let ran = lab.dyno(&["run", "x", "--dry-run"]).status(0);
