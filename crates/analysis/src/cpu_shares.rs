@@ -54,7 +54,7 @@ impl CpuShares {
         all.into_iter().filter(|(_, share)| BUSY <= *share).map(|(limit, _)| limit).collect()
     }
 
-    /// None where the service has no CPUs of its own, or one of the three is not known.
+    /// None where two of the three share a CPU, or one of them is not known.
     pub(crate) fn of(
         estimates: &[Option<Estimate>; Figure::COUNT],
         measured: &[&TrialRecord],
@@ -65,7 +65,8 @@ impl CpuShares {
         };
         let percent = |figure: Figure| Some(estimates[figure as usize]?.value);
         let share = |percent: f64, cpus: f64| (percent / 100.0 / cpus).min(1.0);
-        let service = cpus("cpus.service")?;
+        let shares_cpus = |trial: &&TrialRecord| fact(&trial.conditions, "cpus.shared").is_some();
+        let service = cpus("cpus.service").filter(|_| !measured.iter().any(shares_cpus))?;
         Some(CpuShares {
             load: share(percent(Figure::GeneratorBusy)?, 1.0),
             server: share(percent(Figure::CpuShare)?, cpus("cpus.subject")?),
@@ -122,6 +123,10 @@ mod tests {
 
     #[test]
     fn on_fewer_than_three_cpus_there_are_none() {
-        assert_eq!(row(9.0, 5.0, &[("cpus.subject", "0"), ("cpus.load", "1")]).shares, None);
+        let two = [("cpus.subject", "0"), ("cpus.load", "1")];
+        assert_eq!(row(9.0, 5.0, &two).shares, None);
+        let shared = [("cpus.subject", "0"), ("cpus.load", "0"), ("cpus.service", "1")];
+        let shared = [&shared[..], &[("cpus.shared", "they disturb each other")]].concat();
+        assert_eq!(row(9.0, 5.0, &shared).shares, None);
     }
 }
