@@ -42,14 +42,11 @@ pub(crate) fn lab_with_database() -> Option<Lab> {
 fn files(folder: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap());
-    let all = |entry: fs::DirEntry| {
-        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-        match entry.path().is_dir() {
-            true => files(&name),
-            false => vec![(name, fs::read_to_string(entry.path()).unwrap())],
-        }
-    };
-    entries.flat_map(all).collect()
+    let name = |entry: &fs::DirEntry| format!("{folder}/{}", entry.file_name().to_string_lossy());
+    let (folders, plain): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.path().is_dir());
+    let text = |entry: &fs::DirEntry| fs::read_to_string(entry.path()).unwrap();
+    let plain = plain.iter().map(|entry| (name(entry), text(entry)));
+    plain.chain(folders.iter().flat_map(|folder| files(&name(folder)))).collect()
 }
 
 /// A server with a fault, which speaks these workloads.

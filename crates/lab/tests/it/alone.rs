@@ -73,18 +73,19 @@ fn alone(
         part: None,
         enough: None,
     };
-    let measure = |workload: &&str| {
-        let key = TrialKey {
-            number: 0,
-            subject: "a".into(),
-            workload: (*workload).into(),
-            point: Point::Connections(4),
-            repeat: 0,
-        };
-        let fact = service_alone(setup, &ready, &key, &Halt::default());
-        fact.map(|fact| ServiceCeiling::of(&[fact]).unwrap())
-    };
-    workloads.iter().map(measure).collect()
+    let keys = workloads.iter().map(|workload| key(workload));
+    let facts = keys.map(|key| service_alone(setup, &ready, &key, &Halt::default()));
+    facts.map(|fact| ServiceCeiling::of(&[fact?])).collect()
+}
+
+fn key(workload: &str) -> TrialKey {
+    let (subject, workload) = ("a".into(), workload.into());
+    TrialKey { number: 0, subject, workload, point: Point::Connections(4), repeat: 0 }
+}
+
+fn why_unknown(script: &str) -> String {
+    let root = Folder::new();
+    alone(&root, &store(&root, script), &["needy"], true).remove(0).unwrap().unwrap_err()
 }
 
 fn the_command_runs_on_the_cpus_of_the_load_and_knows_workload_connections_and_seconds() {
@@ -97,12 +98,9 @@ fn the_command_runs_on_the_cpus_of_the_load_and_knows_workload_connections_and_s
 }
 
 fn a_command_that_fails_or_says_nothing_is_a_sentence() {
-    let says = |script: &str| {
-        let root = Folder::new();
-        alone(&root, &store(&root, script), &["needy"], true).remove(0).unwrap().unwrap_err()
-    };
-    assert!(says("echo no luck >&2; exit 3\n").ends_with("ended with exit status 3: no luck"));
-    let silent = says("echo tps = 5\n");
+    let failed = why_unknown("echo no luck >&2; exit 3\n");
+    assert!(failed.ends_with("ended with exit status 3: no luck"), "{failed}");
+    let silent = why_unknown("echo tps = 5\n");
     let expected = "its last line, `tps = 5`, is not `answers_per_second=NUMBER PROGRAM`";
     assert!(silent.ends_with(expected), "{silent}");
 }
