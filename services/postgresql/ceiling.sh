@@ -29,4 +29,9 @@ threads=$(nproc)
 export PGHOST=127.0.0.1 PGUSER=benchmarkdbuser PGPASSWORD="$SERVER_PASSWORD"
 pgbench -n -M prepared -f ceiling/answer.sql -c "$2" -j "$threads" -T "$3" >ceiling/output
 # Where it prints two rates, the last one is without the time in which it connected.
-sed -n 's/^tps = \([0-9.]*\).*/answers_per_second=\1 pgbench/p' ceiling/output | tail -n 1
+sed -n 's/^tps = \([0-9.]*\).*/answers_per_second=\1 pgbench/p' ceiling/output >ceiling/rates
+[ -s ceiling/rates ] || {
+    echo "pgbench had no answer within $3 s" >&2
+    exit 1
+}
+tail -n 1 ceiling/rates

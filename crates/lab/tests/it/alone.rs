@@ -122,8 +122,14 @@ fn a_real_database_answers_the_queries_of_each_workload() {
     let root = Folder::new();
     let service = Service::read(&tree, "postgresql", &[]).unwrap();
     let workloads = ["db-rows-5", "db-update", "fortunes"];
-    for (workload, found) in workloads.iter().zip(alone(&root, &service, &workloads, true)) {
-        let found = found.unwrap().unwrap_or_else(|says| panic!("{workload}: {says}"));
-        assert_eq!(found.by, "pgbench", "{workload}");
+    for workload in workloads {
+        // On a machine that is busy with other tests, no answer may come in so short a time.
+        let is_answer = |found: &Result<_, String>| {
+            !found.as_ref().is_err_and(|says| says.ends_with("pgbench had no answer within 1 s"))
+        };
+        let mut found =
+            (0..10).map(|_| alone(&root, &service, &[workload], true).remove(0).unwrap());
+        let found = found.find(is_answer).map(|found| found.map(|found| found.by));
+        assert_eq!(found, Some(Ok("pgbench".into())), "{workload}");
     }
 }
