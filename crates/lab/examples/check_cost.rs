@@ -18,6 +18,8 @@ use wire::{Ask, Asks, BodyRule, Chance, Dataset, Files, Tables, WORLDS, fortunes
 const SEED: u64 = 7;
 const CONNECTIONS: usize = 32;
 /// What the judgement of bodies may cost, over the same answers of which only the status and the fields are judged.
+/// `files` may be above it: four fifths of its judgement are memcmp, and the files, which fill no near cache, come at
+/// 30 GB/s.
 const MOST: f64 = 1.15;
 
 type Anything<T> = Result<T, Box<dyn std::error::Error>>;
