@@ -5,7 +5,7 @@
 
 set -eu
 {
-    cat h2o.conf
+    sed "s|FILES|${FILES:-static}|" h2o.conf
     printf '\nnum-threads: %s\nlisten:\n  host: %s\n  port: %s\n' "$3" "$1" "$2"
     [ $# = 4 ] || printf '  ssl:\n    certificate-file: %s\n    key-file: %s\n    ocsp-update-interval: 0\n' "$5" "$6"
 } >"$4/h2o.conf"

@@ -7,6 +7,7 @@
 
 set -eu
 sed "s/WORKERS/$2/; s|FILES|${FILES:-static}|" nginx.conf >"$3/nginx.conf"
+cp modules.conf compression.conf "$3/"
 echo "listen $1 ${4-};" >"$3/listen.conf"
 if [ $# -gt 4 ]; then
     cat >>"$3/listen.conf" <<END

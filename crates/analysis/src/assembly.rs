@@ -18,6 +18,7 @@ use crate::capped;
 use crate::ceiling;
 use crate::conduct::{Conduct, Faults, Tolerated};
 use crate::conformance::{Conformity, Score, conformities};
+use crate::cpu_shares::CpuShares;
 use crate::doubt::{doubts, http2, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
@@ -73,13 +74,18 @@ impl Board {
                     remarks: Vec::new(),
                     promise,
                     shares_cpu: false,
+                    service_ceilings: Vec::new(),
                 }),
             }
         }
         let conformities = conformities(run, experiment);
         let tolerated = Tolerated::by(experiment);
         for table in &mut tables {
-            table.shares_cpu = remarks::trials_of(table, trials).iter().any(|it| shares_cpu(it));
+            let of_table = remarks::trials_of(table, trials);
+            table.shares_cpu = of_table.iter().any(|it| shares_cpu(it));
+            if !table.shares_cpu {
+                table.service_ceilings = ceiling::of_service(&of_table);
+            }
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
             unmet::mark(&mut table.rows, tolerated, is_search);
@@ -221,6 +227,7 @@ fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
         stopped: None,
         trials,
         doubts: Vec::new(),
+        shares: CpuShares::of(&estimates, &measured),
         judgement: Judgement::default(),
         estimates,
     }

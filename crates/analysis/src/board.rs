@@ -5,12 +5,14 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::probe::ProbeReading;
 use lab::record::{Outcome, OutcomeKind};
+use lab::service::ServiceCeiling;
 use load::{Evidence, Failure};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::conduct::{Conduct, Faults};
 use crate::conformance::Conformity;
+use crate::cpu_shares::CpuShares;
 use crate::doubt::{Doubt, Steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
@@ -49,6 +51,8 @@ pub struct Table {
     pub promise: Promise,
     /// The service of its workload, such as a database, was on the CPUs of the server: a rate is that of both.
     pub shares_cpu: bool,
+    /// What a service that has CPUs of its own answers with no server before it, place by place; or why it is unknown.
+    pub service_ceilings: Vec<(Point, Result<ServiceCeiling, String>)>,
 }
 
 /// One server under one load.
@@ -77,6 +81,8 @@ pub struct Row {
     pub trials: Vec<JudgedTrial>,
     /// Why the row as a whole may not be what it seems.
     pub doubts: Vec<Doubt>,
+    /// How busy each was, where a service has CPUs of its own.
+    pub shares: Option<CpuShares>,
     /// Whether it kept up and kept the promise, what it is worth, and whether it is ranked.
     pub judgement: Judgement,
     pub(crate) estimates: [Option<Estimate>; Figure::COUNT],

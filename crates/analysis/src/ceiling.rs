@@ -4,6 +4,7 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::TrialRecord;
+use lab::service::ServiceCeiling;
 
 use crate::board::{Row, Table};
 use crate::doubt::{Doubt, near};
@@ -18,6 +19,15 @@ impl Table {
         let found = highest(self, point).filter(|_| !self.shares_cpu);
         found.map(|(throughput, _)| throughput)
     }
+}
+
+/// What the service answers with no server before it, from the lowest place.
+pub(crate) fn of_service(trials: &[&TrialRecord]) -> Vec<(Point, Result<ServiceCeiling, String>)> {
+    let of_trial =
+        |trial: &&TrialRecord| Some((trial.key.point, ServiceCeiling::of(&trial.conditions)?));
+    let mut found: Vec<_> = trials.iter().filter_map(of_trial).collect();
+    found.sort_by(|one, other| one.0.value().total_cmp(&other.0.value()));
+    found
 }
 
 /// Adds a doubt to rows that come too near to a reference at the same place. Agents load the reference as they load

@@ -9,6 +9,7 @@ mod ceiling;
 mod compare;
 mod conduct;
 mod conformance;
+mod cpu_shares;
 mod detail;
 mod difference;
 mod doubt;
@@ -49,6 +50,7 @@ pub use compare::{
 };
 pub use conduct::{Conduct, Faults, Tolerated};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
+pub use cpu_shares::{CpuShares, Limit};
 pub use detail::{
     Bin, Cell, Closeup, Column, Detail, HEAT_BINS, HeldCourse, Moment, ProbeTrack, Reading, Role,
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,

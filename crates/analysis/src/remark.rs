@@ -10,7 +10,7 @@ use crate::verdict::Gravity::{self, Invalid, Note, Suspect};
 pub(crate) const CHAIN_ALIKE: u64 = 64;
 
 const NO_CEILING: Definition = Definition::new("no_ceiling", Note)
-    .when("dyno's own server was not measured under a load, or only invalidly")
+    .when("dyno's own server was not measured under a load, or only invalidly; not where a service alone was measured")
     .because("the rate that the load itself can reach there is not known")
     .way_out("let a server of tier `reference` take part, and see why if it could not");
 

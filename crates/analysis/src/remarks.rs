@@ -44,11 +44,12 @@ pub(crate) fn of_table(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -
     remarks
 }
 
-/// Places where a subject was measured, but no reference.
+/// Places where a subject was measured, but no reference and no service alone.
 fn no_ceiling(table: &Table) -> Option<Remark> {
     let mut points: Vec<Point> = Vec::new();
     for row in table.rows.iter().filter(|row| 0 < row.measured()) {
-        if !has_ceiling(table, row.point) && !points.contains(&row.point) {
+        let is_of_service = table.service_ceilings.iter().any(|(point, _)| *point == row.point);
+        if !is_of_service && !has_ceiling(table, row.point) && !points.contains(&row.point) {
             points.push(row.point);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use analysis::Rounds;
 use lab::Refusal;
-use lab::record::{Entry, Fact, TrialKey, TrialRecord};
+use lab::record::{Entry, Fact, OutcomeKind, TrialKey, TrialRecord};
 use store::{Extent, Kept};
 
 use crate::Ended;
@@ -93,7 +93,14 @@ impl<'a> Rule<'a> for PlannedTrials<'a> {
     ) -> Result<Vec<TrialRecord>, Refusal> {
         let means = Means { build: self.rounds.build_of(keys[0].repeat), ..run.means() };
         match keys {
-            [key] => Ok(vec![means.try_one(key, None, watch)?]),
+            [key] => {
+                let mut tried = means.try_one(key, None, watch)?;
+                let is_first = is_first_of_place(&run.record.plan, key);
+                if is_first && tried.outcome.kind != OutcomeKind::Interrupted {
+                    tried.conditions.extend(means.service_alone(key));
+                }
+                Ok(vec![tried])
+            }
             keys => means.try_together(keys, watch),
         }
     }
@@ -137,6 +144,12 @@ impl<'a> Rule<'a> for PlannedTrials<'a> {
         self.rounds.add(trial);
         Ok(())
     }
+}
+
+/// What concerns a place as a whole is measured beside the first of its trials.
+fn is_first_of_place(plan: &[TrialKey], key: &TrialKey) -> bool {
+    let here = |other: &&TrialKey| (&other.workload, other.point) == (&key.workload, key.point);
+    plan.iter().find(here).is_some_and(|first| first.number == key.number)
 }
 
 /// The kept trials are read only where they matter.

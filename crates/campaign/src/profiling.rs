@@ -95,10 +95,14 @@ impl Run<'_> {
 /// A runtime compiles what it runs often: it has at least so long for it.
 const LEAST_WARMUP: Duration = Duration::from_secs(1);
 
-/// The probes of a project that say something of a runtime's functions.
+/// The probes of a project that say something of a runtime's functions; where it has none, those that dyno carries.
 fn probes(project: &Project) -> Result<Vec<Probe>, Refusal> {
-    let names = project.probes().into_iter();
+    let (mut root, mut names) = (project.root.clone(), project.probes());
+    if names.is_empty() {
+        let carried = Project::embedded()?;
+        (root, names) = (carried.root.clone(), carried.probes());
+    }
     let read: Result<Vec<Probe>, Refusal> =
-        names.map(|name| Ok(Probe::read(&project.root, &name)?)).collect();
+        names.iter().map(|name| Ok(Probe::read(&root, name)?)).collect();
     Ok(read?.into_iter().filter(|probe| probe.why.is_some()).collect())
 }

@@ -1,5 +1,6 @@
 //! Measures a run: trial after trial, or those that live at once, as a rule says; keeps each as it comes.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -217,6 +218,31 @@ impl Means<'_> {
         }
     }
 
+    fn setup<'s>(&'s self, experiment: &'s Experiment, warden: &'s [OsString]) -> Setup<'s> {
+        Setup {
+            experiment,
+            launcher: self.campaign.launcher(warden),
+            split: &self.resources.split,
+            address: self.resources.address,
+            sources: &self.resources.sources,
+            elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
+            files: self.resources.files,
+            workloads: &self.campaign.spoken,
+            part: None,
+            enough: None,
+            sampling: None,
+        }
+    }
+
+    /// What the service of this trial's workload answers with no server before it, if that can be measured here.
+    pub(crate) fn service_alone(self, key: &TrialKey) -> Option<Fact> {
+        let workload = self.campaign.workload(&key.workload);
+        let ready = self.entrants.iter().find_map(|entrant| entrant.service(workload))?;
+        let warden = self.campaign.warden();
+        let setup = self.setup(&self.campaign.experiment, &warden);
+        trial::service_alone(setup, ready, key, self.halt)
+    }
+
     pub(crate) fn try_one(
         self,
         key: &TrialKey,
@@ -263,19 +289,8 @@ impl Means<'_> {
             Refusal::new(format!("`{name}` could take part when this run began, and cannot now"))
         })?;
         let warden = campaign.warden();
-        let setup = Setup {
-            experiment,
-            launcher: campaign.launcher(&warden),
-            split: &self.resources.split,
-            address: self.resources.address,
-            sources: &self.resources.sources,
-            elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
-            files: self.resources.files,
-            workloads: &campaign.spoken,
-            part: beside.part,
-            enough: beside.enough,
-            sampling: beside.sampling,
-        };
+        let Beside { part, enough, sampling } = beside;
+        let setup = Setup { part, enough, sampling, ..self.setup(experiment, &warden) };
         let (subject, built) = entrant.build(self.build);
         let workload = campaign.workload(&key.workload);
         let candidate = Candidate {

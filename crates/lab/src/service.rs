@@ -1,6 +1,7 @@
 //! A service that works beside a server, such as a database: a folder in `services/`. Its manifest says by which commands
 //! it is made, started, seeded and read; dyno knows none of them.
 
+mod ceiling;
 mod private_folder;
 mod running;
 
@@ -18,6 +19,7 @@ use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
 use crate::subject::manifest::{Reader, empty, texts};
 
+pub use ceiling::{CEILING, ServiceCeiling};
 pub use private_folder::private_root;
 pub(crate) use private_folder::{PrivateFolder, copy_all};
 pub use running::Counters;
@@ -57,7 +59,8 @@ pub struct Service {
     pub insert: Option<Command>,
     /// Prints what it has counted since it was seeded: `name=number` pairs.
     pub counters: Option<Command>,
-    /// Puts it under the load of the workload's queries, with nothing before it.
+    /// Puts it under the load of the workload's queries, with no server before it, and prints how many answers that
+    /// makes.
     pub ceiling: Option<Command>,
     /// Prints its version.
     pub version: Option<Command>,
@@ -122,7 +125,7 @@ struct Manifest {
 /// stands in a command.
 const HOLES: [&str; 3] = ["port", "work", "dyno"];
 const READ_HOLES: [&str; 4] = ["port", "work", "dyno", "table"];
-const CEILING_HOLES: [&str; 5] = ["port", "work", "dyno", "connections", "seconds"];
+const CEILING_HOLES: [&str; 6] = ["port", "work", "dyno", "workload", "connections", "seconds"];
 /// Those of its variables.
 const ENV_HOLES: [&str; 4] = ["port", "work", "dyno", "password"];
 /// Where programs are besides the service's own.

@@ -1,6 +1,7 @@
 //! One trial: launch → wait for a right answer → check → load → check again → stop. Whatever the subject does is a
 //! recorded outcome, never an error of dyno.
 
+mod alone;
 mod elsewhere;
 pub(crate) mod environment;
 mod evidence;
@@ -40,6 +41,7 @@ use crate::record::{
 use crate::service::{ReadyService, RunningService};
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
+pub use alone::service_alone;
 pub use elsewhere::{AGENT_LOST, Elsewhere};
 use environment::Environment;
 use evidence::Evidence;

@@ -106,10 +106,12 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-' | '$')
 }
 
-/// A text with `{name}` in it, filled with what was kept.
+/// A text with `{name}` in it, filled with what was kept; a function without a name is said to have none.
 pub(crate) fn fill(text: &str, kept: &Kept) -> String {
-    kept.iter()
-        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    kept.iter().fold(text.to_owned(), |text, (name, value)| {
+        let value = if value.is_empty() { "(anonymous)" } else { value };
+        text.replace(&format!("{{{name}}}"), value)
+    })
 }
 
 #[cfg(test)]

@@ -255,6 +255,7 @@ fn service(service: &Service, lack: Option<&String>) -> Vec<String> {
         ("seed   ", service.seed.iter().collect()),
         ("read   ", service.read.iter().collect()),
         ("count  ", service.counters.iter().collect()),
+        ("ceiling", service.ceiling.iter().collect()),
     ];
     for (what, commands) in all {
         lines.extend(commands.iter().map(|command| format!("    {what}  {command}")));

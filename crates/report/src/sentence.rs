@@ -2,6 +2,7 @@
 //! far the figures can be trusted. The order is the tables' own: the server that is named first stands in their first
 //! row.
 
+mod limit;
 mod own_cpu;
 
 use analysis::{
@@ -78,6 +79,8 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
         Some(kept_up(findings, &ranked, left_out.is_empty()))
     };
     texts.extend([first, tails(findings, table, &ranked)].into_iter().flatten());
+    texts.extend(limit::limits(findings, &ranked));
+    texts.extend(limit::ceiling(findings, table));
     texts.extend(reasons(findings, &left_out));
     texts.extend(tolerated);
     Some(texts.join(" "))

@@ -40,7 +40,8 @@ pub(crate) fn drawn(
                 value.second = p50.map(|p50| (p50.value, p50.says));
             }
             let failed = column(findings, &rows, "failed", Figure::FailedShare);
-            dots(findings, &rows, about, vec![throughput, response, failed]).svg(room, stand)
+            let dots = dots(findings, &rows, about, vec![throughput, response, failed]);
+            Rows { note: shared(table).into(), ..dots }.svg(room, stand)
         }
     }
 }
@@ -144,16 +145,32 @@ fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
     bests.map(|placed| findings.slot(&placed.row.subject)).collect()
 }
 
-/// What a server that does nothing reaches, place by place.
+/// What a server that does nothing reaches, place by place; or else the service with no server.
 fn ceiling(findings: &Findings<'_>, table: &Table) -> Option<Ceiling> {
     let spot = |row: &&Row| {
         let ceiling = table.ceiling(row.point)?;
         Some(Spot { x: place(findings, row), value: ceiling.value, ..Spot::default() })
     };
     let references = references(table);
+    if references.is_empty() {
+        return of_service(findings, table);
+    }
     let by = findings.title(&references.first()?.subject).to_string();
     let spots: Vec<Spot> = references.iter().filter_map(spot).collect();
     (!spots.is_empty()).then_some(Ceiling { by, spots })
+}
+
+fn of_service(findings: &Findings<'_>, table: &Table) -> Option<Ceiling> {
+    let known = table.service_ceilings.iter();
+    let known = known.filter_map(|(point, found)| Some((*point, found.as_ref().ok()?)));
+    let mut by = None;
+    let mut spots = Vec::new();
+    for (point, found) in known {
+        by.get_or_insert_with(|| format!("the database alone ({})", found.by));
+        let x = findings.shown(point).value();
+        spots.push(Spot { x, value: found.answers_per_s, ..Spot::default() });
+    }
+    Some(Ceiling { by: by?, spots })
 }
 
 /// What is not a sign of the charts themselves.
@@ -163,8 +180,13 @@ fn note(findings: &Findings<'_>, table: &Table) -> String {
     };
     match findings.history.figures.iter().any(is_past) {
         true => format!("dashed: {}, as published", findings.history.label),
-        false => String::new(),
+        false => shared(table).into(),
     }
+}
+
+/// Whose throughput it is, if it is not the server's alone.
+fn shared(table: &Table) -> &'static str {
+    if table.shares_cpu { "throughput: server and database on one CPU" } else { "" }
 }
 
 fn axis(table: &Table) -> String {

@@ -2,6 +2,7 @@
 //!
 //!     server ADDRESS:PORT [h2c | CHAIN KEY]
 
+mod files;
 mod items;
 
 use std::convert::Infallible;
@@ -10,8 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use files::Files;
 use futures_util::SinkExt;
-use http_body_util::combinators::BoxBody;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -33,9 +35,15 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::IntervalStream;
 
-type Body = BoxBody<Bytes, Infallible>;
+type Body = UnsyncBoxBody<Bytes, Error>;
 type Error = Box<dyn std::error::Error + Send + Sync>;
-type Items = Arc<[Item]>;
+
+/// What the answers are made of.
+#[derive(Clone)]
+struct Content {
+    items: Arc<[Item]>,
+    files: Option<Files>,
+}
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
@@ -51,7 +59,8 @@ async fn main() -> Result<(), Error> {
         Some(path) => items::read(Path::new(&path))?,
         None => Vec::new(),
     };
-    let items = Items::from(items);
+    let files = std::env::var_os("FILES").map(|folder| Files::of(Path::new(&folder)));
+    let content = Content { items: items.into(), files };
     let listener = TcpListener::bind(address).await?;
     loop {
         let (stream, _) = listener.accept().await?;
@@ -59,16 +68,16 @@ async fn main() -> Result<(), Error> {
             // Otherwise the first answer waits for the client's ACK of what left before it.
             stream.set_nodelay(true)?;
         }
-        let items = items.clone();
+        let content = content.clone();
         let Some(acceptor) = acceptor.clone() else {
-            tokio::spawn(serve(stream, is_http2, items));
+            tokio::spawn(serve(stream, is_http2, content));
             continue;
         };
         tokio::spawn(async move {
             // A handshake that failed is the client's affair.
             if let Ok(stream) = acceptor.accept(stream).await {
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                serve(stream, is_http2, items).await;
+                serve(stream, is_http2, content).await;
             }
         });
     }
@@ -86,10 +95,10 @@ fn acceptor(chain: &str, key: &str) -> Result<TlsAcceptor, Error> {
 async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     is_http2: bool,
-    items: Items,
+    content: Content,
 ) {
     let stream = TokioIo::new(stream);
-    let service = service_fn(move |request| answer(request, items.clone()));
+    let service = service_fn(move |request| answer(request, content.clone()));
     // How a connection ended is the client's affair.
     let _ = if is_http2 {
         http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await
@@ -98,7 +107,7 @@ async fn serve(
     };
 }
 
-async fn answer(request: Request<Incoming>, items: Items) -> Result<Response<Body>, Error> {
+async fn answer(request: Request<Incoming>, content: Content) -> Result<Response<Body>, Error> {
     let path = request.uri().path().to_owned();
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     Ok(match (request.method(), parts.as_slice()) {
@@ -128,8 +137,12 @@ async fn answer(request: Request<Incoming>, items: Items) -> Result<Response<Bod
             None => with_status(StatusCode::BAD_REQUEST),
         },
         (&Method::GET, ["json", count]) => match count.parse() {
-            Ok(count) => list(&items, count, request.uri().query())?,
+            Ok(count) => list(&content.items, count, request.uri().query())?,
             Err(_) => not_found(),
+        },
+        (&Method::GET, ["static", ..]) => match content.files {
+            Some(files) => files.answer(request, "/static/").await?,
+            None => not_found(),
         },
         (&Method::POST, ["sum"]) => sum(&request.into_body().collect().await?.to_bytes())?,
         (&Method::POST, ["echo"]) => {
@@ -185,7 +198,7 @@ fn sum(body: &[u8]) -> Result<Response<Body>, Error> {
 /// A beat at once and then every so often.
 fn ticks(every: Duration) -> Body {
     let beats = IntervalStream::new(interval(every));
-    StreamBody::new(beats.map(|_| Ok(Frame::data(Bytes::from_static(b"tick\n"))))).boxed()
+    StreamBody::new(beats.map(|_| Ok(Frame::data(Bytes::from_static(b"tick\n"))))).boxed_unsync()
 }
 
 fn poll_socket(request: Request<Incoming>, every: Duration) -> Result<Response<Body>, Error> {
@@ -194,7 +207,7 @@ fn poll_socket(request: Request<Incoming>, every: Duration) -> Result<Response<B
         // How a WebSocket ended is the client's affair.
         let _ = beat(socket, every).await;
     });
-    Ok(response.map(BodyExt::boxed))
+    Ok(response.map(boxed))
 }
 
 async fn beat(socket: HyperWebsocket, every: Duration) -> tungstenite::Result<()> {
@@ -218,7 +231,7 @@ fn echo_socket(request: Request<Incoming>) -> Result<Response<Body>, Error> {
         // How a WebSocket ended is the client's affair.
         let _ = give_back(socket).await;
     });
-    Ok(response.map(BodyExt::boxed))
+    Ok(response.map(boxed))
 }
 
 async fn give_back(socket: HyperWebsocket) -> tungstenite::Result<()> {
@@ -246,8 +259,13 @@ fn with_type(media_type: &'static str, body: Body) -> Response<Body> {
     response
 }
 
+/// A body that cannot fail.
+fn boxed(body: impl hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Body {
+    body.map_err(|never| match never {}).boxed_unsync()
+}
+
 fn full(content: impl Into<Bytes>) -> Body {
-    Full::new(content.into()).boxed()
+    boxed(Full::new(content.into()))
 }
 
 fn not_found() -> Response<Body> {
@@ -255,7 +273,7 @@ fn not_found() -> Response<Body> {
 }
 
 fn with_status(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Empty::new().boxed());
+    let mut response = Response::new(boxed(Empty::new()));
     *response.status_mut() = status;
     response
 }

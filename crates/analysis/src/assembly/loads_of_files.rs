@@ -66,6 +66,7 @@ impl Board {
             estimates: estimates(&trials),
             trials,
             doubts: Vec::new(),
+            shares: None,
             judgement: Judgement::default(),
         };
         row.judgement = judge(&row, promise);
@@ -78,6 +79,7 @@ impl Board {
             remarks: Vec::new(),
             promise,
             shares_cpu: false,
+            service_ceilings: Vec::new(),
         };
         Board {
             tables: vec![table],

@@ -38,13 +38,15 @@ pub(crate) fn lab_with_database() -> Option<Lab> {
     Some(all.fold(Lab::new(), |lab, (name, text)| lab.file(&name, &text)))
 }
 
-/// The files of a folder of the tree: their names and texts.
+/// The files of a folder of the tree and of those in it: their names and texts.
 fn files(folder: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap());
-    let text = |entry: &fs::DirEntry| fs::read_to_string(entry.path()).unwrap();
     let name = |entry: &fs::DirEntry| format!("{folder}/{}", entry.file_name().to_string_lossy());
-    entries.map(|entry| (name(&entry), text(&entry))).collect()
+    let (folders, plain): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.path().is_dir());
+    let text = |entry: &fs::DirEntry| fs::read_to_string(entry.path()).unwrap();
+    let plain = plain.iter().map(|entry| (name(entry), text(entry)));
+    plain.chain(folders.iter().flat_map(|folder| files(&name(folder)))).collect()
 }
 
 /// A server with a fault, which speaks these workloads.

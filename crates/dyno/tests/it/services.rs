@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use lab::record::{OutcomeKind, TrialRecord, fact};
+use machine::conditions::Cpus;
 use rustix::process::Signal;
 use wire::Tables;
 
@@ -66,6 +67,29 @@ fn a_service_is_copied_started_seeded_given_to_the_server_and_counted() {
     assert!(fact(&run.facts, "service.store").unwrap().starts_with("Store 1.0; template "));
     assert_eq!(fact(&run.facts, "service.store.settings"), Some("size = 3"));
     assert!(run.files.iter().any(|(name, _)| name == "services/store/service.toml"));
+}
+
+#[test]
+fn a_service_with_cpus_of_its_own_answers_alone_once() {
+    let store =
+        format!("ceiling = 'echo answers_per_second={{connections}} {{workload}}'\n{STORE}");
+    let all = Cpus::available().unwrap();
+    let first = all.iter().next().unwrap();
+    // What the load and the server leave is the service's.
+    let left = format!("[conditions]\nsubject_cpus = '{first}'\nload_cpus = '{first}'\n");
+    for (rest, has_own) in [("", None), (left.as_str(), Some(1 < all.count()))] {
+        let rest = format!("{rest}[trials]\nrepeat = 2\npause = '0s'");
+        let lab = with_load(lab(&store, SERVE), SHORT, &rest);
+        lab.dyno(&["run", "x"]).measured();
+        let trials = lab.trials("1");
+        let is_own = fact(&trials[0].conditions, "cpus.service").is_some();
+        assert_eq!(has_own.unwrap_or(is_own), is_own);
+        let found = trials.iter().filter_map(|it| fact(&it.conditions, "service.ceiling"));
+        let expected = if is_own { vec!["2 needy"] } else { Vec::new() };
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let said = lab.dyno(&["report", "1", "--format", "json"]).status(0).stdout;
+        assert_eq!(said.contains("The database alone answered 2/s by needy."), is_own, "{said}");
+    }
 }
 
 #[test]

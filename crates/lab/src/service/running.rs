@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::private_folder::private_root;
-use super::{PrivateFolder, ReadyService, Service};
+use super::{PrivateFolder, ReadyService, Service, ServiceCeiling};
 use crate::arrival::{found_its_port_taken, last_words};
+use crate::command::Command;
 use crate::record::Fact;
 use crate::trial::Launcher;
 use commands::{Commands, Failed};
@@ -188,6 +189,23 @@ impl RunningService {
         let command = self.ready.service.read.as_ref()?;
         let text = self.commands.run(command, &[("table", name)], LONGEST, &|| false);
         Some(text.map_err(|failed| failed.to_string()))
+    }
+
+    /// Loads it from these CPUs with what a server would ask of it for this workload, by so many connections.
+    pub(crate) fn ceiling(
+        &self,
+        command: &Command,
+        load: &Cpus,
+        (workload, connections, seconds): (&str, usize, u64),
+        is_halted: &dyn Fn() -> bool,
+    ) -> Result<ServiceCeiling, String> {
+        let (connections, time) = (connections.to_string(), seconds.to_string());
+        let more =
+            [("workload", workload), ("connections", &connections), ("seconds", time.as_str())];
+        let limit = Duration::from_secs(seconds) + LONGEST;
+        let ran = self.commands.on(load).run(command, &more, limit, is_halted);
+        let died = |failed: Failed| self.death().unwrap_or_else(|| failed.to_string());
+        ServiceCeiling::printed(&ran.map_err(died)?).map_err(|says| format!("`{command}`: {says}"))
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {

@@ -2,6 +2,7 @@
 //! (`warden`), a subject that answers (`serve`), and a dyno that is killed while it builds (`build`).
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod alone;
 mod build;
 #[allow(dead_code)]
 #[path = "../../../machine/tests/it/folder.rs"]
@@ -16,7 +17,7 @@ fn main() {
         Some("warden") => machine::process::warden_main(std::io::stdin(), std::io::stdout()),
         Some("build") => build::builder(&arguments[1..]),
         Some("serve") => visit::serve(&arguments[1..]),
-        Some(_) | None => runner::run(&[visit::TESTS, build::TESTS], &arguments),
+        Some(_) | None => runner::run(&[visit::TESTS, build::TESTS, alone::TESTS], &arguments),
     };
     std::process::exit(status);
 }

@@ -205,7 +205,8 @@ fn details(findings: &Findings<'_>, explanation: &Explanation) -> Vec<Block> {
         let title = findings.title(&server.server);
         blocks.push(Block::paragraph(Tone::Dim, format!("{title}: {}", sampled(server))));
         for doubt in &server.doubts {
-            blocks.push(Block::paragraph(Tone::Doubtful, format!("{title}: {}", doubt.says)));
+            let tone = if doubt.gravity == "note" { Tone::Dim } else { Tone::Doubtful };
+            blocks.push(Block::paragraph(tone, format!("{title}: {}", doubt.says)));
         }
     }
     blocks

@@ -18,7 +18,7 @@ const GRACE_MS: u64 = 1_000;
 const OUTPUT_MAX: u64 = 16 << 20;
 const PACE: Duration = Duration::from_millis(2);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Commands {
     warden: Vec<OsString>,
     work: PathBuf,
@@ -79,6 +79,11 @@ impl Commands {
         commands.env.extend(fixed);
         commands.env.extend(commands.fill_all(&service.env));
         commands
+    }
+
+    /// The same commands on other CPUs.
+    pub(super) fn on(&self, cpus: &Cpus) -> Commands {
+        Commands { cpus: Some(cpus.clone()), ..self.clone() }
     }
 
     /// Variables with their placeholders filled.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{By, Estimate, Faults, JudgedTrial, Number, Peak, Row, Stopped, Table};
+use analysis::{
+    By, CpuShares, Estimate, Faults, JudgedTrial, Limit, Number, Peak, Row, Stopped, Table,
+};
 use lab::experiment::Point;
 use lab::record::Ending;
 use load::Evidence;
@@ -28,6 +30,9 @@ json_type! {
         /// what dyno's own server reached under each load where it was measured
         ceiling: Vec<verdict::CeilingJson> =
             compared.map(verdict::ceilings).unwrap_or_default(),
+        /// what a service beside the servers, such as a database, answered with no server under each load; only where
+        /// it has CPUs of its own
+        service_ceiling: Vec<verdict::ServiceCeilingJson<'t>> = verdict::service_ceilings(table),
         /// each server under each load
         rows: Vec<RowJson<'t>> = table.rows.iter().map(|row| RowJson::of(findings, row)).collect(),
         /// where each server had the most throughput, if there is more than one load
@@ -68,6 +73,12 @@ json_type! {
         is_behind: bool = row.is_behind(),
         /// each figure over the measured rounds
         figures: ByFigure<Estimate> = ByFigure::of(|figure| row.estimate(figure)),
+        /// the share of its own CPUs that each used, where a service beside the server has CPUs of its own
+        cpu_shares: Option<CpuShares> = row.shares,
+        /// those of the three that used 90 % of their CPUs, and may be the limit: load, server, service; null where the
+        /// shares are not known
+        limits: Option<Vec<&'static str>> =
+            row.shares.map(|shares| shares.limits().into_iter().map(Limit::name).collect()),
         /// failures by class, summed over the measured rounds
         failures: BTreeMap<&'static str, u64> = failures,
         /// requests that were answered with the right status and a wrong header field or body

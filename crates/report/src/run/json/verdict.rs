@@ -69,3 +69,27 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
         |point: Point| Some(CeilingJson { point, throughput_per_s: table.ceiling(point)? });
     points.into_iter().filter_map(ceiling).collect()
 }
+
+/// What a service answered with no server before it, under a load.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "service_ceiling")]
+pub(super) struct ServiceCeilingJson<'t> {
+    #[serde(flatten)]
+    point: Point,
+    /// how many answers it made possible each second; null if that is not known
+    answers_per_s: Option<f64>,
+    /// the program that measured it
+    by: Option<&'t str>,
+    /// why it is not known
+    says: Option<&'t str>,
+}
+
+pub(super) fn service_ceilings(table: &Table) -> Vec<ServiceCeilingJson<'_>> {
+    let ceilings = table.service_ceilings.iter().map(|(point, found)| ServiceCeilingJson {
+        point: *point,
+        answers_per_s: found.as_ref().ok().map(|found| found.answers_per_s),
+        by: found.as_ref().ok().map(|found| found.by.as_str()),
+        says: found.as_ref().err().map(String::as_str),
+    });
+    ceilings.collect()
+}

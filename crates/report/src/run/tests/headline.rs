@@ -153,6 +153,89 @@ fn beside_a_service(trial: &mut TrialRecord) {
     cpu.for_each(|series| series.points.iter_mut().for_each(|(_, value)| *value *= dear));
 }
 
+/// The same with CPUs of the service's own: with Quick the server is always busy, with Evil the service.
+fn with_three_cpus(trial: &mut TrialRecord) {
+    beside_a_service(trial);
+    let fact = |name: &str, value: &str| Fact { name: name.into(), value: value.into() };
+    let own = [("cpus.service", "1"), ("cpus.load", "2")];
+    trial.conditions.extend(own.map(|(name, value)| fact(name, value)));
+    if trial.key.subject == "quick" && trial.key.repeat == 0 {
+        trial.conditions.push(fact("service.ceiling", "41000.4 pgbench"));
+    }
+    let of_server = trial.series.iter_mut().find(|series| series.name == "subject.cpu.total");
+    let (whole, half) = (20e9, 10e9);
+    let (server, service) =
+        if trial.key.subject == "quick" { (whole, half) } else { (half, whole) };
+    let points = |used| vec![(0, 0.0), (20 * load::SECOND, used)];
+    of_server.unwrap().points = points(server);
+    let (name, unit) = ("service.cpu.total".into(), "ns".into());
+    trial.series.push(lab::record::Series { name, unit, points: points(service) });
+}
+
+#[test]
+fn where_a_service_has_cpus_of_its_own_rates_are_ranked_and_the_limit_is_named() {
+    let (run, mut trials) = closed(with_three_cpus);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let said = of(&findings);
+    assert!(said.starts_with("Quick is fastest with 2,002/s ["), "{said}");
+    let of_quick = "By CPU shares, the limit is the server for Quick (load 50 %, server 100 %, database 50 %); the \
+                    database for Evil";
+    assert!(said.contains(of_quick), "{said}");
+    assert!(said.contains("The database alone answered 41,000/s by pgbench."), "{said}");
+    let table = &findings.board.tables[0];
+    assert!(!table.shares_cpu && table.bests()[0].row.subject == "quick");
+    assert!(table.bests().iter().all(|placed| placed.rank.is_some()), "{said}");
+    let text = crate::render::Shown::markdown(&findings);
+    for absent in ["on one CPU", "dyno's own server has no valid figure"] {
+        assert!(!text.contains(absent), "{text}");
+    }
+    let page = page(&findings);
+    assert!(!page.contains("server and database on one CPU"));
+    assert!(
+        page.contains("grey: the ceiling, by the database alone (pgbench)")
+            || page.contains("by the database alone (pgbench), lies beyond"),
+        "{page}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let table = &json["tables"][0];
+    let ceiling = &table["service_ceiling"][0];
+    assert_eq!((&ceiling["answers_per_s"], &ceiling["by"]), (&41_000.4.into(), &"pgbench".into()));
+    let rows = table["rows"].as_array().unwrap().iter();
+    let limits = rows.map(|row| row["limits"].to_string()).collect::<Vec<_>>();
+    assert_eq!(limits, ["[\"server\"]", "[\"service\"]"]);
+    // A command that fails is a sentence; of servers that wait, none of the three is the limit.
+    trials.iter_mut().for_each(|trial| {
+        for series in &mut trial.series {
+            series.points.iter_mut().for_each(|(_, value)| *value *= 0.5);
+        }
+        let ceiling = trial.conditions.iter_mut().find(|fact| fact.name == "service.ceiling");
+        ceiling.into_iter().for_each(|fact| fact.value = "unknown: `pgbench` was not found".into());
+    });
+    let said = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    let why = "What the database alone answers is not known: `pgbench` was not found.";
+    assert!(said.contains(why), "{said}");
+    let none = "the limit is none of the three for Quick (load 50 %, server 50 %, database 25 %)";
+    assert!(said.contains(none), "{said}");
+}
+
+#[test]
+fn beside_a_service_on_its_cpus_nothing_is_said_of_a_limit() {
+    let (run, trials) = closed(|trial| {
+        with_three_cpus(trial);
+        trial.conditions.retain(|fact| fact.name != "cpus.service");
+    });
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let said = of(&findings);
+    assert!(page(&findings).contains("throughput: server and database on one CPU"));
+    assert!(said.contains("their throughput is not ranked"), "{said}");
+    assert!(!said.contains("alone") && !said.contains("limit"), "{said}");
+    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let table = &json["tables"][0];
+    let row = &table["rows"][0];
+    assert!(row["limits"].is_null() && row["cpu_shares"].is_null(), "{row}");
+    assert_eq!(table["service_ceiling"], serde_json::json!([]));
+}
+
 #[test]
 fn beside_a_service_on_its_cpus_the_server_with_the_least_cpu_time_is_named() {
     let (run, trials) = closed(beside_a_service);

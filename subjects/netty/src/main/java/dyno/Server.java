@@ -28,6 +28,7 @@ import io.netty.handler.ssl.SupportedCipherSuiteFilter;
 import io.netty.util.Version;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
@@ -39,9 +40,11 @@ public final class Server {
     static final int BODY_MAX_BYTES = 1024 * 1024;
 
     private final Catalogue catalogue;
+    private final Path files;
 
-    private Server(Catalogue catalogue) {
+    private Server(Catalogue catalogue, Path files) {
         this.catalogue = catalogue;
+        this.files = files;
     }
 
     public static void main(String[] args) throws InterruptedException, IOException {
@@ -50,7 +53,8 @@ public final class Server {
             System.out.println(version + " on Java " + Runtime.version());
             return;
         }
-        Server server = new Server(Catalogue.read(System.getenv("DATASET")));
+        Path files = Path.of(System.getenv().getOrDefault("FILES", "static"));
+        Server server = new Server(Catalogue.read(System.getenv("DATASET")), files);
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         new ServerBootstrap()
                 .group(group)
@@ -91,6 +95,7 @@ public final class Server {
                 .addLast(new HttpServerKeepAliveHandler())
                 .addLast(new HttpObjectAggregator(BODY_MAX_BYTES))
                 .addLast(new SocketRouter())
+                .addLast(new FileRouter(files))
                 .addLast(new RequestHandler(catalogue));
     }
 
@@ -101,6 +106,7 @@ public final class Server {
                 .addLast(new Http2MultiplexHandler(initializer(stream -> stream.pipeline()
                         .addLast(new Http2StreamFrameToHttpObjectCodec(true))
                         .addLast(new HttpObjectAggregator(BODY_MAX_BYTES))
+                        .addLast(new FileRouter(files))
                         .addLast(new RequestHandler(catalogue)))));
     }
 

@@ -1,0 +1,1 @@
+SELECT id, message FROM fortune;
