@@ -26,10 +26,13 @@ pub(crate) struct Names<'a> {
     /// Below it, paths are said from here; of other paths only the last part is kept.
     folder: String,
     kernel: Vec<(u64, String)>,
-    files: HashMap<(u32, String), Option<Rc<(Rc<File>, Elf)>>>,
+    files: HashMap<(u32, String), Option<Rc<ReadFile>>>,
     processes: HashMap<u32, Process<'a>>,
     functions: HashMap<(u32, u64), Rc<Function>>,
 }
+
+/// A file that is open, and its symbols.
+type ReadFile = (Rc<File>, Elf);
 
 struct Process<'a> {
     compiled: PerfMap,
@@ -147,7 +150,7 @@ impl<'a> Names<'a> {
     }
 
     /// The symbols of a file, which is opened once; none where it cannot be read.
-    fn file(&mut self, pid: u32, mapping: &Mapping) -> Option<Rc<(Rc<File>, Elf)>> {
+    fn file(&mut self, pid: u32, mapping: &Mapping) -> Option<Rc<ReadFile>> {
         let key = (pid, mapping.path.clone());
         if !self.files.contains_key(&key) {
             let file = match mapping.path.ends_with(" (deleted)") {

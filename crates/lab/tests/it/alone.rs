@@ -72,6 +72,7 @@ fn alone(
         elsewhere: None,
         part: None,
         enough: None,
+        sampling: None,
     };
     let keys = workloads.iter().map(|workload| key(workload));
     let facts = keys.map(|key| service_alone(setup, &ready, &key, &Halt::default()));
