@@ -136,7 +136,10 @@ fn whole(name: &str, each: impl Iterator<Item = Micros>, gap: Option<Micros>) ->
 
 fn line_row(explanation: &Explanation, line: &Line) -> Row {
     let mut cells = vec![Cell::text(format!("  {}", line.name))];
-    cells.extend(explanation.servers.iter().map(|server| cell(cost(server, line))));
+    cells.extend(explanation.servers.iter().map(|server| match cost(server, line) {
+        Micros { us: 0.0, .. } => Cell::none(),
+        micros => cell(micros),
+    }));
     cells.extend(explanation.difference.iter().map(|gaps| {
         let found = gaps.lines.iter().find(|gap| gap.line == *line);
         found.map_or_else(Cell::none, |gap| gap_cell(gap.gap, gap.is_shown))
