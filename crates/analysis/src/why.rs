@@ -37,7 +37,9 @@ pub struct Sampled<'p> {
 
 /// Where the CPU time of an answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "cpu_explanation")]
 pub struct Explanation {
+    /// each server of which there are samples
     pub servers: Vec<ServerCosts>,
     /// what the second server costs more than the first; null unless there are two, each with samples
     pub difference: Option<Differences>,
@@ -45,7 +47,9 @@ pub struct Explanation {
 
 /// µs of CPU time an answer; of a difference, the second server's minus the first's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "cpu_micros")]
 pub struct Micros {
+    /// the best estimate
     pub us: f64,
     /// lower end of its interval; null where a single round was measured
     pub low_us: Option<f64>,
@@ -57,18 +61,25 @@ pub struct Micros {
 
 /// The sums of the lines of each side.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "cpu_sides")]
 pub struct Sides {
+    /// functions of the program and of its libraries
     pub program: Micros,
+    /// the kernel, on behalf of the program
     pub kernel: Micros,
+    /// code of which no name is known
     pub not_named: Micros,
 }
 
 /// Where the CPU time of a server's answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "server_costs")]
 pub struct ServerCosts {
+    /// which server
     pub server: String,
     /// all CPU time of an answer, as the rounds measured it
     pub cpu: Micros,
+    /// the sums of the lines of each side
     pub sides: Sides,
     /// each line, by side, the dearest first
     pub lines: Vec<LineCost>,
@@ -82,23 +93,33 @@ pub struct ServerCosts {
     pub waited_for_cpu_us: Option<f64>,
     /// CPU time of an answer in the sampled trials, µs
     pub sampled_cpu_us: Option<f64>,
+    /// how many sampled trials there are
     pub trials: usize,
+    /// how many samples they have
     pub samples: u64,
     /// how its first trial was sampled; null without a trial
     pub method: Option<Method>,
     /// the share of the samples that has no name
     pub nameless: f64,
+    /// why the profile may not be what it seems
     pub doubts: Vec<ProfileDoubt>,
 }
 
+/// What a line costs a server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "line_cost")]
 pub struct LineCost {
+    /// which line
     pub line: Line,
+    /// CPU time of an answer
     pub cpu: Micros,
 }
 
+/// What a function costs a server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "function_cost")]
 pub struct FunctionCost {
+    /// its name
     pub name: String,
     /// of the function and all that it calls; a recursive one counts once
     pub cpu: Micros,
@@ -106,22 +127,31 @@ pub struct FunctionCost {
 
 /// System calls of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "call_rates")]
 pub struct CallRates {
+    /// all of them
     pub total: f64,
     /// the most frequent first
     pub by_name: Vec<CallRate>,
 }
 
+/// One system call.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "call_rate")]
 pub struct CallRate {
+    /// its name
     pub name: String,
+    /// how often an answer makes it, on average
     pub per_answer: f64,
 }
 
 /// What the second server costs more than the first.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "cpu_differences")]
 pub struct Differences {
+    /// of all CPU time of an answer
     pub cpu: Micros,
+    /// of each side
     pub sides: Sides,
     /// all lines of both, the largest difference first
     pub lines: Vec<LineGap>,
@@ -133,17 +163,25 @@ pub struct Differences {
     pub rest: Micros,
 }
 
+/// How two servers differ in a line.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "line_gap")]
 pub struct LineGap {
+    /// which line
     pub line: Line,
+    /// the difference
     pub gap: Micros,
-    /// among all lines; its interval says so
+    /// whether it differs among all lines; its interval says so
     pub is_shown: bool,
 }
 
+/// How two servers differ in a function.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "function_gap")]
 pub struct FunctionGap {
+    /// its name
     pub name: String,
+    /// the difference
     pub gap: Micros,
     /// the difference is not that of leading functions which it calls
     pub is_leading: bool,

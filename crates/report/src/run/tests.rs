@@ -11,6 +11,7 @@ mod markdown;
 mod page;
 mod screens;
 pub(crate) mod searches;
+mod why;
 
 fn check(
     change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
