@@ -98,3 +98,5 @@ mod truth;
 mod validity;
 mod varied;
 mod view;
+
+mod why_truth;
