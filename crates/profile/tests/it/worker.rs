@@ -202,11 +202,11 @@ pub(crate) fn total(folded: &Folded) -> u64 {
 #[track_caller]
 pub(crate) fn has_shares(folded: &Folded) {
     let all = by_function(folded);
-    let of = |name: &str| {
+    let samples = |name: &str| {
         let found = all.iter().find(|(function, _)| function.ends_with(name));
         found.map_or(0, |(_, samples)| *samples) as f64
     };
-    let (long, short) = (of("::work_long"), of("::work_short"));
+    let (long, short) = (samples("::work_long"), samples("::work_short"));
     assert!(0.9 * total(folded) as f64 <= long + short, "{long} and {short}: {all:?}");
     // Of 300 samples, the standard error of the share is 0.025.
     let share = long / (long + short);
