@@ -99,4 +99,5 @@ mod validity;
 mod varied;
 mod view;
 
+mod why;
 mod why_truth;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ impl Plan<'_> {
         let mut sampler = match Sampler::open(&order) {
             Ok(sampler) => sampler,
             Err(error) => {
-                println!("SKIPPED: {}", profile::refusal(&error));
+                skipped(&profile::refusal(&error));
                 return None;
             }
         };
@@ -163,6 +163,11 @@ impl Drop for Busy {
     }
 }
 
+/// Said where the output of a test is not kept back.
+pub(crate) fn skipped(says: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {says}");
+}
+
 /// The first two CPUs of this process; twice the same if there is only one.
 fn two_cpus() -> (usize, usize) {
     let mine = sched_getaffinity(None).expect("the CPUs of this thread");
@@ -251,7 +256,7 @@ fn names(found: &Explanation, function: &str) -> bool {
 #[test]
 fn what_functions_cost_is_found_and_what_differs_is_named() {
     in_one_of_five(|| {
-        let time = Duration::from_millis(400);
+        let time = Duration::from_millis(250);
         let mut servers = [Vec::new(), Vec::new(), Vec::new()];
         for _ in 0..3 {
             let burns = [BASE, BASE, "parse:8us,render:12us,collect:2us,route:1us"];
@@ -287,7 +292,7 @@ fn system_calls_that_a_server_makes_more_are_counted() {
     };
     let Some(trial) = plan.run() else { return };
     let Some(found) = trial.getppid else {
-        println!("SKIPPED: this kernel lets us count no system calls");
+        skipped("this kernel lets us count no system calls");
         return;
     };
     // The server makes none for anything else; answers on their way at the end are in both.
