@@ -25,7 +25,7 @@
 #              results/differences.txt
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
 #              results/error-rates.md
-# make why-truth  profiles of 150 processes whose functions cost what is known, in eight minutes: how often intervals hold the
+# make why-truth  profiles of 150 processes whose functions cost what is known, in ten minutes: how often intervals hold the
 #              truth, pairs of equals claim anything, and 1 µs more is named
 # make readme-output  valid outputs for README and docs/start.md, recorded on this machine
 # make subjects  every handler of every server that runs here under a short load of each of its workloads
@@ -100,7 +100,7 @@ difference-truth:
 	cargo run --release --locked --quiet --package dyno-report --example difference_truth
 
 why-truth:
-	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture why_truth::campaign
+	cargo test --locked --quiet --package dyno-http --test it -- --ignored --nocapture --test-threads 1 why_truth::campaign
 
 # MINUTES=N: how long it may take in all; ONLY=NAME: those outputs whose name has it.
 readme-output: build
