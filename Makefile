@@ -25,6 +25,8 @@
 #              results/differences.txt
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
 #              results/error-rates.md
+# make why-truth  profiles of 150 processes whose functions cost what is known, in ten minutes: how often intervals hold the
+#              truth, pairs of equals claim anything, and 1 µs more is named
 # make readme-output  valid outputs for README and docs/start.md, recorded on this machine
 # make subjects  every handler of every server that runs here under a short load of each of its workloads
 # make check-cost  what it costs dyno to judge the answers of each workload, over the same answers with any body
@@ -38,7 +40,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth why-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -96,6 +98,9 @@ gate-aa: build
 
 difference-truth:
 	cargo run --release --locked --quiet --package dyno-report --example difference_truth
+
+why-truth:
+	cargo test --locked --quiet --package dyno-http --test it -- --ignored --nocapture --test-threads 1 why_truth::campaign
 
 # MINUTES=N: how long it may take in all; ONLY=NAME: those outputs whose name has it.
 readme-output: build

@@ -1,5 +1,6 @@
 //! System calls by process and number, counted by a program of the kernel's (BPF) at each of them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -11,8 +12,10 @@ use crate::sampler::Sampler;
 pub struct CallCounter {
     counts: OwnedFd,
     /// Ends the count when it is closed.
-    link: OwnedFd,
+    _link: OwnedFd,
     cpus: usize,
+    /// What had been counted before `start`: the kernel takes milliseconds to begin and to end.
+    before: BTreeMap<u64, u64>,
 }
 
 const LEAST_RECENTLY_USED_PER_CPU: u32 = 10;
@@ -82,7 +85,12 @@ impl CallCounter {
         let loaded = opened(Command::LoadProgram, &mut Attributes::of(&load))?;
         let open = [EVERY_CALL.as_ptr().addr() as u64, pair(loaded.as_raw_fd() as u32, 0)];
         let link = opened(Command::OpenTracepoint, &mut Attributes::of(&open))?;
-        Ok(CallCounter { counts, link, cpus: possible_cpus() })
+        Ok(CallCounter { counts, _link: link, cpus: possible_cpus(), before: BTreeMap::new() })
+    }
+
+    /// Leaves out what has been counted so far.
+    pub fn start(&mut self) {
+        self.before = self.read();
     }
 
     /// Ends the count. The sampled server's calls by number; none where the kernel numbers processes otherwise.
@@ -91,13 +99,25 @@ impl CallCounter {
     }
 
     fn counted(self, processes: &Processes) -> Option<Vec<(String, u64)>> {
-        drop(self.link);
-        let mut by_number = std::collections::BTreeMap::<u32, u64>::new();
+        let mut by_number = BTreeMap::<u32, u64>::new();
+        for (key, calls) in self.read().into_iter().filter(|(key, _)| processes.has(*key as u32)) {
+            let before = self.before.get(&key).copied().unwrap_or(0);
+            *by_number.entry((key >> 32) as u32).or_default() += calls.saturating_sub(before);
+        }
+        let named = by_number.into_iter().map(|(number, calls)| (name(number), calls));
+        let mut named: Vec<(String, u64)> = named.filter(|(_, calls)| 0 < *calls).collect();
+        named.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+        (!named.is_empty()).then_some(named)
+    }
+
+    /// All counts so far, by process and number.
+    fn read(&self) -> BTreeMap<u64, u64> {
+        let mut found = BTreeMap::new();
         let mut key: Option<u64> = None;
         let mut next = 0_u64;
         let map = self.counts.as_raw_fd() as u64;
-        // Two words for each pair that the map can hold: it cannot grow while nothing counts.
-        for _ in 0..=MOST_PAIRS {
+        // A key that is gone begins the map anew.
+        for _ in 0..2 * MOST_PAIRS {
             let from = key.as_ref().map_or(0, |key| (&raw const *key).addr() as u64);
             let into = (&raw mut next).addr() as u64;
             if bpf(Command::NextKey, &mut Attributes::of(&[map, from, into])).is_err() {
@@ -106,16 +126,12 @@ impl CallCounter {
             let mut values = vec![0_u64; self.cpus];
             let into = values.as_mut_ptr().addr() as u64;
             let from = (&raw const next).addr() as u64;
-            let is_found = bpf(Command::Look, &mut Attributes::of(&[map, from, into])).is_ok();
-            if is_found && processes.has(next as u32) {
-                *by_number.entry((next >> 32) as u32).or_default() += values.iter().sum::<u64>();
+            if bpf(Command::Look, &mut Attributes::of(&[map, from, into])).is_ok() {
+                found.insert(next, values.iter().sum());
             }
             key = Some(next);
         }
-        let named = by_number.into_iter().map(|(number, calls)| (name(number), calls));
-        let mut named: Vec<(String, u64)> = named.collect();
-        named.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
-        (!named.is_empty()).then_some(named)
+        found
     }
 }
 
@@ -133,13 +149,6 @@ fn program(map: i32) -> Vec<u64> {
     const ADD: u8 = 0x07;
     const STORE: u8 = 0x7b;
     const LOAD: u8 = 0x79;
-    let step = |code: u8, to: u8, from: u8, offset: i16, value: i32| {
-        let registers = to | from << 4;
-        u64::from(code)
-            | u64::from(registers) << 8
-            | u64::from(offset as u16) << 16
-            | u64::from(value as u32) << 32
-    };
     // The map, as its descriptor, and where its key is: 8 bytes below the end of the stack.
     let map_and_key =
         [step(0x18, 1, 1, 0, map), 0, step(MOVE, 2, 10, 0, 0), step(ADD, 2, 0, 0, -8)];
@@ -169,6 +178,15 @@ fn program(map: i32) -> Vec<u64> {
         step(0x95, 0, 0, 0, 0),
     ]);
     steps
+}
+
+/// An instruction: what it does, its registers, an offset and a constant.
+fn step(code: u8, to: u8, from: u8, offset: i16, value: i32) -> u64 {
+    let registers = to | from << 4;
+    u64::from(code)
+        | u64::from(registers) << 8
+        | u64::from(offset as u16) << 16
+        | u64::from(value as u32) << 32
 }
 
 macro_rules! numbered {

@@ -75,18 +75,19 @@ impl Elf {
 
 /// The sections of these names that a file has.
 pub(crate) fn sections(file: &File, wanted: &[&str]) -> Vec<Option<Section>> {
-    let read = || {
-        let reader = Reader::open(file)?;
-        let sections = reader.sections()?;
-        let names = reader.bytes(sections.get(usize::from(reader.names_in))?.place())?;
-        let find = |wanted: &&str| {
-            let section = sections.iter().find(|it| text(&names, it.name) == Some(wanted))?;
-            let until = section.address.checked_add(section.length)?;
-            Some((section.address..until, reader.bytes(section.place())?))
-        };
-        Some(wanted.iter().map(find).collect())
+    readable_sections(file, wanted).unwrap_or_else(|| wanted.iter().map(|_| None).collect())
+}
+
+fn readable_sections(file: &File, wanted: &[&str]) -> Option<Vec<Option<Section>>> {
+    let reader = Reader::open(file)?;
+    let sections = reader.sections()?;
+    let names = reader.bytes(sections.get(usize::from(reader.names_in))?.place())?;
+    let find = |wanted: &&str| {
+        let section = sections.iter().find(|it| text(&names, it.name) == Some(wanted))?;
+        let until = section.address.checked_add(section.length)?;
+        Some((section.address..until, reader.bytes(section.place())?))
     };
-    read().unwrap_or_else(|| wanted.iter().map(|_| None).collect())
+    Some(wanted.iter().map(find).collect())
 }
 
 fn symbol(entry: &[u8], names: &[u8]) -> Option<(u64, u64, String)> {
@@ -155,12 +156,6 @@ impl<'a> Reader<'a> {
 
     fn segments(&self) -> Option<Vec<Segment>> {
         let (table, size) = self.table(32, 54, 56)?;
-        let segment = |entry: &[u8]| {
-            let (from, length) = (u64_at(entry, 8)?, u64_at(entry, 32)?);
-            let before = from % PAGE;
-            let length = length.checked_add(before)?;
-            Some((from - before, length, u64_at(entry, 16)?.checked_sub(before)?))
-        };
         let is_code = |entry: &&[u8]| {
             u32_at(entry, 0) == Some(LOADED)
                 && u32_at(entry, 4).is_some_and(|rights| rights & EXECUTABLE != 0)
@@ -170,18 +165,27 @@ impl<'a> Reader<'a> {
 
     fn sections(&self) -> Option<Vec<SectionHeader>> {
         let (table, size) = self.table(40, 58, 64)?;
-        let section = |entry: &[u8]| {
-            Some(SectionHeader {
-                name: u32_at(entry, 0)?,
-                kind: u32_at(entry, 4)?,
-                address: u64_at(entry, 16)?,
-                from: u64_at(entry, 24)?,
-                length: u64_at(entry, 32)?,
-                link: u32_at(entry, 40)?,
-            })
-        };
         table.chunks_exact(size).map(section).collect()
     }
+}
+
+/// A segment, from where its first page begins.
+fn segment(entry: &[u8]) -> Option<Segment> {
+    let (from, length) = (u64_at(entry, 8)?, u64_at(entry, 32)?);
+    let before = from % PAGE;
+    let length = length.checked_add(before)?;
+    Some((from - before, length, u64_at(entry, 16)?.checked_sub(before)?))
+}
+
+fn section(entry: &[u8]) -> Option<SectionHeader> {
+    Some(SectionHeader {
+        name: u32_at(entry, 0)?,
+        kind: u32_at(entry, 4)?,
+        address: u64_at(entry, 16)?,
+        from: u64_at(entry, 24)?,
+        length: u64_at(entry, 32)?,
+        link: u32_at(entry, 40)?,
+    })
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

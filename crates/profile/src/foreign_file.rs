@@ -43,7 +43,7 @@ pub(crate) fn own_text(pid: u32, path: &str) -> Option<String> {
     if !is_its_own || MOST_BYTES < facts.len() {
         return None;
     }
-    read_bounded(file)
+    read_bounded(file, facts.len())
 }
 
 /// Removes it again: it is of no use to anybody once its process has ended.
@@ -59,11 +59,11 @@ pub(crate) fn remove(pid: u32, path: &str) {
     }
 }
 
-/// What it has when it is opened: one that grows as fast as it is read has no end.
-fn read_bounded(file: File) -> Option<String> {
+/// What it had when it was opened: one that grows as fast as it is read has no end.
+fn read_bounded(file: File, length: u64) -> Option<String> {
     let began = Instant::now();
     let mut bytes = Vec::new();
-    let mut file = file.take(MOST_BYTES);
+    let mut file = file.take(length);
     let mut piece = vec![0; 1 << 20];
     loop {
         match file.read(&mut piece) {
@@ -126,6 +126,21 @@ mod tests {
             Ok(()) => assert_eq!(text(&path), None),
             Err(_) => assert_eq!(text("/etc/passwd".as_ref()), None),
         }
+        std::fs::remove_dir_all(folder).expect("the folder");
+    }
+
+    #[test]
+    fn what_a_file_has_got_since_it_was_opened_is_not_read() {
+        let folder = folder("grows");
+        let path = folder.join("map");
+        std::fs::write(&path, "1000 20 a\n").expect("a file");
+        let file = File::open(&path).expect("the file");
+        let length = file.metadata().expect("its length").len();
+        std::fs::write(&path, "1000 20 a\n1020 20 b\n").expect("a longer file");
+        assert_eq!(read_bounded(file, length), Some("1000 20 a\n".into()));
+        let sparse = File::create(folder.join("long")).expect("a file");
+        sparse.set_len(MOST_BYTES + 1).expect("its length");
+        assert_eq!(text(&folder.join("long")), None, "no map is as long");
         std::fs::remove_dir_all(folder).expect("the folder");
     }
 

@@ -170,15 +170,16 @@ impl<'a> Names<'a> {
 /// Addresses and names of the kernel's functions; empty where it hides the addresses.
 fn kernel_functions() -> Vec<(u64, String)> {
     let text = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-    let function = |line: &str| {
-        let mut words = line.split_whitespace();
-        let address = u64::from_str_radix(words.next()?, 16).ok()?;
-        let is_code = matches!(words.next()?, "t" | "T" | "w" | "W");
-        (is_code && address != 0).then(|| Some((address, words.next()?.to_owned()))).flatten()
-    };
-    let mut all: Vec<(u64, String)> = text.lines().filter_map(function).collect();
+    let mut all: Vec<(u64, String)> = text.lines().filter_map(kernel_function).collect();
     all.sort();
     all
+}
+
+fn kernel_function(line: &str) -> Option<(u64, String)> {
+    let mut words = line.split_whitespace();
+    let address = u64::from_str_radix(words.next()?, 16).ok()?;
+    let is_code = matches!(words.next()?, "t" | "T" | "w" | "W");
+    (is_code && address != 0).then(|| Some((address, words.next()?.to_owned()))).flatten()
 }
 
 /// The name as the language writes it, and whether that is Rust.

@@ -14,9 +14,14 @@ impl Processes {
         Processes { all: pids.iter().copied().collect() }
     }
 
-    pub(crate) fn forked(&mut self, pid: u32, parent: u32) {
-        if self.all.contains(&parent) {
-            self.all.insert(pid);
+    /// Adds what these forks made, as (process, parent): in any order, because each CPU has its own list of them.
+    pub(crate) fn add_forks(&mut self, forks: &[(u32, u32)]) {
+        let mut before = 0;
+        while before < self.all.len() {
+            before = self.all.len();
+            let own = forks.iter().filter(|(_, parent)| self.all.contains(parent));
+            let own: Vec<u32> = own.map(|(pid, _)| *pid).collect();
+            self.all.extend(own);
         }
     }
 
@@ -57,4 +62,16 @@ pub fn executable(pid: u32) -> Option<String> {
 /// The name of a thread.
 pub(crate) fn comm(pid: u32, tid: u32) -> Option<String> {
     Some(fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_count_in_any_order_and_those_of_others_do_not() {
+        let mut processes = Processes::of(&[1]);
+        processes.add_forks(&[(4, 3), (3, 2), (2, 1), (9, 8), (2, 2)]);
+        assert_eq!(processes.all().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
 }

@@ -110,19 +110,30 @@ impl Sampler {
 
     /// Takes the samples that have come.
     pub fn drain(&mut self) {
-        let Sampler { rings, processes, samples, maps, comms, lost, record, method, .. } = self;
-        let has_raw = method.dwarf_bytes.is_some();
-        for ring in rings {
-            ring.drain(record, |kind, bytes| match read(kind, bytes, has_raw) {
-                Some(Record::Sample(sample)) if processes.has(sample.pid) => samples.push(sample),
-                Some(Record::Fork { pid, parent }) => processes.forked(pid, parent),
-                Some(Record::Comm { pid, tid, name }) if processes.has(pid) => {
-                    comms.insert(tid, name);
-                }
-                Some(Record::Map { pid, mapping }) if processes.has(pid) => maps.add(pid, mapping),
-                Some(Record::Lost(records)) => *lost += records,
-                Some(Record::Sample(_) | Record::Comm { .. } | Record::Map { .. }) | None => {}
-            });
+        let has_raw = self.method.dwarf_bytes.is_some();
+        let mut records = Vec::new();
+        for ring in &mut self.rings {
+            ring.drain(&mut self.record, |kind, bytes| records.extend(read(kind, bytes, has_raw)));
+        }
+        // The fork of a process may be in a later ring than what it has done since.
+        let fork = |record: &Record| match *record {
+            Record::Fork { pid, parent } => Some((pid, parent)),
+            Record::Sample(_) | Record::Comm { .. } | Record::Map { .. } | Record::Lost(_) => None,
+        };
+        let forks: Vec<(u32, u32)> = records.iter().filter_map(fork).collect();
+        self.processes.add_forks(&forks);
+        records.into_iter().for_each(|record| self.take(record));
+    }
+
+    fn take(&mut self, record: Record) {
+        match record {
+            Record::Sample(sample) if self.processes.has(sample.pid) => self.samples.push(sample),
+            Record::Comm { pid, tid, name } if self.processes.has(pid) => {
+                self.comms.insert(tid, name);
+            }
+            Record::Map { pid, mapping } if self.processes.has(pid) => self.maps.add(pid, mapping),
+            Record::Lost(records) => self.lost += records,
+            Record::Sample(_) | Record::Comm { .. } | Record::Map { .. } | Record::Fork { .. } => {}
         }
     }
 

@@ -98,3 +98,6 @@ mod truth;
 mod validity;
 mod varied;
 mod view;
+
+mod why;
+mod why_truth;

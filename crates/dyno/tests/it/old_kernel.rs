@@ -12,26 +12,37 @@ const FIRST_AFTER_LINUX_5_2: u32 = 434;
 
 /// Runs this on a thread for which system calls from this number on do not exist. Programs that it starts inherit that.
 fn without_calls_from<T: Send>(first_missing: u32, body: impl FnOnce() -> T + Send) -> T {
+    with_filter(libc::BPF_JGE, first_missing, libc::ENOSYS, body)
+}
+
+/// Runs this on a thread for which this system call fails with this error, and with it what it starts.
+pub(crate) fn refusing<T: Send>(
+    call: libc::c_long,
+    error: i32,
+    body: impl FnOnce() -> T + Send,
+) -> T {
+    with_filter(libc::BPF_JEQ, call as u32, error, body)
+}
+
+fn with_filter<T: Send>(is: u32, call: u32, error: i32, body: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            deny_from(first_missing);
+            deny(is, call, error);
             body()
         });
         thread.join().expect("the test says why")
     })
 }
 
+/// Denies this thread the system calls whose number compares to this one in this way.
 #[allow(unsafe_code)]
-fn deny_from(first_missing: u32) {
+fn deny(is: u32, call: u32, error: i32) {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let mut program = [
         // The number of the call is the first field of what a filter sees.
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
-        libc::sock_filter {
-            jf: 1,
-            ..statement(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, first_missing)
-        },
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+        libc::sock_filter { jf: 1, ..statement(libc::BPF_JMP | is | libc::BPF_K, call) },
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error as u32),
         statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
     ];
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };

@@ -22,6 +22,8 @@ const ENOUGH: usize = 3_000;
 const LONGEST: Duration = Duration::from_secs(10);
 /// Then system calls are counted for so long.
 const CALLS: Duration = Duration::from_secs(1);
+/// A load counts its answers in windows that are so long.
+const WINDOW: Duration = Duration::from_millis(100);
 /// A load that is sampled lasts so long at most: it ends when the samples do.
 pub const SAMPLED_LOAD: Duration = Duration::from_secs(15);
 /// A command that writes names has so long.
@@ -158,10 +160,14 @@ impl SampledServer<'_> {
         let until = Instant::now();
         let (cpu_after, waited_after) = (cpu_ns(), waited_ns(&(self.pids)()));
         sampler.stop().map_err(failed)?;
-        let counted_from = Instant::now();
-        let counter = CallCounter::open();
-        let counter = counter.inspect(|_| drop(wait_until(counted_from + CALLS, stop)));
-        let counted = (counted_from, Instant::now());
+        let mut counter = CallCounter::open();
+        let counted_from = next_window(began);
+        if let Ok(counter) = &mut counter {
+            drop(wait_until(counted_from, stop));
+            counter.start();
+            drop(wait_until(counted_from + CALLS, stop));
+        }
+        let counted = (counted_from, Instant::now().max(counted_from));
         let calls = match counter {
             Ok(counter) => counter.stop(&sampler).ok_or_else(|| {
                 "none was seen, as if dyno had other numbers for processes than the kernel"
@@ -172,6 +178,8 @@ impl SampledServer<'_> {
                 _ => format!("this kernel does not count them: {error}"),
             }),
         };
+        // What follows slows the load down, which the last window must not show.
+        drop(wait_until(next_window(began), stop));
         write_names(&whys, &pids);
         let runtimes: Vec<profile::Runtime> = whys.iter().map(|why| why.runtime.clone()).collect();
         let folded = sampler.folded(&runtimes, &self.folder);
@@ -201,8 +209,9 @@ impl Taken {
     fn with_answers(self, began: Instant, recording: Option<&Recording>) -> Profile {
         let mut profile = self.profile;
         let answers = |(from, until): (Instant, Instant)| {
-            let at = |instant: Instant| instant.duration_since(began).as_nanos() as Nanos;
-            recording.map_or(0.0, |recording| answered(recording, at(from), at(until)))
+            let [from, until] =
+                [from, until].map(|instant| instant.duration_since(began).as_nanos() as Nanos);
+            recording.map_or(0.0, |recording| answered(recording, from, until))
         };
         profile.answers = answers(self.sampled).round() as u64;
         if let Ok(calls) = &mut profile.calls {
@@ -234,6 +243,12 @@ fn wait_until(instant: Instant, stop: &Halt) -> Result<(), String> {
         }
     }
     Err("the load ended before its samples".into())
+}
+
+/// The next instant at which a load that began then begins a window: what is counted in whole windows is counted exactly.
+fn next_window(began: Instant) -> Instant {
+    let past = began.elapsed().as_nanos() / WINDOW.as_nanos();
+    began + WINDOW * (past as u32 + 1)
 }
 
 /// How the stacks of these processes are followed, and whether a variable gave them names.
