@@ -38,6 +38,7 @@ pub struct Sampled<'p> {
 /// Where the CPU time of an answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Explanation {
+    /// each server of which there are samples
     pub servers: Vec<ServerCosts>,
     /// what the second server costs more than the first; null unless there are two, each with samples
     pub difference: Option<Differences>,
@@ -46,6 +47,7 @@ pub struct Explanation {
 /// µs of CPU time an answer; of a difference, the second server's minus the first's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Micros {
+    /// microseconds
     pub us: f64,
     /// lower end of its interval; null where a single round was measured
     pub low_us: Option<f64>,
@@ -58,17 +60,22 @@ pub struct Micros {
 /// The sums of the lines of each side.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sides {
+    /// user code that has a name
     pub program: Micros,
+    /// the kernel, in the server's system calls
     pub kernel: Micros,
+    /// user code without a name
     pub not_named: Micros,
 }
 
 /// Where the CPU time of a server's answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ServerCosts {
+    /// its name
     pub server: String,
     /// all CPU time of an answer, as the rounds measured it
     pub cpu: Micros,
+    /// all lines of a side together
     pub sides: Sides,
     /// each line, by side, the dearest first
     pub lines: Vec<LineCost>,
@@ -82,23 +89,31 @@ pub struct ServerCosts {
     pub waited_for_cpu_us: Option<f64>,
     /// CPU time of an answer in the sampled trials, µs
     pub sampled_cpu_us: Option<f64>,
+    /// its sampled trials
     pub trials: usize,
+    /// the samples of all of them
     pub samples: u64,
     /// how its first trial was sampled; null without a trial
     pub method: Option<Method>,
     /// the share of the samples that has no name
     pub nameless: f64,
+    /// what speaks against its profile
     pub doubts: Vec<ProfileDoubt>,
 }
 
+/// What a line costs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LineCost {
+    /// which line
     pub line: Line,
+    /// CPU time of an answer in it
     pub cpu: Micros,
 }
 
+/// What a function costs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionCost {
+    /// its name
     pub name: String,
     /// of the function and all that it calls; a recursive one counts once
     pub cpu: Micros,
@@ -107,21 +122,27 @@ pub struct FunctionCost {
 /// System calls of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CallRates {
+    /// all of them
     pub total: f64,
     /// the most frequent first
     pub by_name: Vec<CallRate>,
 }
 
+/// How often one system call is made.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CallRate {
+    /// its name
     pub name: String,
+    /// how often an answer makes it
     pub per_answer: f64,
 }
 
 /// What the second server costs more than the first.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Differences {
+    /// of all CPU time of an answer
     pub cpu: Micros,
+    /// of all lines of a side together
     pub sides: Sides,
     /// all lines of both, the largest difference first
     pub lines: Vec<LineGap>,
@@ -133,17 +154,23 @@ pub struct Differences {
     pub rest: Micros,
 }
 
+/// How a line differs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LineGap {
+    /// which line
     pub line: Line,
+    /// the second server's minus the first's
     pub gap: Micros,
     /// among all lines; its interval says so
     pub is_shown: bool,
 }
 
+/// How a function differs, with all that it calls.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionGap {
+    /// its name
     pub name: String,
+    /// the second server's minus the first's
     pub gap: Micros,
     /// the difference is not that of leading functions which it calls
     pub is_leading: bool,

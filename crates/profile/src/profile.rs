@@ -36,7 +36,9 @@ pub struct Profile {
 /// How samples were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Method {
+    /// Samples a second.
     pub hz: u32,
+    /// What was sampled.
     pub target: Target,
     /// The kernel did not permit to see its own stacks: its time is one line, the CPU time without a sample.
     pub user_only: bool,
@@ -58,6 +60,7 @@ pub enum Target {
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Line {
+    /// Whose code it is.
     pub side: Side,
     /// `garbage collection`, `send`, `package express`.
     pub name: String,

@@ -98,3 +98,4 @@ mod truth;
 mod validity;
 mod varied;
 mod view;
+mod why;

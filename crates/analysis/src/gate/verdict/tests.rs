@@ -65,6 +65,25 @@ fn the_gated_figures_decide_and_the_others_are_shown() {
     assert!((shown.ratio.unwrap() - 1.0).abs() < 1e-6, "both have one p99");
 }
 
+#[test]
+fn cpu_time_is_only_asked_for_where_a_figure_is_worse() {
+    let worse = |head: &[f64], ends, broken| {
+        weighing(&course(head, None, ends), broken).is_worse_by_figures()
+    };
+    assert!(worse(&SLOWER, OutcomeKind::Measured, 0) && worse(&SLOWER, OutcomeKind::Measured, 1));
+    assert!(!worse(&ALIKE, OutcomeKind::Measured, 0) && !worse(&ALIKE, OutcomeKind::Measured, 1));
+    assert!(!worse(&SLOWER, OutcomeKind::Died, 0));
+}
+
+#[test]
+fn a_head_of_which_an_answer_costs_more_cpu_time_is_known() {
+    // The same CPU time for fewer answers, for as many, and for more.
+    let shows =
+        |head: &[f64]| course(head, None, OutcomeKind::Measured).shows_more_cpu(Rule::usual());
+    let faster = SLOWER.map(|share| 1.0 / share);
+    assert_eq!([&SLOWER, &ALIKE, &faster].map(|head| shows(head)), [true, false, false]);
+}
+
 /// Half a percent of the requests is given up after 5 s: it is tolerated, and p99.9 is only known to be longer.
 #[test]
 fn a_gated_percentile_that_is_a_bound_says_no_more_than_it_knows() {
