@@ -57,7 +57,7 @@ pub struct Micros {
     pub outside: f64,
 }
 
-/// The sums of the lines of each side.
+/// The sums of the lines of the program, of the kernel, and of what has no name.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sides {
     /// user code that has a name
@@ -75,7 +75,7 @@ pub struct ServerCosts {
     pub server: String,
     /// all CPU time of an answer, as the rounds measured it
     pub cpu: Micros,
-    /// all lines of a side together
+    /// all lines of the program together, and those of the kernel
     pub sides: Sides,
     /// each line, by side, the dearest first
     pub lines: Vec<LineCost>,
@@ -142,7 +142,7 @@ pub struct CallRate {
 pub struct Differences {
     /// of all CPU time of an answer
     pub cpu: Micros,
-    /// of all lines of a side together
+    /// of all lines of the program together, and of those of the kernel
     pub sides: Sides,
     /// all lines of both, the largest difference first
     pub lines: Vec<LineGap>,

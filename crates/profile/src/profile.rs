@@ -46,6 +46,7 @@ pub struct Method {
     pub dwarf_bytes: Option<u32>,
 }
 
+/// What was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
@@ -66,6 +67,7 @@ pub struct Line {
     pub name: String,
 }
 
+/// Whose code a line is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

@@ -1,10 +1,10 @@
 use lab::experiment::Experiment;
 use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
 use lab::source_file::SourceFile;
-use load::Failure;
+use load::{Failure, SECOND};
 
 use super::*;
-use crate::fixture::{fail, healthy, key};
+use crate::fixture::{fail, healthy, key, series};
 
 const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
 const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
@@ -26,6 +26,7 @@ fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> GateCours
         trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat as u32) };
         let total = &mut trial.loaded.as_mut().unwrap().recording.total;
         total.correct_inside = (13_000.0 * share) as u64;
+        trial.series.push(series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]));
         trial
     };
     for (repeat, share) in head.iter().enumerate() {
