@@ -37,7 +37,6 @@ pub struct Sampled<'p> {
 
 /// Where the CPU time of an answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "cpu_explanation")]
 pub struct Explanation {
     /// each server of which there are samples
     pub servers: Vec<ServerCosts>,
@@ -47,9 +46,8 @@ pub struct Explanation {
 
 /// µs of CPU time an answer; of a difference, the second server's minus the first's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "cpu_micros")]
 pub struct Micros {
-    /// the best estimate
+    /// microseconds
     pub us: f64,
     /// lower end of its interval; null where a single round was measured
     pub low_us: Option<f64>,
@@ -59,27 +57,25 @@ pub struct Micros {
     pub outside: f64,
 }
 
-/// The sums of the lines of each side.
+/// The sums of the lines of the program, of the kernel, and of what has no name.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "cpu_sides")]
 pub struct Sides {
-    /// functions of the program and of its libraries
+    /// user code that has a name
     pub program: Micros,
-    /// the kernel, on behalf of the program
+    /// the kernel, in the server's system calls
     pub kernel: Micros,
-    /// code of which no name is known
+    /// user code without a name
     pub not_named: Micros,
 }
 
 /// Where the CPU time of a server's answer goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "server_costs")]
 pub struct ServerCosts {
-    /// which server
+    /// its name
     pub server: String,
     /// all CPU time of an answer, as the rounds measured it
     pub cpu: Micros,
-    /// the sums of the lines of each side
+    /// all lines of the program together, and those of the kernel
     pub sides: Sides,
     /// each line, by side, the dearest first
     pub lines: Vec<LineCost>,
@@ -93,31 +89,29 @@ pub struct ServerCosts {
     pub waited_for_cpu_us: Option<f64>,
     /// CPU time of an answer in the sampled trials, µs
     pub sampled_cpu_us: Option<f64>,
-    /// how many sampled trials there are
+    /// its sampled trials
     pub trials: usize,
-    /// how many samples they have
+    /// the samples of all of them
     pub samples: u64,
     /// how its first trial was sampled; null without a trial
     pub method: Option<Method>,
     /// the share of the samples that has no name
     pub nameless: f64,
-    /// why the profile may not be what it seems
+    /// what speaks against its profile
     pub doubts: Vec<ProfileDoubt>,
 }
 
-/// What a line costs a server.
+/// What a line costs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "line_cost")]
 pub struct LineCost {
     /// which line
     pub line: Line,
-    /// CPU time of an answer
+    /// CPU time of an answer in it
     pub cpu: Micros,
 }
 
-/// What a function costs a server.
+/// What a function costs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "function_cost")]
 pub struct FunctionCost {
     /// its name
     pub name: String,
@@ -127,7 +121,6 @@ pub struct FunctionCost {
 
 /// System calls of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "call_rates")]
 pub struct CallRates {
     /// all of them
     pub total: f64,
@@ -135,23 +128,21 @@ pub struct CallRates {
     pub by_name: Vec<CallRate>,
 }
 
-/// One system call.
+/// How often one system call is made.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "call_rate")]
 pub struct CallRate {
     /// its name
     pub name: String,
-    /// how often an answer makes it, on average
+    /// how often an answer makes it
     pub per_answer: f64,
 }
 
 /// What the second server costs more than the first.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "cpu_differences")]
 pub struct Differences {
     /// of all CPU time of an answer
     pub cpu: Micros,
-    /// of each side
+    /// of all lines of the program together, and of those of the kernel
     pub sides: Sides,
     /// all lines of both, the largest difference first
     pub lines: Vec<LineGap>,
@@ -163,25 +154,23 @@ pub struct Differences {
     pub rest: Micros,
 }
 
-/// How two servers differ in a line.
+/// How a line differs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "line_gap")]
 pub struct LineGap {
     /// which line
     pub line: Line,
-    /// the difference
+    /// the second server's minus the first's
     pub gap: Micros,
-    /// whether it differs among all lines; its interval says so
+    /// among all lines; its interval says so
     pub is_shown: bool,
 }
 
-/// How two servers differ in a function.
+/// How a function differs, with all that it calls.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "function_gap")]
 pub struct FunctionGap {
     /// its name
     pub name: String,
-    /// the difference
+    /// the second server's minus the first's
     pub gap: Micros,
     /// the difference is not that of leading functions which it calls
     pub is_leading: bool,

@@ -60,6 +60,7 @@ pub use event::{Event, Watch};
 pub use lock::{Claim, Lock};
 pub use others::other_dynos;
 pub use ports::ports_for;
+pub use profiling::probes;
 pub use remains::{part_in, sweep};
 pub use resources::RunResources;
 pub use resume::{admitted_again, as_it_was, same_entries, same_instrument};

@@ -2,13 +2,14 @@
 //! server. None of it is in a figure, a table or a verdict.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lab::Refusal;
 use lab::experiment::{Experiment, Profiling};
 use lab::probe::Probe;
 use lab::record::{OutcomeKind, ProfileRecord, TrialKey};
-use lab::trial::{SAMPLED_LOAD, Sampling};
+use lab::trial::{LEAST_WARMUP, SAMPLED_LOAD, Sampling};
+use load::Halt;
 use store::{Extent, Kept};
 
 use crate::event::{Event, Watch};
@@ -19,7 +20,38 @@ impl Run<'_> {
     /// Takes the profiles that the experiment asks for and that are not kept. An interrupt ends them, and changes nothing
     /// of what was measured.
     pub(crate) fn sample(&mut self, watch: Watch<'_>) -> Result<(), Refusal> {
-        let Some(profiling) = self.campaign.experiment.why else { return Ok(()) };
+        match self.campaign.experiment.why {
+            Some(profiling) => self.take_profiles(profiling, watch),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes profiles of a run that is over, for so long at most. The end of that time cuts what is under way, as an
+    /// interrupt does.
+    pub fn sample_for(
+        &mut self,
+        most: Duration,
+        profiling: Profiling,
+        watch: Watch<'_>,
+    ) -> Result<(), Refusal> {
+        let (asked, cut, until) = (self.halt, Halt::default(), Instant::now() + most);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !cut.is_asked() && !asked.is_asked() && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                cut.ask();
+            });
+            let Run { campaign, resources, entrants, record, id, .. } = *self;
+            let store = &mut *self.store;
+            let mut run = Run { campaign, resources, entrants, record, store, id, halt: &cut };
+            let taken = run.take_profiles(profiling, watch);
+            cut.ask();
+            taken
+        })
+    }
+
+    fn take_profiles(&mut self, profiling: Profiling, watch: Watch<'_>) -> Result<(), Refusal> {
         let probes = probes(&self.campaign.project)?;
         let kept = self.store.run(self.id)?.profiles;
         let is_left = |key: &TrialKey| !kept.iter().any(|it| it.key.number == key.number);
@@ -78,25 +110,14 @@ impl Run<'_> {
         if trial.outcome.kind == OutcomeKind::Interrupted {
             return Ok(None);
         }
-        let found = sampling.found.into_inner().ok().flatten();
-        let found = match (trial.outcome.kind, found) {
-            (OutcomeKind::Measured, Some(found)) => found,
-            (_, Some(Err(says))) => Err(says),
-            (_, Some(Ok(_)) | None) => Err(trial.outcome.says),
-        };
-        let found = found.and_then(|profile| match profile.answers {
-            0 => Err("no right answer came while it was sampled".into()),
-            _ => Ok(profile),
-        });
+        let failed = (trial.outcome.kind != OutcomeKind::Measured).then_some(trial.outcome.says);
+        let found = sampling.into_found(failed);
         Ok(Some(ProfileRecord { key: key.clone(), found }))
     }
 }
 
-/// A runtime compiles what it runs often: it has at least so long for it.
-const LEAST_WARMUP: Duration = Duration::from_secs(1);
-
 /// The probes of a project that say something of a runtime's functions; where it has none, those that dyno carries.
-fn probes(project: &Project) -> Result<Vec<Probe>, Refusal> {
+pub fn probes(project: &Project) -> Result<Vec<Probe>, Refusal> {
     let (mut root, mut names) = (project.root.clone(), project.probes());
     if names.is_empty() {
         let carried = Project::embedded()?;

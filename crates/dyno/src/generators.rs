@@ -84,6 +84,11 @@ impl GeneratorFlags {
                 )),
             };
         };
+        if campaign.experiment.why.is_some() {
+            return Err(Refusal::new(
+                "servers are sampled only where this dyno loads them itself: leave --why (or `[why]`) out, or --load-on",
+            ));
+        }
         if campaign.experiment.conditions.isolate {
             return Err(Refusal::new(
                 "no agent can reach a server in a network of its own: leave `isolate` out, or --load-on",

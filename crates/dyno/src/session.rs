@@ -14,6 +14,7 @@ use campaign::{
     Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, Watch, admitted_again,
     now_unix_ms,
 };
+use lab::experiment::Profiling;
 use lab::record::{Entry, Fact, RunRecord};
 use load::Halt;
 use machine::ports::Ports;
@@ -198,6 +199,27 @@ impl Session {
             Run { campaign, resources, entrants, record, store, id: run, halt }.go(watch)
         });
         ended.map_err(|refusal| self.keeping.with_way_on(refusal, (record, run)))
+    }
+
+    /// Samples the servers of a run that is over, for so long at most. How the run ended stays as it was noted.
+    pub(crate) fn sample(
+        &mut self,
+        campaign: &Campaign,
+        admitted: &Admitted,
+        (record, run): (&RunRecord, RunId),
+        most: Duration,
+    ) -> Result<(), Refusal> {
+        // It may be the run of which the claim is held.
+        self.keeping.claim = None;
+        self.keeping.claim(run)?;
+        let Admitted { resources, entrants, .. } = admitted;
+        let (store, halt) = (&mut self.keeping.store, &self.halt);
+        let mut progress = Progress::open(campaign, 0);
+        Run { campaign, resources, entrants, record, store, id: run, halt }.sample_for(
+            most,
+            Profiling::default(),
+            &mut |event| progress.update(event),
+        )
     }
 
     /// Follows a run whose servers are elsewhere to its end, and shows its progress.

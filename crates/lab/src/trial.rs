@@ -53,8 +53,9 @@ use machine::monitor::Watch;
 use machine::process::{Exit, Running, family_of};
 use machine::sockets::listeners;
 pub use press::{LEFT_OUT, SPIN};
+pub use running_server::{is_here, processes};
 use sampled::SampledServer;
-pub use sampled::{SAMPLED_LOAD, Sampling};
+pub use sampled::{LEAST_WARMUP, SAMPLED_LOAD, Sampling, beside_load};
 
 /// What starts a subject's process.
 #[derive(Clone, Copy, Debug)]

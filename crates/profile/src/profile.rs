@@ -35,11 +35,10 @@ pub struct Profile {
 
 /// How samples were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "sampling_method")]
 pub struct Method {
-    /// samples a second
+    /// Samples a second.
     pub hz: u32,
-    /// what was sampled
+    /// What was sampled.
     pub target: Target,
     /// The kernel did not permit to see its own stacks: its time is one line, the CPU time without a sample.
     pub user_only: bool,
@@ -47,10 +46,9 @@ pub struct Method {
     pub dwarf_bytes: Option<u32>,
 }
 
+/// What was sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "sampling_target")]
-/// What was sampled.
 pub enum Target {
     /// The CPUs of the server, with samples of other processes left out.
     Cpus,
@@ -62,26 +60,21 @@ pub enum Target {
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-#[schemars(rename = "cpu_line")]
 pub struct Line {
-    /// whose code it is
+    /// Whose code it is.
     pub side: Side,
     /// `garbage collection`, `send`, `package express`.
     pub name: String,
 }
 
+/// Whose code a line is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "cpu_side")]
-/// Whose code it is.
 pub enum Side {
-    /// The program's and its libraries'.
     Program,
-    /// The kernel's.
     Kernel,
-    /// Code of which no name is known.
     NotNamed,
 }
 

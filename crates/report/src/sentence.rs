@@ -22,7 +22,8 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
         return searches::sentences(findings);
     }
     if findings.is_load() {
-        return vec![load::sentence::of_run(findings)];
+        let of_run = std::iter::once(load::sentence::of_run(findings));
+        return of_run.chain(why_sentences(findings)).collect();
     }
     let tables: Vec<&Table> =
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();

@@ -139,6 +139,9 @@ impl<'c> Progress<'c> {
                     ));
                 }
                 self.title = format!("{} · sampled trial {place} of {of}", key.subject);
+                if !self.is_live {
+                    crate::notice(&self.title);
+                }
                 self.is_shared = false;
                 self.draw(true);
             }
@@ -277,6 +280,10 @@ impl<'c> Progress<'c> {
             return Line::ink(Ink::Bold, format!("trial {}", self.before + self.begun))
                 .and(Ink::Plain, format!("  {}", self.title))
                 .and(Ink::Dim, format!("  {}", self.searches.left()));
+        }
+        // Sampled trials alone.
+        if self.begun == 0 {
+            return Line::ink(Ink::Bold, self.title.clone());
         }
         let all = self.before + self.expected.len();
         let share = (self.before + self.begun - 1) as f64 / all.max(1) as f64;

@@ -117,6 +117,26 @@ impl Weighing {
     }
 }
 
+impl Weighing {
+    /// Whether it says worse, and a figure does. What the RFCs or failed requests say has nothing to do with CPU time.
+    #[must_use]
+    pub fn is_worse_by_figures(&self) -> bool {
+        let is_worse = |it: &Weighed| it.is_gated && it.finding.answer == Answer::Worse;
+        matches!(self.verdict, Verdict::Worse(WhyWorse::Figures | WhyWorse::Conformance))
+            && self.figures.iter().any(is_worse)
+    }
+}
+
+impl GateCourse {
+    /// Whether its pairs show that an answer of the head costs more CPU time, whether that is gated or not.
+    #[must_use]
+    pub fn shows_more_cpu(&self, rule: Rule) -> bool {
+        let differences = self.compared(Figure::CpuPerThousand, Against::Head);
+        let found = concluded(&differences, rule, rule.alpha);
+        found.answer == Answer::Worse || found.half.is_some_and(|half| half < found.mean)
+    }
+}
+
 /// Weighs the loads of a gate; `newly_broken` is how many clauses the head breaks and the base keeps.
 #[must_use]
 pub fn weigh(loads: &[Gated<'_>], rule: Rule, newly_broken: usize) -> Weighing {

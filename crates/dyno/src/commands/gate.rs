@@ -8,6 +8,7 @@ mod history;
 mod output;
 mod preparation;
 mod sides;
+mod why;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use ::report::gate::{Early, FinishedGate};
 use analysis::gate::{
     Against, BUILDS, GateCourse, Gated, Rule, Verdict, WhyUnclear, level_allowed, most, weigh,
 };
+use archive::kept::findings;
 use campaign::race::look::{Difference, Look, differences, look};
 use campaign::{Campaign, Entrant};
 use clap::Args;
@@ -101,6 +103,10 @@ pub(crate) struct GateFlags {
     /// Print which difference the gate can detect here, and how long that takes, and end
     #[arg(long, conflicts_with_all = ["format", "json", "markdown", "output"])]
     show: bool,
+    /// Where the head is worse and an answer of it costs more CPU time, do not sample base and head afterwards to say
+    /// where that time goes
+    #[arg(long)]
+    no_why: bool,
     /// Connections of the closed loop [the experiment's, or 50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     connections: Option<usize>,
@@ -319,7 +325,7 @@ type LoadRun = (Measured, Vec<Figure>, Vec<Figure>);
 
 fn finish(
     flags: &GateFlags,
-    gate_run: &GateRun<'_>,
+    gate_run: &mut GateRun<'_>,
     runs: &[LoadRun],
     (rule, is_open): (Rule, bool),
 ) -> Result<ExitStatus, Refusal> {
@@ -343,6 +349,12 @@ fn finish(
             _ => Verdict::NotWorse,
         };
     }
+    let why = why::sampled(flags, gate_run, runs, &weighing);
+    let store = gate_run.session.store();
+    let why = why.as_ref().map(|why| match why {
+        Ok((id, loaded)) => Ok(findings(store, *id, loaded)),
+        Err(says) => Err(says.clone()),
+    });
     let command = command_line_without_passwords();
     let finished = FinishedGate {
         weighing: &weighing,
@@ -355,6 +367,7 @@ fn finish(
         runs: runs.iter().map(|(measured, ..)| measured.id.to_string()).collect(),
         run: Some(&first.run),
         trials: &first.trials,
+        why,
     };
     let status = output::tell(flags, &finished)?;
     if let Some(path) = &flags.history {

@@ -9,12 +9,13 @@ use analysis::{Conduct, Faults, RequirementAnswer, Tolerated, Verdict};
 use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
+use machine::Series;
 use report::load::{Costs, FinishedLoad, FinishedLoads, Queue, Tool, like, weigh};
 use requests::{har, secret};
 
 use crate::interrupt::halt_on_interrupt;
 use crate::load_agents;
-use crate::loads::Shelf;
+use crate::loads::{ServerWatch, Shelf, profile};
 use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
 use crate::order::{self, Plan};
@@ -83,16 +84,23 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let Measured { loads, fed, cut_short } = measured(count, &mut press_next, &mut shelf, &halt)?;
     // The report's code comes where that of the load was.
     machine::resident::release();
+    let was_interrupted = halt.is_asked();
+    let is_sampled = flags.why.why && !was_interrupted && cut_short.is_ok() && !loads.is_empty();
+    let profiled = match is_sampled {
+        true => shelf.put_profile(|key| profile(&plan, key, &halt)),
+        false => Ok(()),
+    };
     // What was measured is reported and closed, whatever could not be kept or written.
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
-    let closed = shelf.close(is_whole, halt.is_asked());
+    let closed = shelf.close(is_whole, was_interrupted);
     report(&loads, &shelf, flags)?;
     if let Ok(Some(says)) = &closed {
         terminal::notice(says);
     }
     // What cut the loads short is said first: a store that is full takes no note of their end either.
     cut_short?;
+    profiled?;
     closed?;
     match is_whole {
         true => history.append(&shelf.findings(&loads), &origin)?,
@@ -123,7 +131,7 @@ fn measured(
 ) -> Result<Measured, Refusal> {
     let mut all = Measured { loads: Vec::new(), fed: Ok(()), cut_short: Ok(()) };
     while all.loads.len() < count && !halt.is_asked() {
-        let (load, written) = match press_next(all.loads.len() as u32) {
+        let (load, readings, written) = match press_next(all.loads.len() as u32) {
             Ok(Some(pressed)) => pressed,
             Ok(None) => break,
             Err(refusal) if all.loads.is_empty() => return Err(refusal),
@@ -137,7 +145,7 @@ fn measured(
             ));
             break;
         }
-        all.cut_short = shelf.put(&load);
+        all.cut_short = shelf.put(&load, readings);
         let says = match load.recording.end {
             End::Halted => "was interrupted; what it measured until then is reported",
             End::Done | End::GaveUp(_) => "is done",
@@ -179,13 +187,16 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 /// The agents, if the load comes from any. None of agents that were wanted: interrupted.
 fn met(flags: &LoadFlags, target: &Target, halt: &Halt) -> Result<Option<AgentGroup>, Refusal> {
     match (&flags.sent_from.load_on, target) {
+        (Some(_), _) if flags.why.why => Err(Refusal::new(
+            "a server is sampled only where this dyno loads it itself: leave --why out, or --load-on",
+        )),
         (Some(place), Target::Tcp(address)) => load_agents::meet(place, &[*address], halt),
         _ => Ok(None),
     }
 }
 
-/// A load, and what could not be written meanwhile.
-type Loaded = (FinishedLoad, Result<(), Refusal>);
+/// A load, the readings of its server if it is to be sampled, and what could not be written meanwhile.
+type Loaded = (FinishedLoad, Vec<Series>, Result<(), Refusal>);
 
 /// Runs the plan, and analyses the result; says besides what could not be written meanwhile. None: interrupted before
 /// anything was measured.
@@ -201,6 +212,7 @@ fn press(
     let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
     let mut view = View::open(style, &plan.order, &plan.asked, from);
     let before = queue_of(&plan.order.target);
+    let watch = flags.why.why.then(|| ServerWatch::start(&plan.order.target)).flatten();
     let loaded = loads_by.press(&plan.order, halt, &mut |event| match event {
         LoadEvent::Glance(glance) => {
             view.watch(glance);
@@ -209,6 +221,7 @@ fn press(
         LoadEvent::Agents(agents) => view.watch_agents(agents),
         LoadEvent::Lost(lost) => view.notice(&format!("dyno: {lost}")),
     });
+    let readings = watch.map_or(Vec::new(), ServerWatch::stop);
     let live_view_cpu = view.close();
     let Some(Pressed { recording, agents, lost }) = load_agents::uninterrupted(loaded)? else {
         return Ok(None);
@@ -225,7 +238,7 @@ fn press(
         overflows: after.overflows.saturating_sub(before.overflows),
     });
     let load = weighed(plan, recording, (agents, lost), live_view_cpu, queue, flags);
-    Ok(Some((FinishedLoad { began_unix_ms, ..load }, fed)))
+    Ok(Some((FinishedLoad { began_unix_ms, ..load }, readings, fed)))
 }
 
 /// The server's accept queue, if the server listens on this machine.

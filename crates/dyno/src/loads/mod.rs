@@ -2,5 +2,7 @@
 
 mod record;
 mod shelf;
+mod why;
 
 pub(crate) use shelf::Shelf;
+pub(crate) use why::{ServerWatch, profile};

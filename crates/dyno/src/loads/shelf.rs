@@ -4,7 +4,8 @@ use std::path::Path;
 
 use campaign::now_unix_ms;
 use campaign::project::Project;
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{ProfileRecord, RunRecord, TrialKey, TrialRecord};
+use machine::Series;
 use report::load::FinishedLoad;
 use report::run::Findings;
 use store::{RunEnd, RunId};
@@ -34,9 +35,13 @@ impl Shelf {
     }
 
     /// A load that has just ended.
-    pub(crate) fn put(&mut self, load: &FinishedLoad) -> Result<(), Refusal> {
+    pub(crate) fn put(
+        &mut self,
+        load: &FinishedLoad,
+        readings: Vec<Series>,
+    ) -> Result<(), Refusal> {
         let Some(key) = self.run.plan.get(self.trials.len()) else { return Ok(()) };
-        let trial = record::of_trial(key, load);
+        let trial = TrialRecord { series: readings, ..record::of_trial(key, load) };
         let kept = match &mut self.kept {
             None => Ok(()),
             Some((keeping, id)) => keeping
@@ -46,6 +51,21 @@ impl Shelf {
         };
         self.trials.push(trial);
         kept
+    }
+
+    /// What is sampled of the server after the last load; none: interrupted.
+    pub(crate) fn put_profile(
+        &mut self,
+        take: impl FnOnce(&TrialKey) -> Result<Option<ProfileRecord>, Refusal>,
+    ) -> Result<(), Refusal> {
+        let Some(record) = self.run.plan.first().map(take).transpose()?.flatten() else {
+            return Ok(());
+        };
+        if let Some((keeping, id)) = &mut self.kept {
+            keeping.store.keep_profile(*id, &record)?;
+        }
+        self.run.profiles.push(record);
+        Ok(())
     }
 
     /// After the last load. Returns a sentence that says where they are kept, if they are.

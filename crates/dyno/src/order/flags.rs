@@ -78,6 +78,8 @@ pub(crate) struct LoadFlags {
     pub(crate) max_failures: f64,
     #[command(flatten)]
     pub(crate) required: RequireFlags,
+    #[command(flatten)]
+    pub(crate) why: WhyFlag,
     /// Print more: the percentiles p50, p75, p90, p95, p99, p99.9 and p99.99 of each time
     #[arg(long)]
     pub(crate) full: bool,
@@ -234,7 +236,7 @@ pub(crate) struct CalibrateFlags {
 }
 
 /// What has no meaning with it.
-const OF_A_LOAD: [&str; 29] = [
+const OF_A_LOAD: [&str; 30] = [
     "url",
     "connections",
     "rate",
@@ -264,6 +266,7 @@ const OF_A_LOAD: [&str; 29] = [
     "keep",
     "rounds",
     "like",
+    "why",
 ];
 
 /// A method; h2load's -m is a number of streams.

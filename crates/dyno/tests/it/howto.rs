@@ -78,7 +78,7 @@ const ELSEWHERE: [(&str, &str); 27] = [
         "--aa --rounds --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
          --gate --head --header --http2 --i-may-load-this-target --isolate --load-cpus --method \
          --no-keepalive --path --protocol --ready --seed --store --streams --server --server-cpus --timeout --vary --warmup \
-         --builds --ca --ciphers --groups --history --insecure --listen-on --load-on --tls --tls-resume",
+         --builds --ca --ciphers --groups --history --insecure --listen-on --load-on --no-why --tls --tls-resume",
     ),
     (
         "hold",
@@ -99,13 +99,13 @@ const ELSEWHERE: [(&str, &str); 27] = [
         "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status \
          --header --i-may-load-this-target --isolate --max-time --listen-on --load-on --max-connections \
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
-         --vary --warmup --total",
+         --vary --warmup --total --why",
     ),
     ("report", "--full --store --workload"),
     (
         "run",
         "--full --listen-on --load-cpus --load-on --no-check --quick --resume --dry-run \
-         --store --server-cpus --server-on run --i-may-load-this-target --vary",
+         --store --server-cpus --server-on run --i-may-load-this-target --vary --why",
     ),
     (
         "serve",

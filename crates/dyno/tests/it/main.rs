@@ -98,6 +98,6 @@ mod truth;
 mod validity;
 mod varied;
 mod view;
-
 mod why;
+mod why_shown;
 mod why_truth;

@@ -207,12 +207,18 @@ impl Going {
     /// Waits for a line on standard error that contains this text.
     #[track_caller]
     pub(crate) fn says(&mut self, text: &str) {
+        assert!(self.has_said(text), "it never said `{text}`: {}", self.heard);
+    }
+
+    /// Waits for such a line, or for its end.
+    pub(crate) fn has_said(&mut self, text: &str) -> bool {
         while !self.heard.contains(text) {
             match self.lines.recv() {
                 Ok(line) => self.heard.push_str(&line),
-                Err(_) => panic!("it never said `{text}`: {}", self.heard),
+                Err(_) => return false,
             }
         }
+        true
     }
 
     /// Whether it ends by itself within this time.

@@ -94,12 +94,14 @@ impl Trial<'_, '_> {
 }
 
 /// Whether an address is certainly this machine's.
-fn is_here(address: IpAddr) -> bool {
+#[must_use]
+pub fn is_here(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
 /// The processes that listen on a port of this machine, and those that they started, as far as we may see them.
-fn processes(port: u16) -> Vec<u32> {
+#[must_use]
+pub fn processes(port: u16) -> Vec<u32> {
     let owners = owners(port);
     let families = owners.iter().flat_map(|pid| family_of(*pid));
     let mut all: Vec<u32> = owners.iter().copied().chain(families).collect();

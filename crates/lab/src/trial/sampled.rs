@@ -12,9 +12,11 @@ use machine::conditions::Cpus;
 use profile::{CallCounter, Calls, Method, Profile, Sampler, SamplerOrder, refusal, waited_ns};
 
 use super::Trial;
+use super::running_server::processes;
 use crate::command::Placeholders;
 use crate::plan::seed_of;
 use crate::probe::{Probe, Why};
+use crate::record::TrialKey;
 
 /// Samples are taken for so long, and then until there are enough of them, but no longer than `LONGEST`.
 const SHORTEST: Duration = Duration::from_secs(2);
@@ -26,6 +28,8 @@ const CALLS: Duration = Duration::from_secs(1);
 const WINDOW: Duration = Duration::from_millis(100);
 /// A load that is sampled lasts so long at most: it ends when the samples do.
 pub const SAMPLED_LOAD: Duration = Duration::from_secs(15);
+/// A runtime compiles what it runs often: it has at least so long for it.
+pub const LEAST_WARMUP: Duration = Duration::from_secs(1);
 /// A command that writes names has so long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,6 +46,26 @@ impl Sampling<'_> {
     /// The variables that give names to a runtime's functions.
     pub(super) fn names_env(&self) -> impl Iterator<Item = (String, String)> {
         self.whys().flat_map(|why| why.env.clone())
+    }
+
+    /// How long to wait before the first sample.
+    fn phase(&self, key: &TrialKey) -> Duration {
+        Duration::from_nanos(seed_of(0x51e5, key) % (1_000_000_000 / u64::from(self.hz)))
+    }
+
+    /// What was found, once the load is over, which ended so or with an error of its own.
+    pub fn into_found(self, failed: Option<String>) -> Result<Profile, String> {
+        let found = self.found.into_inner().ok().flatten();
+        let profile = match (failed, found) {
+            (_, Some(Err(says))) => return Err(says),
+            (Some(says), _) => return Err(says),
+            (None, None) => return Err("the load ended before its samples".into()),
+            (None, Some(Ok(profile))) => profile,
+        };
+        match profile.answers {
+            0 => Err("no right answer came while it was sampled".into()),
+            _ => Ok(profile),
+        }
     }
 
     /// What probes say of runtimes.
@@ -62,6 +86,8 @@ pub(super) struct SampledServer<'a> {
     /// Its own folder: paths in names are said from here.
     folder: String,
     dwarf_bytes: Option<u32>,
+    /// dyno has started it, with the variables that give names.
+    is_started: bool,
     warmup: Duration,
     /// Of a server that works at a constant rate, no sample may always meet the same instant of its work.
     phase: Duration,
@@ -90,7 +116,6 @@ impl<'a> Trial<'a, '_> {
     ) -> Option<SampledServer<'a>> {
         let sampling = self.setup.sampling?;
         let subject = self.candidate.subject;
-        let phase = seed_of(0x51e5, self.key) % (1_000_000_000 / u64::from(sampling.hz));
         let own: Vec<usize> = self.setup.split.subject.iter().collect();
         Some(SampledServer {
             sampling,
@@ -103,10 +128,35 @@ impl<'a> Trial<'a, '_> {
             },
             folder: self.candidate.built.folder.display().to_string(),
             dwarf_bytes: subject.dwarf_bytes,
+            is_started: subject.serving.command().is_some(),
             warmup: self.setup.experiment.warmup,
-            phase: Duration::from_nanos(phase),
+            phase: sampling.phase(self.key),
         })
     }
+}
+
+/// Loads a server of this machine that runs already, and is in no trial, with samples beside the load.
+pub fn beside_load<T>(
+    sampling: &Sampling<'_>,
+    (port, warmup, key): (u16, Duration, &TrialKey),
+    stop: &Halt,
+    press: impl FnOnce() -> T,
+    recording: impl Fn(&T) -> Option<&Recording>,
+) -> T {
+    let found = processes(port);
+    let cwd = found.first().and_then(|pid| std::fs::read_link(format!("/proc/{pid}/cwd")).ok());
+    let server = SampledServer {
+        sampling,
+        pids: Box::new(move || processes(port)),
+        cpu: Mutex::new(None),
+        cpus: Cpus::available().map_or(Vec::new(), |cpus| cpus.iter().collect()),
+        folder: cwd.map_or("-".into(), |cwd| cwd.display().to_string()),
+        dwarf_bytes: None,
+        is_started: false,
+        warmup,
+        phase: sampling.phase(key),
+    };
+    beside_samples(Some(&server), stop, press, recording)
 }
 
 /// Loads, with samples beside the load where the trial is sampled.
@@ -198,7 +248,7 @@ impl SampledServer<'_> {
             waited_for_cpu_ns: waited_after.saturating_sub(waited_before),
             lost: sampler.lost(),
             calls: calls.map(|counts| Calls { answers: 0, counts }),
-            with_flags,
+            with_flags: with_flags && self.is_started,
         };
         Ok(Taken { profile, sampled: (from, until), counted })
     }

@@ -20,6 +20,7 @@ pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
         sections.push(Section::new("figures", "", Depth::Brief).with([table]));
     }
     sections.extend(measured(gate));
+    sections.extend(why(gate));
     sections.extend(conformance(gate));
     sections.extend(disturbed(gate));
     let command = Entry { command: gate.command.into(), ..Entry::new(Tone::Dim, "To repeat it:") };
@@ -30,7 +31,7 @@ pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
             None => "gate".into(),
         },
         title: format!("Is {} worse than {}?", gate.head, gate.base),
-        answer: vec![gate.sentence()],
+        answer: std::iter::once(gate.sentence()).chain(why_sentences(gate)).collect(),
         conditions: [conditions(gate)]
             .into_iter()
             .chain(gate.run.map(|run| machine(run, gate.trials)))
@@ -145,6 +146,21 @@ fn both(figure: Figure, pair: &PairOf) -> String {
     let [is_base, is_side] = pair.are_bounds;
     let (base, side) = (bounded(figure, pair.base, is_base), bounded(figure, pair.side, is_side));
     format!("{base}/{side}{}", if pair.counts { "" } else { "*" })
+}
+
+/// Where the CPU time of an answer goes; that no profile can say it is said with the answer.
+fn why(gate: &FinishedGate<'_>) -> Option<Section> {
+    let findings = gate.why.as_ref()?.as_ref().ok()?;
+    let section = crate::run::why_section(findings);
+    (!section.blocks.is_empty()).then_some(section)
+}
+
+fn why_sentences(gate: &FinishedGate<'_>) -> Vec<String> {
+    match &gate.why {
+        Some(Ok(findings)) => crate::run::why_sentences(findings),
+        Some(Err(says)) => vec![says.clone()],
+        None => Vec::new(),
+    }
 }
 
 fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use super::FinishedGate;
 use crate::json::{json_type, written};
+use crate::run::Findings;
+use crate::run::json::WhyJson;
 use crate::verdict::ExplainedDoubt;
 
 const SCHEMA: &str = "dyno.gate/1";
@@ -66,6 +68,10 @@ pub(crate) struct GateDocument<'t> {
     figures: Vec<FigureJson>,
     /// cases of the RFCs that the head breaks and the base keeps; null: this was not compared
     newly_broken: Option<&'t [String]>,
+    /// where the CPU time of answers of base and head goes; empty where they were not sampled
+    why: Vec<WhyJson<'t>>,
+    /// why no profile says where it is worse; null: one does, or it is not worse by a figure
+    why_unknown: Option<&'t str>,
 }
 
 json_type! {
@@ -152,6 +158,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
     disturbances.dedup();
     let first = weighing.disturbances.first();
     let [base_faults, head_faults] = weighing.conduct.map(analysis::Conduct::faults);
+    let explained = gate.why.as_ref().and_then(|why| why.as_ref().ok());
     written(&GateDocument {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
@@ -176,5 +183,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
         equal_pairs: gate.equal.iter().map(PairJson::from).collect(),
         figures: weighing.figures.iter().map(FigureJson::from).collect(),
         newly_broken: gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),
+        why: explained.map_or(&[][..], Findings::explained).iter().map(WhyJson::from).collect(),
+        why_unknown: gate.why.as_ref().and_then(|why| why.as_ref().err()).map(String::as_str),
     })
 }

@@ -17,6 +17,7 @@ use lab::record::{RunRecord, TrialRecord};
 use crate::document::Document;
 use crate::paired::Ratio;
 use crate::render::{self, Shown};
+use crate::run::Findings;
 pub(crate) use sentence::sentence;
 
 /// A gate that is over.
@@ -39,6 +40,8 @@ pub struct FinishedGate<'a> {
     /// The first of them, if anything was measured.
     pub run: Option<&'a RunRecord>,
     pub trials: &'a [TrialRecord],
+    /// Where it is worse: where the CPU time of its answers goes, or why no profile says that.
+    pub why: Option<Result<Findings<'a>, String>>,
 }
 
 /// Why a gate ended before its pairs.

@@ -60,6 +60,7 @@ fn gate<'a>(weighing: &'a Weighing, run: &'a RunRecord, head: &'a str) -> Finish
         runs: vec!["1".into(), "2".into()],
         run: Some(run),
         trials: &[],
+        why: None,
     }
 }
 

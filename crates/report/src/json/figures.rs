@@ -65,7 +65,7 @@ mod tests {
         (recording.total.failed[0], recording.total.attempted) = (500, 20_500);
         recording.total.due = 20_500;
         let found = Figures::of_load(&recording);
-        let json = crate::load::json(&finished(open(), recording)).unwrap();
+        let json = crate::load::json(&finished(open(), recording), &[]).unwrap();
         let json: Value = serde_json::from_str(&json).unwrap();
         let mut seen = 0;
         for figure in Figure::OF_TRIALS {

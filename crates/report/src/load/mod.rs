@@ -67,7 +67,7 @@ impl Shown for FinishedLoads<'_> {
 
     fn json(&self) -> serde_json::Result<String> {
         match self.findings.ended.first().filter(|_| !self.are_together) {
-            Some(load) => json(load),
+            Some(load) => json(load, self.findings.explained()),
             None => repeated_json(self.findings),
         }
     }

@@ -10,6 +10,7 @@ use crate::conduct;
 use crate::json::{ByFigure, written};
 use crate::number_format::Written;
 use crate::run::Findings;
+use crate::run::json::WhyJson;
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/1";
@@ -77,7 +78,7 @@ fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {
 /// Several loads of one kind, one after another.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "loads")]
-pub(crate) struct Loads {
+pub(crate) struct Loads<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -90,7 +91,9 @@ pub(crate) struct Loads {
     /// each figure over all loads
     figures: ByFigure<EstimateJson>,
     /// each load, as `dyno load --json` writes it
-    loads: Vec<super::json::LoadDocument>,
+    loads: Vec<super::json::LoadDocument<'t>>,
+    /// where the CPU time of answers goes, with `--why`
+    why: Vec<WhyJson<'t>>,
 }
 
 /// A figure over all loads.
@@ -121,7 +124,8 @@ pub fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
         verdict: row(findings)
             .map_or_else(ExplainedVerdict::default, |row| ExplainedVerdict::of_row(row, By::Flags)),
         figures: ByFigure::of(|figure| row(findings)?.estimate(figure).map(estimate)),
-        loads: findings.ended.iter().map(super::json::LoadDocument::from).collect(),
+        loads: findings.ended.iter().map(|load| super::json::LoadDocument::of(&[], load)).collect(),
+        why: findings.explained().iter().map(WhyJson::from).collect(),
     })
 }
 

@@ -51,7 +51,7 @@ pub use outcome::{Brief, RunOutcome};
 pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
 pub(crate) use race::sentences as race_sentences;
-pub(crate) use why::sentences as why_sentences;
+pub(crate) use why::{section as why_section, sentences as why_sentences};
 
 /// A trial that is not in the store as it was kept.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ const FUNCTIONS: usize = 12;
 const CALLS: usize = 6;
 
 /// Empty where nothing was sampled.
-pub(super) fn section(findings: &Findings<'_>) -> Section {
+pub(crate) fn section(findings: &Findings<'_>) -> Section {
     let all = findings.explained();
     let blocks = all.iter().enumerate().flat_map(|(n, explained)| {
         let heading = 1 < all.len();
@@ -89,9 +89,14 @@ fn lines(findings: &Findings<'_>, explanation: &Explanation, n: usize) -> Table 
         rows.extend(lines.into_iter().map(|line| line_row(explanation, &line)));
     }
     rows.extend(calls(servers));
-    let note = "intervals of 95 %, those of differences wider, so that all lines are right together; a difference in \
-                grey is not shown. Lines below 0.5 % of the time are left out"
-        .into();
+    let note = match servers.iter().any(|server| server.cpu.low_us.is_some()) {
+        true => {
+            "intervals of 95 %, those of differences wider, so that all lines are right together; a difference in grey \
+             is not shown"
+        }
+        false => "without intervals, because a single round was measured",
+    };
+    let note = format!("{note}. Lines below 0.5 % of the time are left out");
     Table::of(format!("why{n}"), columns, rows).noting(vec![note])
 }
 

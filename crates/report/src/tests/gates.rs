@@ -166,6 +166,7 @@ impl Made {
             runs: vec!["1".into()],
             run: Some(&run),
             trials: &self.trials,
+            why: None,
         })
     }
 

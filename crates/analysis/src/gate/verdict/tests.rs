@@ -1,10 +1,10 @@
 use lab::experiment::Experiment;
 use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
 use lab::source_file::SourceFile;
-use load::Failure;
+use load::{Failure, SECOND};
 
 use super::*;
-use crate::fixture::{fail, healthy, key};
+use crate::fixture::{fail, healthy, key, series};
 
 const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
 const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
@@ -26,6 +26,7 @@ fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> GateCours
         trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat as u32) };
         let total = &mut trial.loaded.as_mut().unwrap().recording.total;
         total.correct_inside = (13_000.0 * share) as u64;
+        trial.series.push(series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]));
         trial
     };
     for (repeat, share) in head.iter().enumerate() {
@@ -63,6 +64,25 @@ fn the_gated_figures_decide_and_the_others_are_shown() {
     let (low, high) = gated.interval.unwrap();
     assert!(low < ratio && ratio < high && high < 1.0);
     assert!((shown.ratio.unwrap() - 1.0).abs() < 1e-6, "both have one p99");
+}
+
+#[test]
+fn cpu_time_is_only_asked_for_where_a_figure_is_worse() {
+    let worse = |head: &[f64], ends, broken| {
+        weighing(&course(head, None, ends), broken).is_worse_by_figures()
+    };
+    assert!(worse(&SLOWER, OutcomeKind::Measured, 0) && worse(&SLOWER, OutcomeKind::Measured, 1));
+    assert!(!worse(&ALIKE, OutcomeKind::Measured, 0) && !worse(&ALIKE, OutcomeKind::Measured, 1));
+    assert!(!worse(&SLOWER, OutcomeKind::Died, 0));
+}
+
+#[test]
+fn a_head_of_which_an_answer_costs_more_cpu_time_is_known() {
+    // The same CPU time for fewer answers, for as many, and for more.
+    let shows =
+        |head: &[f64]| course(head, None, OutcomeKind::Measured).shows_more_cpu(Rule::usual());
+    let faster = SLOWER.map(|share| 1.0 / share);
+    assert_eq!([&SLOWER, &ALIKE, &faster].map(|head| shows(head)), [true, false, false]);
 }
 
 /// Half a percent of the requests is given up after 5 s: it is tolerated, and p99.9 is only known to be longer.

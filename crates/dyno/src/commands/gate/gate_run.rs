@@ -27,7 +27,7 @@ use super::GateFlags;
 use super::preparation::{Prepared, Terms, prepared};
 use super::sides::{self, Named};
 use crate::commands::report::tell_page;
-use crate::session::{Session, StorePlace, fact, weighed};
+use crate::session::{Admitted, Session, StorePlace, fact, weighed};
 use crate::shell::{Refusal, command_line};
 
 pub(super) const BASE: &str = "base";
@@ -80,6 +80,8 @@ pub(super) enum Loading {
 pub(super) struct Measured {
     pub(super) id: RunId,
     pub(super) campaign: Campaign,
+    /// What it was measured with, and who took part.
+    pub(super) admitted: Admitted,
     pub(super) run: RunRecord,
     pub(super) trials: Vec<TrialRecord>,
     pub(super) course: GateCourse,
@@ -253,7 +255,7 @@ impl<'f> GateRun<'f> {
         let course = GateCourse::of(&campaign.experiment);
         let mut course = course.ok_or_else(|| Refusal::new("a gate without pairs"))?;
         trials.iter().for_each(|trial| course.add(trial));
-        Ok(Some(Measured { id, campaign, run, trials, course }))
+        Ok(Some(Measured { id, campaign, admitted, run, trials, course }))
     }
 
     /// Agents do not take turns within a pair: whole trials follow one another.

@@ -74,6 +74,7 @@ pub(super) fn early(
             runs: measured.iter().map(|it| it.id.to_string()).collect(),
             run: measured.map(|it| &it.run),
             trials: measured.map_or(&[], |it| &it.trials),
+            why: None,
         },
     )?;
     match stop.early {

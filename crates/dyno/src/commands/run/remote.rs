@@ -40,6 +40,11 @@ impl<'s> MetHost<'s> {
         campaign: &Campaign,
         halt: &Arc<Halt>,
     ) -> Result<Option<MetHost<'s>>, Refusal> {
+        if campaign.experiment.why.is_some() {
+            return Err(Refusal::new(
+                "servers are sampled only on this machine: leave --why (or `[why]`) out, or --server-on",
+            ));
+        }
         let files = files_of(campaign)?;
         let met = uninterrupted(RemoteSession::meet(on, &own_program()?, halt))?;
         Ok(met.map(|(session, _, reached_by)| MetHost { session, reached_by, files, flags, on }))

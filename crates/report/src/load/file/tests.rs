@@ -11,7 +11,7 @@ use crate::run::{Compared, Side};
 fn json_of(times: &[(u64, u64)]) -> String {
     let mut recording = healthy();
     answer_after(&mut recording.total, times);
-    crate::load::json(&finished(closed(), recording)).unwrap()
+    crate::load::json(&finished(closed(), recording), &[]).unwrap()
 }
 
 /// Several loads in one file.
@@ -98,7 +98,7 @@ fn unlike_loads_are_named_and_not_judged() {
 fn failing(class: &str, times: u64) -> String {
     let mut recording = healthy();
     fail(&mut recording, Failure::from_name(class).unwrap(), times);
-    crate::load::json(&finished(closed(), recording)).unwrap()
+    crate::load::json(&finished(closed(), recording), &[]).unwrap()
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_is_no_load_is_refused_with_the_reason() {
     let whole = json_of(&[(20_000, MS)]);
     let mut open_load = healthy();
     answer_after(&mut open_load.total, &[(20_000, MS)]);
-    let scheduled = crate::load::json(&finished(open(), open_load)).unwrap();
+    let scheduled = crate::load::json(&finished(open(), open_load), &[]).unwrap();
     let refusal = |text: &str| LoadsFile::read("x", text).err().unwrap_or_default();
     for (text, part) in [
         ("", "no JSON of `dyno load`"),
@@ -212,7 +212,7 @@ fn a_load_has_its_highest_rate_by_whatever_law_its_requests_are_due() {
         for (load, point) in
             [(open, Point::Requests(highest)), (sessions, Point::Sessions(highest))]
         {
-            let json = crate::load::json(&finished(order(load), healthy())).unwrap();
+            let json = crate::load::json(&finished(order(load), healthy()), &[]).unwrap();
             let read = LoadsFile::read("x", &json).map(|file| file.point);
             assert_eq!(read, Ok(point));
         }
@@ -223,7 +223,7 @@ fn a_load_has_its_highest_rate_by_whatever_law_its_requests_are_due() {
 fn listed_arrivals_of_no_length_have_no_rate() {
     let arrivals = Arrivals::Listed(Listed::new(&[0, MS]).unwrap());
     let load = Load::Open { arrivals, connections: 1, max_connections: 1 };
-    let json = crate::load::json(&finished(order(load), healthy())).unwrap();
+    let json = crate::load::json(&finished(order(load), healthy()), &[]).unwrap();
     let none = json.replace("\"length_s\": 0.002", "\"length_s\": 0.0");
     assert_ne!(json, none, "the test changes something");
     assert!(LoadsFile::read("x", &json).is_ok());

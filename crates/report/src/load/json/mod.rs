@@ -13,7 +13,9 @@ use units::seconds;
 use crate::agents::{AgentJson, LostAgentJson};
 use crate::http2::Http2Json;
 use crate::json::{ByFigure, CheckedJson, DistributionJson, figure_values, json_type, written};
+use crate::run::json::WhyJson;
 use crate::security::SecurityJson;
+use analysis::why::Explained;
 use analysis::{
     Faults, Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns,
     measured_s, offered_per_s, on_time, throughput_per_s,
@@ -32,13 +34,13 @@ use crate::verdict::ExplainedVerdict;
 pub(crate) const SCHEMA: &str = "dyno.load/1";
 
 /// The whole document, with a line end.
-pub fn json(run: &FinishedLoad) -> serde_json::Result<String> {
-    written(&LoadDocument::from(run))
+pub fn json(run: &FinishedLoad, explained: &[Explained]) -> serde_json::Result<String> {
+    written(&LoadDocument::of(explained, run))
 }
 
 json_type! {
     /// A load, and what came of it. Times within the run count from its start, warm-up included.
-    pub(crate) struct LoadDocument as "load" of run: FinishedLoad {
+    pub(crate) struct LoadDocument<'t> as "load" of run: FinishedLoad, with explained: [Explained] {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,
@@ -48,6 +50,8 @@ json_type! {
         began_unix_ms: i64,
         /// the run in plain words, with its gravest doubt
         sentence: String = sentence::of(run),
+        /// where the CPU time of its answers goes, with `--why`; of several loads the document of all of them has it
+        why: Vec<WhyJson<'t>> = explained.iter().map(WhyJson::from).collect(),
         /// what the figures are worth
         verdict: ExplainedVerdict = run.verdict.clone(),
         /// what was required of it with `--require`

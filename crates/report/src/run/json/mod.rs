@@ -94,7 +94,7 @@ json_type! {
 
 json_type! {
     /// Where the CPU time of an answer goes: shares of sampled trials, of the CPU time that the rounds measured.
-    struct WhyJson<'t> as "why" of explained: Explained {
+    pub(crate) struct WhyJson<'t> as "why" of explained: Explained {
         /// the task
         task: &'t str = &explained.task,
         /// the load
