@@ -31,6 +31,13 @@ impl Maps {
         self.by_start.insert((pid, mapping.from), mapping);
     }
 
+    /// A process that was forked has what its parent has.
+    pub(crate) fn inherit(&mut self, pid: u32, parent: u32) {
+        for mapping in self.of(parent).cloned().collect::<Vec<_>>() {
+            self.add(pid, mapping);
+        }
+    }
+
     pub(crate) fn find(&self, pid: u32, address: u64) -> Option<&Mapping> {
         let (_, mapping) = self.by_start.range((pid, 0)..=(pid, address)).next_back()?;
         (address - mapping.from < mapping.length).then_some(mapping)
@@ -69,6 +76,19 @@ mod tests {
         assert_eq!(parse("55d0-55e0 rw-p 00001000 fe:00 12 /usr/bin/a"), None);
         assert_eq!(parse("55d0-55e0 r-xp 0 00:00 0"), Some(mapping(0x55d0, 16, "")));
         assert_eq!(parse("55e0-55d0 r-xp 0 00:00 0"), None);
+    }
+
+    #[test]
+    fn a_fork_has_the_code_of_its_parent_and_what_it_maps_itself() {
+        let mut maps = Maps::default();
+        maps.add(1, mapping(0x100, 0x100, "parent"));
+        maps.inherit(2, 1);
+        maps.add(2, mapping(0x300, 0x100, "own"));
+        let path = |pid, address| maps.find(pid, address).map(|found| found.path.as_str());
+        assert_eq!(
+            (path(2, 0x110), path(2, 0x310), path(1, 0x310)),
+            (Some("parent"), Some("own"), None)
+        );
     }
 
     #[test]

@@ -155,7 +155,10 @@ impl<'a> Names<'a> {
         if !self.files.contains_key(&key) {
             let file = match mapping.path.ends_with(" (deleted)") {
                 true => open_mapped(pid, mapping.from, mapping.length),
-                false => open(pid, &mapping.path),
+                // One that has ended has no root any more; its relatives have the same.
+                false => open(pid, &mapping.path).or_else(|| {
+                    self.processes.keys().find_map(|other| open(*other, &mapping.path))
+                }),
             };
             let read = file.and_then(|file| {
                 let elf = Elf::read(&file)?;

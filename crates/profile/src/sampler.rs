@@ -122,6 +122,12 @@ impl Sampler {
         };
         let forks: Vec<(u32, u32)> = records.iter().filter_map(fork).collect();
         self.processes.add_forks(&forks);
+        // Threads are forks of their own process.
+        for (pid, parent) in forks.into_iter().filter(|(pid, parent)| pid != parent) {
+            if self.processes.has(pid) && self.maps.of(pid).next().is_none() {
+                self.maps.inherit(pid, parent);
+            }
+        }
         records.into_iter().for_each(|record| self.take(record));
     }
 

@@ -3,7 +3,7 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::RunRecord;
-use profile::{Line, Profile};
+use profile::{Line, Profile, Stack};
 
 use super::{Explanation, Sampled, explain};
 use crate::board::{Board, Row};
@@ -97,17 +97,15 @@ fn of_load<'t>(
 fn stacks(sampled: &Sampled<'_>) -> Vec<CostedStack> {
     let samples: u64 = sampled.trials.iter().map(Profile::samples).sum();
     let one_us = sampled.measured.value / samples.max(1) as f64;
-    let of_trial = |trial: &Profile| -> Vec<CostedStack> {
-        let costed = trial.stacks.iter().map(|stack| CostedStack {
-            functions: stack
-                .functions
-                .iter()
-                .map(|function| trial.functions[*function as usize].clone())
-                .collect(),
-            line: trial.lines[stack.line as usize].clone(),
-            us: stack.samples() as f64 * one_us,
-        });
-        costed.collect()
-    };
-    sampled.trials.iter().flat_map(of_trial).collect()
+    let all = sampled.trials.iter();
+    all.flat_map(|trial| trial.stacks.iter().map(|stack| costed(trial, stack, one_us))).collect()
+}
+
+fn costed(trial: &Profile, stack: &Stack, one_us: f64) -> CostedStack {
+    let name = |function: &u32| trial.functions[*function as usize].clone();
+    CostedStack {
+        functions: stack.functions.iter().map(name).collect(),
+        line: trial.lines[stack.line as usize].clone(),
+        us: stack.samples() as f64 * one_us,
+    }
 }

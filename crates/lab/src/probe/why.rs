@@ -61,42 +61,59 @@ struct NameKeys {
 
 /// Reads the table.
 pub(super) fn read(source: &SourceFile, keys: Keys) -> Result<Why, ConfigError> {
-    let wrong = |text: &Spanned<String>, says: String| source.wrong(Some(text.span()), says);
-    let pattern = |text: &Spanned<String>| {
-        Pattern::parse(text.get_ref()).map_err(|says| wrong(text, format!("pattern: {says}")))
-    };
-    let lines = |lines: Vec<LineKeys>| -> Result<Vec<(String, Vec<Pattern>)>, ConfigError> {
-        let line = |keys: LineKeys| {
-            Ok((keys.line, keys.patterns.iter().map(pattern).collect::<Result<_, _>>()?))
-        };
-        lines.into_iter().map(line).collect()
-    };
-    let command = |text: &Spanned<String>| {
-        Command::parse(text.get_ref()).map_err(|error| wrong(text, error.to_string()))
-    };
-    let name_rule = |keys: &NameKeys| {
-        let pattern = pattern(&keys.pattern)?;
+    let reader = Reader { source };
+    let before_end = keys.before_end.as_ref().map(|text| {
+        let command = Command::parse(text.get_ref());
+        command.map_err(|error| source.wrong(Some(text.span()), error.to_string()))
+    });
+    Ok(Why {
+        runtime: Runtime {
+            executables: reader.patterns(&keys.executables)?,
+            symbol: keys.symbol,
+            anywhere: reader.lines(keys.anywhere)?,
+            innermost: reader.lines(keys.innermost)?,
+            threads: reader.lines(keys.threads)?,
+            names: keys
+                .names
+                .iter()
+                .map(|keys| reader.name_rule(keys))
+                .collect::<Result<_, _>>()?,
+        },
+        env: keys.env.into_iter().collect(),
+        before_end: before_end.transpose()?,
+        dwarf_bytes: stacks(source, keys.stacks.as_ref())?,
+    })
+}
+
+struct Reader<'s> {
+    source: &'s SourceFile,
+}
+
+impl Reader<'_> {
+    fn patterns(&self, texts: &[Spanned<String>]) -> Result<Vec<Pattern>, ConfigError> {
+        texts.iter().map(|text| self.pattern(text)).collect()
+    }
+
+    fn pattern(&self, text: &Spanned<String>) -> Result<Pattern, ConfigError> {
+        let wrong = |says| self.source.wrong(Some(text.span()), format!("pattern: {says}"));
+        Pattern::parse(text.get_ref()).map_err(wrong)
+    }
+
+    fn lines(&self, keys: Vec<LineKeys>) -> Result<Vec<(String, Vec<Pattern>)>, ConfigError> {
+        keys.into_iter().map(|keys| Ok((keys.line, self.patterns(&keys.patterns)?))).collect()
+    }
+
+    fn name_rule(&self, keys: &NameKeys) -> Result<NameRule, ConfigError> {
+        let pattern = self.pattern(&keys.pattern)?;
         for text in keys.function.iter().chain(&keys.package) {
             if let Some(name) = unknown_name(&pattern, text.get_ref()) {
-                return Err(wrong(text, format!("`match` keeps no `{{{name}}}`")));
+                let says = format!("`match` keeps no `{{{name}}}`");
+                return Err(self.source.wrong(Some(text.span()), says));
             }
         }
         let text = |text: &Option<Spanned<String>>| text.clone().map(Spanned::into_inner);
         Ok(NameRule { pattern, function: text(&keys.function), package: text(&keys.package) })
-    };
-    Ok(Why {
-        runtime: Runtime {
-            executables: keys.executables.iter().map(pattern).collect::<Result<_, _>>()?,
-            symbol: keys.symbol,
-            anywhere: lines(keys.anywhere)?,
-            innermost: lines(keys.innermost)?,
-            threads: lines(keys.threads)?,
-            names: keys.names.iter().map(name_rule).collect::<Result<_, _>>()?,
-        },
-        env: keys.env.into_iter().collect(),
-        before_end: keys.before_end.as_ref().map(command).transpose()?,
-        dwarf_bytes: stacks(source, keys.stacks.as_ref())?,
-    })
+    }
 }
 
 /// A name in braces that the pattern does not keep.

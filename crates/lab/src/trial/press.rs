@@ -57,28 +57,20 @@ impl Trial<'_, '_> {
             lookout.look();
             self.heed(&event, &stop, watch, report);
         };
-        let carry_out = || {
-            Ok(match (self.attendance, self.setup.elsewhere) {
-                (None, None) => {
-                    let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
-                    let press = || press(&order, &stop, &mut glance).map(alone);
-                    beside(inserting.as_ref(), &mut record.conditions, press)
-                }
-                (Some(attendance), _) => {
-                    let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
-                    attendance.press(&order, began, &stop, &mut glance).map(alone)
-                }
-                (None, Some(elsewhere)) => {
-                    Ok(elsewhere.press(&order, &stop, &mut look, &mut record.conditions)?)
-                }
-            })
+        let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
+        let pressed = match (self.attendance, self.setup.elsewhere) {
+            (None, None) => {
+                let press = || press(&order, &stop, &mut glance).map(alone);
+                let load = || beside(inserting.as_ref(), &mut record.conditions, press);
+                beside_samples(self.sampled, &stop, load, |pressed| {
+                    pressed.as_ref().ok()?.0.as_ref()
+                })
+            }
+            (Some(attendance), _) => attendance.press(&order, began, &stop, &mut glance).map(alone),
+            (None, Some(elsewhere)) => {
+                Ok(elsewhere.press(&order, &stop, &mut look, &mut record.conditions)?)
+            }
         };
-        let pressed =
-            beside_samples(self.sampled, &stop, carry_out, |pressed: &Result<_, Outcome>| {
-                let (recording, _): &(Option<Recording>, Vec<AgentFacts>) =
-                    pressed.as_ref().ok()?.as_ref().ok()?;
-                recording.as_ref()
-            })?;
         let in_turns = self.attendance.and_then(Attendance::in_turns);
         if let Some((first, _)) = in_turns {
             load_began = first;

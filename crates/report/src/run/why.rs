@@ -77,13 +77,13 @@ fn lines(findings: &Findings<'_>, explanation: &Explanation, n: usize) -> Table 
         (Side::Kernel, "the kernel"),
         (Side::NotNamed, "not named"),
     ] {
-        let of = |sides: &analysis::why::Sides| match side {
+        let sum_of = |sides: &analysis::why::Sides| match side {
             Side::Program => sides.program,
             Side::Kernel => sides.kernel,
             Side::NotNamed => sides.not_named,
         };
-        let each = servers.iter().map(|server| of(&server.sides));
-        rows.push(whole(name, each, gaps.map(|gaps| of(&gaps.sides))));
+        let each = servers.iter().map(|server| sum_of(&server.sides));
+        rows.push(whole(name, each, gaps.map(|gaps| sum_of(&gaps.sides))));
         // Of what has no name there is one line.
         let lines = if side == Side::NotNamed { Vec::new() } else { shown(explanation, side) };
         rows.extend(lines.into_iter().map(|line| line_row(explanation, &line)));
@@ -195,15 +195,15 @@ fn functions(explanation: &Explanation, n: usize) -> Option<Table> {
         Column::new("difference", "difference, µs", 0),
     ];
     let leading = gaps.functions.iter().filter(|gap| gap.is_leading).take(FUNCTIONS);
-    let row = |name: &str, gap: Micros| {
-        let cells = vec![Cell::text(name), gap_cell(gap, true)];
-        Row { cells, ..Row::default() }
-    };
-    let mut rows: Vec<Row> = leading.map(|gap| row(&gap.name, gap.gap)).collect();
-    rows.push(row("what no function explains", gaps.rest));
+    let mut rows: Vec<Row> = leading.map(|gap| gap_row(&gap.name, gap.gap)).collect();
+    rows.push(gap_row("what no function explains", gaps.rest));
     let note =
         "compilers move small functions into their callers, which then have their time".into();
     Some(Table::of(format!("why-functions{n}"), columns, rows).noting(vec![note]))
+}
+
+fn gap_row(name: &str, gap: Micros) -> Row {
+    Row { cells: vec![Cell::text(name), gap_cell(gap, true)], ..Row::default() }
 }
 
 /// How it was sampled, and what is doubtful.
