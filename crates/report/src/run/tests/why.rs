@@ -6,14 +6,14 @@ use profile::{BLOCKS, Calls, Line, Method, Profile, Side, Stack, Target};
 
 use super::*;
 
+fn stack(line: u32, functions: &[u32], count: u32) -> Stack {
+    let counts = (0..BLOCKS as u8).map(|block| (block, count)).collect();
+    Stack { line, functions: functions.to_vec(), counts }
+}
+
 /// A trial of a server that collects garbage for so many samples a block.
 fn profile(garbage: u32) -> Profile {
     let line = |side, name: &str| Line { side, name: name.into() };
-    let stack = |line, functions: &[u32], count: u32| Stack {
-        line,
-        functions: functions.to_vec(),
-        counts: (0..BLOCKS as u8).map(|block| (block, count)).collect(),
-    };
     Profile {
         method: Method { hz: 997, target: Target::Cpus, user_only: false, dwarf_bytes: None },
         lines: vec![
@@ -45,15 +45,18 @@ fn profile(garbage: u32) -> Profile {
     }
 }
 
-/// Both servers were sampled at 100 sessions/s, and one was refused at 200.
-fn sampled(run: &mut RunRecord) {
-    let key = |number: u32, subject: &str, rate| TrialKey {
+fn key(number: u32, subject: &str, rate: f64) -> TrialKey {
+    TrialKey {
         number,
         subject: subject.into(),
         workload: "echo-xml".into(),
         point: Point::Sessions(rate),
         repeat: number / 2,
-    };
+    }
+}
+
+/// Both servers were sampled at 100 sessions/s, and one was refused at 200.
+fn sampled(run: &mut RunRecord) {
     for number in (0..12).step_by(2) {
         let found = |garbage| Ok(profile(garbage));
         run.profiles.push(ProfileRecord { key: key(number, "quick", 100.0), found: found(4) });
