@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::names::Names;
-use crate::profile::{BLOCKS, Line, Side, Stack};
+use crate::profile::{BLOCKS, Line, NAMELESS, Side, Stack};
 use crate::records::Sample;
 use crate::rules::{Function, Runtime, kernel_line, program_line};
 use crate::sampler::Sampler;
@@ -87,7 +87,7 @@ impl Folding {
     fn path(&mut self, stack: &[Rc<Function>]) -> Vec<u32> {
         let shown = |function: &Rc<Function>| match &function.name {
             Some(name) => name.clone(),
-            None => format!("? ({})", function.place),
+            None => format!("{NAMELESS}{})", function.place),
         };
         let mut path: Vec<u32> =
             stack.iter().rev().map(|it| number(&mut self.functions, shown(it))).collect();

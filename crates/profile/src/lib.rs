@@ -25,7 +25,7 @@ pub use events::open_probes;
 pub use fold::Folded;
 pub use pattern::Pattern;
 pub use processes::{executable, waited_ns};
-pub use profile::{BLOCKS, Calls, Line, Method, Profile, Side, Stack, Target};
+pub use profile::{BLOCKS, Calls, Line, Method, NAMELESS, Profile, Side, Stack, Target};
 pub use refusal::refusal;
 pub use rules::{NameRule, Runtime};
 pub use sampler::{Sampler, SamplerOrder};

@@ -98,6 +98,9 @@ pub struct Calls {
     pub counts: Vec<(String, u64)>,
 }
 
+/// What is shown of a function without a name begins so; its file follows, and `)`.
+pub const NAMELESS: &str = "? (";
+
 impl Profile {
     /// Whether every number in it is of something that it has: what was read from a file may have any.
     pub fn is_sound(&self) -> bool {

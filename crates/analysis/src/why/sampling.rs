@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use profile::{BLOCKS, Line, Profile, Side};
+use profile::{BLOCKS, Line, NAMELESS, Profile, Side};
 
 /// The kernel's only line where its stacks were not seen.
 const UNSEEN: &str = "in the kernel";
@@ -71,8 +71,12 @@ impl<'p> Sampling<'p> {
                 of_line[place] += f64::from(count);
                 counts.push((place, f64::from(count)));
             }
+            // What has no name is one function by chance only.
+            let is_named =
+                |function: &&u32| !profile.functions[**function as usize].starts_with(NAMELESS);
+            let named = stack.functions.iter().filter(is_named);
             let mut called: Vec<u32> =
-                stack.functions.iter().map(|function| functions[*function as usize]).collect();
+                named.map(|function| functions[*function as usize]).collect();
             for (depth, function) in called.iter().enumerate() {
                 let deepest = &mut self.depths[*function as usize];
                 *deepest = depth.max(*deepest);

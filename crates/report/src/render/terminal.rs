@@ -189,8 +189,7 @@ fn of_table(table: &Table, width: usize, is_full: bool, said: &mut Vec<String>) 
     };
     let most = if is_full { u8::MAX } else { MORE - 1 };
     let mut shown = table.columns_upto(most);
-    let is_too_wide =
-        |columns: &[usize]| drawn(table, columns, &rows).iter().any(|line| width < line.width());
+    let is_too_wide = |columns: &[usize]| width < widest(&drawn(table, columns, &rows, usize::MAX));
     while is_too_wide(&shown) {
         let least = shown
             .iter()
@@ -205,7 +204,7 @@ fn of_table(table: &Table, width: usize, is_full: bool, said: &mut Vec<String>) 
         }
     }
     let parts = side_by_side(&shown, is_too_wide);
-    let lines = parts.iter().flat_map(|columns| drawn(table, columns, &rows));
+    let lines = parts.iter().flat_map(|columns| fitting(table, columns, &rows, width));
     let mut lines: Vec<Line> = lines.map(|line| line.cut(width)).collect();
     lines.splice(..0, inked(Ink::Dim, &table.caption, width.min(PROSE)));
     let legend = table.legend(&shown, &rows, said).join(" · ");
@@ -233,7 +232,27 @@ fn side_by_side(shown: &[usize], is_too_wide: impl Fn(&[usize]) -> bool) -> Vec<
     parts
 }
 
-fn drawn(table: &Table, shown: &[usize], rows: &[&Row]) -> Vec<Line> {
+/// A name keeps at least so many letters.
+const NAME_LEAST: usize = 12;
+
+/// The columns, with names in the first one that are shortened where figures would not fit beside them.
+fn fitting(table: &Table, shown: &[usize], rows: &[&Row], width: usize) -> Vec<Line> {
+    let lines = drawn(table, shown, rows, usize::MAX);
+    let over = widest(&lines).saturating_sub(width);
+    if over == 0 || shown.len() < 2 {
+        return lines;
+    }
+    let names = rows.iter().filter_map(|row| row.cells.get(shown[0]));
+    let longest = names.map(|cell| cell.whole_text().chars().count()).max().unwrap_or(0);
+    drawn(table, shown, rows, longest.saturating_sub(over).max(NAME_LEAST))
+}
+
+fn widest(lines: &[Line]) -> usize {
+    lines.iter().map(Line::width).max().unwrap_or(0)
+}
+
+/// The columns in full, but for names in the first one: they have at most so many letters.
+fn drawn(table: &Table, shown: &[usize], rows: &[&Row], name_most: usize) -> Vec<Line> {
     let head = shown.iter().map(|&place| {
         let column = &table.columns[place];
         aligned(column.align, Ink::Dim, column.heading.clone())
@@ -245,7 +264,12 @@ fn drawn(table: &Table, shown: &[usize], rows: &[&Row]) -> Vec<Line> {
         let cells = shown.iter().enumerate().map(|(at, &place)| {
             let (column, cell) = (&table.columns[place], row.cells.get(place).unwrap_or(&none));
             let is_again = at == 0 && 1 < table.views.len() && last == Some(cell.text.as_str());
-            let text = if is_again { String::new() } else { cell.whole_text() };
+            let mut text = if is_again { String::new() } else { cell.whole_text() };
+            if let Some((end, _)) = text.char_indices().nth(name_most).filter(|_| at == 0) {
+                text.truncate(end);
+                text.pop();
+                text.push('…');
+            }
             aligned(column.align, ink(cell.tone), text)
         });
         grid.push(cells.collect());

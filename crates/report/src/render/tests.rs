@@ -57,6 +57,31 @@ fn shown(width: usize, is_full: bool) -> String {
 }
 
 #[test]
+fn a_name_is_shortened_before_a_figure_is_cut() {
+    let columns = vec![
+        Column::new("function", "with all they call", 0).left(),
+        Column::new("difference", "difference, µs", 0),
+    ];
+    let named = |name: String| Row {
+        cells: vec![Cell::text(name), Cell::text("+1.08 [0.85–1.30]")],
+        ..Row::default()
+    };
+    let rows = ["short".to_string(), "v8::internal::".repeat(20)].map(named);
+    let table = Block::Table(Table::of("t", columns, rows));
+    let sections = vec![Section::new("results", "Results", Depth::Brief).with([table])];
+    let document = Document { sections, ..Document::default() };
+    let shown = |width: usize| text(&document, Screen::file(width));
+    expect![[r#"
+        Results
+        with all they call                            difference, µs
+        short                                      +1.08 [0.85–1.30]
+        v8::internal::v8::internal::v8::internal…  +1.08 [0.85–1.30]
+    "#]]
+    .assert_eq(&shown(60));
+    assert_eq!(shown(60).matches("+1.08 [0.85–1.30]\n").count(), 2);
+}
+
+#[test]
 fn where_there_is_no_room_what_matters_least_goes_first() {
     expect![[r#"
         label

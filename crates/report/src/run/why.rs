@@ -258,6 +258,11 @@ fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
     match (&explanation.difference, explanation.servers.as_slice()) {
         (Some(gaps), [a, b]) => {
             let (a, b) = (title(a), title(b));
+            if gaps.cpu.low_us.is_none() {
+                return Some(format!(
+                    "Whether the CPU time of an answer differs between {a} and {b} cannot be told from a single round."
+                ));
+            }
             if holds_nought(gaps.cpu) {
                 return Some(format!(
                     "The CPU time of an answer is not shown to differ between {a} and {b}."
@@ -277,10 +282,12 @@ fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
             ))
         }
         (None, [server]) => {
-            let parts: Vec<String> = server
-                .leading_lines()
-                .iter()
-                .map(|cost| format!("{} µs in {}", digits(cost.cpu.us), named(&cost.line)))
+            let leading = server.leading_lines().into_iter().enumerate();
+            let parts: Vec<String> = leading
+                .map(|(place, cost)| {
+                    let are = if place == 0 { " are" } else { "" };
+                    format!("{} µs{are} in {}", digits(cost.cpu.us), named(&cost.line))
+                })
                 .collect();
             let all = digits(server.cpu.us);
             Some(format!(
