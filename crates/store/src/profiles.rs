@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use lab::record::ProfileRecord;
+use lab::experiment::Point;
+use lab::record::{ProfileRecord, TrialKey};
 use profile::Profile;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
@@ -43,18 +44,38 @@ pub(crate) fn insert_rows(
 
 /// The profiles of a run. A damaged one is reported in its place.
 pub(crate) fn read(connection: &Connection, run: i64) -> Result<Vec<ProfileRecord>, Fault> {
-    let mut all = Vec::new();
-    for number in numbers(connection, run)? {
-        let read = sealed(connection, [run, i64::from(number)]);
-        match read.and_then(|rows| profile(number, rows).map_err(Fault::Damaged)) {
-            Ok(profile) => all.push(profile),
-            Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
-                return Err(Fault::Damaged(format!("run {run}: profile {number}: {says}")));
-            }
-            Err(fault) => return Err(fault),
+    let numbers = numbers(connection, run)?.into_iter();
+    numbers.map(|number| one(connection, [run, i64::from(number)], number)).collect()
+}
+
+fn one(connection: &Connection, owner: [i64; 2], number: u32) -> Result<ProfileRecord, Fault> {
+    let read = sealed(connection, owner);
+    match read.and_then(|rows| profile(number, rows).map_err(Fault::Damaged)) {
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
+            let found = Err(format!("what was kept of it is damaged: {says}"));
+            Ok(ProfileRecord { key: said_key(connection, owner, number)?, found })
         }
+        read => read,
     }
-    Ok(all)
+}
+
+/// Which server and load a damaged profile says that it is of, if it still says that.
+fn said_key(connection: &Connection, owner: [i64; 2], number: u32) -> Result<TrialKey, Fault> {
+    let nothing = || TrialKey {
+        number,
+        subject: String::new(),
+        workload: String::new(),
+        point: Point::Connections(0),
+        repeat: 0,
+    };
+    match ledger::read(connection, &owner, PROFILE) {
+        Ok(mut rows) => {
+            let row = rows.take_one("run_profile").ok().flatten();
+            Ok(row.and_then(|mut row| key(number, &mut row).ok()).unwrap_or_else(nothing))
+        }
+        Err(Fault::Damaged(_) | Fault::Disk(_) | Fault::Refused(_)) => Ok(nothing()),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// The numbers of the profiles that were stored.
@@ -128,5 +149,38 @@ fn unpacked(bytes: &[u8]) -> Result<Profile, String> {
     match profile.is_sound() {
         true => Ok(profile),
         false => Err("its body has a stack with a line or a function that it does not name".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_would_grow_without_bound_is_refused() {
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+        let block = vec![b' '; 1 << 20];
+        (0..33).for_each(|_| packer.write_all(&block).expect("memory"));
+        let packed = packer.finish().expect("memory");
+        assert!(packed.len() < 1 << 18);
+        assert!(unpacked(&packed).is_err_and(|says| says.contains("more than")));
+    }
+
+    #[test]
+    fn numbers_of_what_is_not_there_are_refused() {
+        let text = |stack: &str| {
+            let profile = format!(
+                r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},"lines":[],
+                "functions":["main"],"stacks":[{stack}],"sampled_ns":1,"cpu_ns":1,"user_cpu_ns":null,"answers":1,
+                "waited_for_cpu_ns":0,"lost":0,"calls":{{"Err":"x"}},"with_flags":false}}"#
+            );
+            let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+            packer.write_all(profile.as_bytes()).expect("memory");
+            unpacked(&packer.finish().expect("memory"))
+        };
+        assert!(text("").is_ok());
+        let stack = text(r#"{"line":0,"functions":[0],"counts":[[0,1]]}"#);
+        assert!(stack.is_err_and(|says| says.contains("does not name")));
+        assert!(unpacked(b"no zlib").is_err());
     }
 }

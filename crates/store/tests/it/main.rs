@@ -11,6 +11,7 @@ mod holding;
 mod made_up;
 mod opening;
 mod page;
+mod profiles;
 mod room;
 mod round_trip;
 mod too_much;
