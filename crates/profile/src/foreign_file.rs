@@ -34,7 +34,8 @@ pub(crate) fn open_mapped(pid: u32, from: u64, length: u64) -> Option<File> {
     file.metadata().ok()?.is_file().then_some(file)
 }
 
-/// The text of a file that a process wrote: nobody else may own it, write it or have another name for it.
+/// The text of a file that a process wrote. It is refused if another user owns it or may write it, or if it has a second
+/// name (a hard link).
 pub(crate) fn own_text(pid: u32, path: &str) -> Option<String> {
     let file = open(pid, path)?;
     let facts = file.metadata().ok()?;
@@ -110,7 +111,7 @@ mod tests {
         let fifo = folder.join("fifo");
         rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
             .expect("a FIFO");
-        assert_eq!(text(&fifo), None, "a FIFO, which nobody writes");
+        assert_eq!(text(&fifo), None, "a FIFO without a writer");
         assert_eq!(text("/dev/zero".as_ref()), None, "a device");
         assert_eq!(text("/etc/hostname/none".as_ref()), None);
         std::fs::remove_dir_all(folder).expect("the folder");

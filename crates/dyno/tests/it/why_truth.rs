@@ -227,7 +227,7 @@ fn explained(servers: &[&[&Trial]]) -> Explanation {
     explain(&sampled)
 }
 
-/// The same, where the CPU time of an answer is known and no estimate: it is that of these very trials.
+/// Explains trials with the CPU time of an answer that these trials themselves had, which is exact.
 fn explained_exactly(trials: &[&Trial]) -> Explanation {
     let profiles: Vec<Profile> = trials.iter().map(|trial| trial.profile.clone()).collect();
     let value = mean(trials.iter().map(|trial| trial.cpu_us));

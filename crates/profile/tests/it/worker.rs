@@ -57,7 +57,7 @@ pub(crate) fn work(way: &str) -> i32 {
     }
 }
 
-/// The same program, which ends when its input does.
+/// Starts this program again; it ends at the end of its standard input.
 #[expect(clippy::zombie_processes, reason = "a daemon outlives who started it")]
 fn start(way: &str) {
     let program = std::env::current_exe().unwrap();

@@ -14,8 +14,8 @@ use super::{GateFlags, LoadRun};
 /// All sampled trials together take no longer, but for the end of the last one.
 const MOST: Duration = Duration::from_secs(55);
 
-/// The run whose servers were sampled; or why no profile can say why the head is worse, in a sentence. None: it is not
-/// worse by a figure, or nobody wants to know.
+/// The run whose servers were sampled; or a sentence that says why they were not. None: no figure is worse, or `--no-why`
+/// was given.
 pub(super) fn sampled(
     flags: &GateFlags,
     gate_run: &mut GateRun<'_>,
@@ -38,7 +38,7 @@ pub(super) fn sampled(
         return Some(Err(says.into()));
     };
     let session = &mut gate_run.session;
-    terminal::notice("the head is worse, and an answer of it costs more CPU time; why?");
+    terminal::notice("the head is worse, and its answers cost more CPU time: both sides are sampled, for up to a minute");
     let run = (&measured.run, measured.id);
     let taken = session.sample(&measured.campaign, &measured.admitted, run, MOST);
     let loaded = taken.and_then(|()| Ok(kept(session.store(), measured.id)?));
@@ -47,7 +47,7 @@ pub(super) fn sampled(
             Err("Base and head were not sampled: that was interrupted.".into())
         }
         Ok(loaded) => {
-            // The page of the run has the profiles, too; where it is was said.
+            // The run's page, whose place was printed before, is written again with the profiles.
             let _ = page::leave(&findings(session.store(), measured.id, &loaded), &session.pages);
             Ok((measured.id, loaded))
         }

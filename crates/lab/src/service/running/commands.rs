@@ -81,7 +81,7 @@ impl Commands {
         commands
     }
 
-    /// The same commands on other CPUs.
+    /// These commands, to be run on other CPUs.
     pub(super) fn on(&self, cpus: &Cpus) -> Commands {
         Commands { cpus: Some(cpus.clone()), ..self.clone() }
     }

@@ -153,7 +153,7 @@ fn beside_a_service(trial: &mut TrialRecord) {
     cpu.for_each(|series| series.points.iter_mut().for_each(|(_, value)| *value *= dear));
 }
 
-/// The same with CPUs of the service's own: with Quick the server is always busy, with Evil the service.
+/// A run whose service has CPUs of its own: in Quick's trials the server is always busy, in Evil's the service.
 fn with_three_cpus(trial: &mut TrialRecord) {
     beside_a_service(trial);
     let fact = |name: &str, value: &str| Fact { name: name.into(), value: value.into() };
