@@ -59,23 +59,20 @@ fn one(connection: &Connection, owner: [i64; 2], number: u32) -> Result<ProfileR
     }
 }
 
-/// Which server and load a damaged profile says that it is of, if it still says that.
+/// Which server and load a damaged profile says that it is of; none that there is, if it no longer says that.
 fn said_key(connection: &Connection, owner: [i64; 2], number: u32) -> Result<TrialKey, Fault> {
-    let nothing = || TrialKey {
+    let said = match ledger::read(connection, &owner, PROFILE) {
+        Ok(mut rows) => rows.take_one("run_profile").ok().flatten(),
+        Err(Fault::Damaged(_) | Fault::Disk(_) | Fault::Refused(_)) => None,
+        Err(fault) => return Err(fault),
+    };
+    Ok(said.and_then(|mut row| key(number, &mut row).ok()).unwrap_or(TrialKey {
         number,
         subject: String::new(),
         workload: String::new(),
         point: Point::Connections(0),
         repeat: 0,
-    };
-    match ledger::read(connection, &owner, PROFILE) {
-        Ok(mut rows) => {
-            let row = rows.take_one("run_profile").ok().flatten();
-            Ok(row.and_then(|mut row| key(number, &mut row).ok()).unwrap_or_else(nothing))
-        }
-        Err(Fault::Damaged(_) | Fault::Disk(_) | Fault::Refused(_)) => Ok(nothing()),
-        Err(fault) => Err(fault),
-    }
+    }))
 }
 
 /// The numbers of the profiles that were stored.

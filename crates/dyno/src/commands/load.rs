@@ -65,6 +65,12 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         Ok(group.as_ref().and_then(Loads::lanes))
     })?;
     let Some(plan) = planned else { return Ok(ExitStatus::Interrupted) };
+    let changes = plan.order.load.arrivals().is_some_and(|it| it.length().is_some());
+    if flags.why.why && changes {
+        return Err(Refusal::new(
+            "--why: a ramp, steps and the times of a log are not sampled; name one rate, or leave it out",
+        ));
+    }
     let from = group.as_ref().map(AgentGroup::places);
     let origin = of_load(flags, &plan, group.as_ref());
     let mut here = OwnThreads;

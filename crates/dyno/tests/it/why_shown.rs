@@ -112,7 +112,7 @@ fn a_server_is_sampled_when_its_load_is_over() {
 }
 
 #[test]
-fn servers_that_are_loaded_or_run_elsewhere_are_not_sampled() {
+fn servers_elsewhere_and_loads_that_change_are_not_sampled() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     let server = format!("{} serve --listen 127.0.0.1:{{port}}", env!("CARGO_BIN_EXE_dyno"));
     for (flags, says) in [
@@ -121,6 +121,8 @@ fn servers_that_are_loaded_or_run_elsewhere_are_not_sampled() {
             "leave --why out, or --load-on",
         ),
         (vec!["race", &server, &server, "--why", "--load-on", "local:2"], "out, or --load-on"),
+        (vec!["race", &server, &server, "--why", "-r", "10..20"], "--why: a ramp and steps"),
+        (vec!["load", "localhost:1", "--why", "-r", "10..20"], "--why: a ramp, steps"),
         (vec!["run", "x", "--why", "--load-on", "local:2"], "out, or --load-on"),
         (vec!["run", "x", "--why", "--server-on", "local"], "out, or --server-on"),
     ] {

@@ -312,6 +312,10 @@ impl Experiment {
         if matches!(self.shape, Shape::Held(_)) || self.sought.is_some() {
             return Key::Why.flaw("held connections and searches for a capacity are not sampled");
         }
+        // A part of it would be sampled, and its shares taken for those of the whole.
+        if self.course.is_some() {
+            return Key::Why.flaw("a ramp and steps are not sampled; name one rate");
+        }
         if !(1..=PROFILES_MAX).contains(&why.trials) {
             return Key::Why.flaw(format!("from 1 to {PROFILES_MAX} sampled trials"));
         }

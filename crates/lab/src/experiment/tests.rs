@@ -139,6 +139,7 @@ fn a_rate_may_rise_or_go_in_steps() {
         ("'8s'", "'8s', warmup = '1s'", ":4: a ramp and steps are measured from"),
         (" }\n", " }\ntrials = { slices = '100ms' }\n", ":5: a ramp and steps have no slices"),
         (" }\n", " }\nquick = { points = 3 }\n", ":5: a ramp and steps have no other loads"),
+        (" }\n", " }\nwhy = {}\n", ":5: a ramp and steps are not sampled"),
     ] {
         let said = read(&RAMP.replace(old, new)).unwrap_err();
         assert!(said.contains(says), "{new}: {said}");

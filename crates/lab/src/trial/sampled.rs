@@ -220,8 +220,7 @@ impl SampledServer<'_> {
         let counted = (counted_from, Instant::now().max(counted_from));
         let calls = match counter {
             Ok(counter) => counter.stop(&sampler).ok_or_else(|| {
-                "none was seen, as if dyno had other numbers for processes than the kernel"
-                    .to_owned()
+                "none of its processes was seen, as in a PID namespace of dyno's own".to_owned()
             }),
             Err(error) => Err(match error.kind() {
                 std::io::ErrorKind::PermissionDenied => "only root may count them (CAP_BPF)".into(),

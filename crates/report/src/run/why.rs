@@ -260,7 +260,7 @@ fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
             let (a, b) = (title(a), title(b));
             if gaps.cpu.low_us.is_none() {
                 return Some(format!(
-                    "Whether the CPU time of an answer differs between {a} and {b} cannot be told from a single round."
+                    "A single round does not show whether the CPU time of an answer differs between {a} and {b}."
                 ));
             }
             if holds_nought(gaps.cpu) {

@@ -38,7 +38,9 @@ pub(super) fn sampled(
         return Some(Err(says.into()));
     };
     let session = &mut gate_run.session;
-    terminal::notice("the head is worse, and its answers cost more CPU time: both sides are sampled, for up to a minute");
+    terminal::notice(
+        "the head is worse, and its answers cost more CPU time: both sides are sampled, for up to a minute",
+    );
     let run = (&measured.run, measured.id);
     let taken = session.sample(&measured.campaign, &measured.admitted, run, MOST);
     let loaded = taken.and_then(|()| Ok(kept(session.store(), measured.id)?));

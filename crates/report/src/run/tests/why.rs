@@ -111,7 +111,7 @@ fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
             Quick: not sampled: this kernel lets only root sample
 
         "#]].assert_eq(&section(findings, 120));
-        expect!["Whether the CPU time of an answer differs between Quick and Evil [31m cannot be told from a single round."]
+        expect!["A single round does not show whether the CPU time of an answer differs between Quick and Evil [31m."]
             .assert_eq(&why_sentences(findings).join("\n"));
     });
 }
