@@ -163,20 +163,22 @@ mod tests {
         assert!(unpacked(&packed).is_err_and(|says| says.contains("more than")));
     }
 
+    /// A profile with one function and these stacks, unpacked.
+    fn with_stacks(stacks: &str) -> Result<Profile, String> {
+        let profile = format!(
+            r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},"lines":[],
+            "functions":["main"],"stacks":[{stacks}],"sampled_ns":1,"cpu_ns":1,"user_cpu_ns":null,"answers":1,
+            "waited_for_cpu_ns":0,"lost":0,"calls":{{"Err":"x"}},"with_flags":false}}"#
+        );
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(profile.as_bytes()).expect("memory");
+        unpacked(&packer.finish().expect("memory"))
+    }
+
     #[test]
     fn numbers_of_what_is_not_there_are_refused() {
-        let text = |stack: &str| {
-            let profile = format!(
-                r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},"lines":[],
-                "functions":["main"],"stacks":[{stack}],"sampled_ns":1,"cpu_ns":1,"user_cpu_ns":null,"answers":1,
-                "waited_for_cpu_ns":0,"lost":0,"calls":{{"Err":"x"}},"with_flags":false}}"#
-            );
-            let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
-            packer.write_all(profile.as_bytes()).expect("memory");
-            unpacked(&packer.finish().expect("memory"))
-        };
-        assert!(text("").is_ok());
-        let stack = text(r#"{"line":0,"functions":[0],"counts":[[0,1]]}"#);
+        assert!(with_stacks("").is_ok());
+        let stack = with_stacks(r#"{"line":0,"functions":[0],"counts":[[0,1]]}"#);
         assert!(stack.is_err_and(|says| says.contains("does not name")));
         assert!(unpacked(b"no zlib").is_err());
     }

@@ -35,10 +35,10 @@ fn sampled() -> Profile {
 
 /// One that found something, and one that did not.
 fn records() -> Vec<ProfileRecord> {
-    let of = |number| TrialKey { number, ..key(0) };
+    let numbered = |number| TrialKey { number, ..key(0) };
     vec![
-        ProfileRecord { key: of(0), found: Ok(sampled()) },
-        ProfileRecord { key: of(1), found: Err("this kernel lets only root sample".into()) },
+        ProfileRecord { key: numbered(0), found: Ok(sampled()) },
+        ProfileRecord { key: numbered(1), found: Err("this kernel lets only root sample".into()) },
     ]
 }
 
