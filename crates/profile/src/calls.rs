@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Instant;
 
 use crate::processes::Processes;
 use crate::sampler::Sampler;
 
-/// Counts while it lives.
+/// Counts between `start` and `pause`. A switch that the kernel's program reads begins and ends the count of all calls at
+/// one instant; to attach and to detach the program takes the kernel milliseconds.
 #[derive(Debug)]
 pub struct CallCounter {
+    switch: OwnedFd,
     counts: OwnedFd,
-    /// Ends the count when it is closed.
+    /// Detaches the program when it is closed.
     _link: OwnedFd,
     cpus: usize,
-    /// What had been counted before `start`: the kernel takes milliseconds to begin and to end.
-    before: BTreeMap<u64, u64>,
 }
 
+const ARRAY: u32 = 2;
 const LEAST_RECENTLY_USED_PER_CPU: u32 = 10;
 const RAW_TRACEPOINT: u32 = 17;
 const MOST_PAIRS: u32 = 16_384;
@@ -29,6 +31,7 @@ const EVERY_CALL: &[u8] = b"sys_enter\0";
 enum Command {
     CreateMap = 0,
     Look = 1,
+    Update = 2,
     NextKey = 4,
     LoadProgram = 5,
     OpenTracepoint = 17,
@@ -72,11 +75,13 @@ fn opened(command: Command, attributes: &mut Attributes) -> io::Result<OwnedFd> 
 }
 
 impl CallCounter {
-    /// Begins to count the calls of all processes.
+    /// Makes ready to count the calls of all processes.
     pub fn open() -> io::Result<CallCounter> {
         let map = [pair(LEAST_RECENTLY_USED_PER_CPU, 8), pair(8, MOST_PAIRS)];
         let counts = opened(Command::CreateMap, &mut Attributes::of(&map))?;
-        let program = program(counts.as_raw_fd());
+        let switch = [pair(ARRAY, 4), pair(8, 1)];
+        let switch = opened(Command::CreateMap, &mut Attributes::of(&switch))?;
+        let program = program(switch.as_raw_fd(), counts.as_raw_fd());
         let load = [
             pair(RAW_TRACEPOINT, program.len() as u32),
             program.as_ptr().addr() as u64,
@@ -85,15 +90,28 @@ impl CallCounter {
         let loaded = opened(Command::LoadProgram, &mut Attributes::of(&load))?;
         let open = [EVERY_CALL.as_ptr().addr() as u64, pair(loaded.as_raw_fd() as u32, 0)];
         let link = opened(Command::OpenTracepoint, &mut Attributes::of(&open))?;
-        Ok(CallCounter { counts, _link: link, cpus: possible_cpus(), before: BTreeMap::new() })
+        Ok(CallCounter { switch, counts, _link: link, cpus: possible_cpus() })
     }
 
-    /// Leaves out what has been counted so far.
-    pub fn start(&mut self) {
-        self.before = self.read();
+    /// Begins to count, at this instant.
+    pub fn start(&self) -> Instant {
+        self.set(1)
     }
 
-    /// Ends the count. The sampled server's calls by number; none where the kernel numbers processes otherwise.
+    /// Ends the count, at this instant.
+    pub fn pause(&self) -> Instant {
+        self.set(0)
+    }
+
+    fn set(&self, value: u64) -> Instant {
+        let (key, map) = (0_u32, self.switch.as_raw_fd() as u64);
+        let [key, value] = [(&raw const key).addr() as u64, (&raw const value).addr() as u64];
+        // It cannot fail: the map has this one place, and is ours.
+        let _ = bpf(Command::Update, &mut Attributes::of(&[map, key, value]));
+        Instant::now()
+    }
+
+    /// The sampled server's calls by name; none where the kernel numbers processes otherwise.
     pub fn stop(self, sampler: &Sampler) -> Option<Vec<(String, u64)>> {
         self.counted(&sampler.processes)
     }
@@ -101,8 +119,7 @@ impl CallCounter {
     fn counted(self, processes: &Processes) -> Option<Vec<(String, u64)>> {
         let mut by_number = BTreeMap::<u32, u64>::new();
         for (key, calls) in self.read().into_iter().filter(|(key, _)| processes.has(*key as u32)) {
-            let before = self.before.get(&key).copied().unwrap_or(0);
-            *by_number.entry((key >> 32) as u32).or_default() += calls.saturating_sub(before);
+            *by_number.entry((key >> 32) as u32).or_default() += calls;
         }
         let named = by_number.into_iter().map(|(number, calls)| (name(number), calls));
         let mut named: Vec<(String, u64)> = named.filter(|(_, calls)| 0 < *calls).collect();
@@ -142,18 +159,30 @@ fn possible_cpus() -> usize {
     last.map_or(1024, |last| last + 1)
 }
 
-/// At each call: one more for this process and this number.
-fn program(map: i32) -> Vec<u64> {
+/// At each call, where the switch is on: one more for this process and this number.
+fn program(switch: i32, map: i32) -> Vec<u64> {
     const CALL: u8 = 0x85;
     const MOVE: u8 = 0xbf;
     const ADD: u8 = 0x07;
     const STORE: u8 = 0x7b;
     const LOAD: u8 = 0x79;
+    /// So many steps follow the last test of the switch, before the end.
+    const TO_END: i16 = 24;
     // The map, as its descriptor, and where its key is: 8 bytes below the end of the stack.
     let map_and_key =
         [step(0x18, 1, 1, 0, map), 0, step(MOVE, 2, 10, 0, 0), step(ADD, 2, 0, 0, -8)];
     let mut steps = vec![
         step(MOVE, 6, 1, 0, 0),
+        // The switch: the only place of its map. If it is off, to the end.
+        step(0x62, 10, 0, -4, 0),
+        step(0x18, 1, 1, 0, switch),
+        0,
+        step(MOVE, 2, 10, 0, 0),
+        step(ADD, 2, 0, 0, -4),
+        step(CALL, 0, 0, 0, 1),
+        step(0x15, 0, 0, TO_END + 2, 0),
+        step(LOAD, 0, 0, 0, 0),
+        step(0x15, 0, 0, TO_END, 0),
         // The key: the process, which is the upper half of what is returned, and the call's number.
         step(CALL, 0, 0, 0, 14),
         step(0x77, 0, 0, 0, 32),
@@ -319,9 +348,16 @@ mod tests {
                 return;
             }
         };
-        for _ in 0..1_000 {
-            let _ = rustix::process::getppid();
-        }
+        let call_often = || {
+            for _ in 0..1_000 {
+                let _ = rustix::process::getppid();
+            }
+        };
+        call_often();
+        counter.start();
+        call_often();
+        counter.pause();
+        call_often();
         let counted = counter.counted(&Processes::of(&[std::process::id()]));
         let calls = counted.expect("some calls");
         let found = calls.iter().find(|(name, _)| name == "getppid").map(|(_, calls)| *calls);

@@ -55,6 +55,7 @@ impl Plan<'_> {
             }
         };
         let counter = CallCounter::open();
+        let _ = counter.as_ref().map(CallCounter::start);
         let before = cpu_ns(pids[0]);
         let load = Busy::start(of_load, &server.url, self.load);
         while cpu_ns(pids[0]) < before + 50_000_000 {
@@ -85,11 +86,16 @@ fn us_of_answer(burn: &Value, answers: f64) -> f64 {
     mean_ns.expect("a mean") / 1_000.0 * calls.expect("a count") / answers
 }
 
+const SAMPLES: usize = 200;
+const THIN_MOST: Duration = Duration::from_secs(3);
+
 /// Samples for so long, of a server under load; without its answers, which are not known yet.
 fn sampled(sampler: &mut Sampler, pid: u32, time: Duration) -> Profile {
     let (from, begun) = (Instant::now(), cpu_ns(pid));
     sampler.start().expect("samples");
-    while from.elapsed() < time {
+    // On a busy machine a short trial goes on until it has as many samples as on an idle one.
+    let is_thin = |sampler: &Sampler| sampler.samples() < SAMPLES && from.elapsed() < THIN_MOST;
+    while from.elapsed() < time || is_thin(sampler) {
         thread::sleep(sampler.period());
         sampler.drain();
     }

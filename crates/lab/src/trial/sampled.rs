@@ -210,14 +210,16 @@ impl SampledServer<'_> {
         let until = Instant::now();
         let (cpu_after, waited_after) = (cpu_ns(), waited_ns(&(self.pids)()));
         sampler.stop().map_err(failed)?;
-        let mut counter = CallCounter::open();
-        let counted_from = next_window(began);
-        if let Ok(counter) = &mut counter {
-            drop(wait_until(counted_from, stop));
-            counter.start();
-            drop(wait_until(counted_from + CALLS, stop));
+        let counter = CallCounter::open();
+        // Of windows that are counted whole, the answers are known exactly.
+        let first = next_window(began);
+        let mut counted = (first, first);
+        if let Ok(counter) = &counter {
+            drop(wait_until(first, stop));
+            counted.0 = counter.start();
+            drop(wait_until(first + CALLS, stop));
+            counted.1 = counter.pause();
         }
-        let counted = (counted_from, Instant::now().max(counted_from));
         let calls = match counter {
             Ok(counter) => counter.stop(&sampler).ok_or_else(|| {
                 "none of its processes was seen, as in a PID namespace of dyno's own".to_owned()

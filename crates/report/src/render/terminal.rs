@@ -239,7 +239,10 @@ const NAME_LEAST: usize = 12;
 fn fitting(table: &Table, shown: &[usize], rows: &[&Row], width: usize) -> Vec<Line> {
     let lines = drawn(table, shown, rows, usize::MAX);
     let over = widest(&lines).saturating_sub(width);
-    if over == 0 || shown.len() < 2 {
+    // A text at the end is cut there.
+    let ends_in_figure =
+        shown.last().is_some_and(|place| table.columns[*place].align == Align::Right);
+    if over == 0 || shown.len() < 2 || !ends_in_figure {
         return lines;
     }
     let names = rows.iter().filter_map(|row| row.cells.get(shown[0]));
