@@ -96,7 +96,10 @@ fn a_server_is_sampled_when_its_load_is_over() {
     let lab = Lab::new();
     let store = lab.root.join("runs.sqlite").display().to_string();
     let load = ["load", "{url}", "--why", "-c", "2", "-n", "2000", "--keep", "--store", &store];
-    let json = rig.dyno(&[&load[..], &["--json"]].concat()).measured().json();
+    let ran = rig.dyno(&[&load[..], &["--json"]].concat());
+    // On a busy machine the load is invalid; its profile is shown all the same.
+    assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
+    let json = ran.json();
     crate::schema::fits("load", &json);
     assert_eq!(json["books"]["attempted"], 2_000, "the sampled load is in no figure");
     if !was_permitted(&json["why"], "the profile of a load") {
