@@ -1,0 +1,1 @@
+//! A folder of public runs in; the pages of a site out.

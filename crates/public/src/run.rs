@@ -1,0 +1,66 @@
+//! A run as its public file carries it.
+
+use lab::record::{RunRecord, TrialRecord};
+use report::run::Findings;
+use serde::{Deserialize, Serialize};
+use store::RunEnd;
+
+/// A run that was read from a public file. Everything in it may be a lie of whoever wrote the file.
+#[derive(Clone, Debug)]
+pub struct PublicRun {
+    /// SHA-256 over its content, as 64 hexadecimal digits.
+    pub id: String,
+    pub record: RunRecord,
+    pub trials: Vec<TrialRecord>,
+    /// When and how it ended; none if it did not.
+    pub ended: Option<(i64, RunEnd)>,
+    pub lineage: Lineage,
+    /// What the exporter computed of the content: a part of the document `dyno.run/1`.
+    pub claims: serde_json::Value,
+}
+
+/// How often the experiment was run in the exporter's store: a claim, which nothing in the file can prove.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lineage {
+    /// Runs of the experiment that ended, this one among them.
+    pub finished: u32,
+    /// Runs that were interrupted or killed.
+    pub unfinished: u32,
+}
+
+/// The fact of a run that it repeats another one: the id of that one's file.
+pub const REPEATS: &str = "repeat.of";
+
+impl PublicRun {
+    /// Reads a file, which is hostile until parsed.
+    pub fn read(_bytes: &[u8]) -> Result<PublicRun, String> {
+        Err("a public file cannot be read yet".into())
+    }
+
+    /// The id of the run that this one says it repeats.
+    #[must_use]
+    pub fn repeats(&self) -> Option<&str> {
+        lab::record::fact(&self.record.facts, REPEATS)
+    }
+
+    /// All that is found in it, computed anew. Addresses carry this much of the id.
+    #[must_use]
+    pub fn findings(&self) -> Findings<'_> {
+        Findings::of(&self.short_id(), &self.record, &self.trials, Vec::new())
+    }
+
+    /// The first 128 bits of the id, as 32 digits.
+    #[must_use]
+    pub fn short_id(&self) -> String {
+        self.id.chars().take(32).collect()
+    }
+
+    /// The sources of a server, by their paths within its folder; none if they do not travel in the file.
+    #[must_use]
+    pub fn folder(&self, server: &str) -> Vec<(&str, &str)> {
+        let inside = format!("subjects/{server}/");
+        let files = self.record.files.iter();
+        files.filter_map(|(path, text)| Some((path.strip_prefix(&inside)?, text.as_str()))).collect()
+    }
+}
