@@ -25,6 +25,7 @@
 #              results/differences.txt
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
 #              results/error-rates.md
+# make public-truth  a thousand public files in which a byte, a number or a trial was changed: how many are found
 # make why-truth  profiles of 150 processes whose functions cost what is known, in ten minutes: how often intervals hold the
 #              truth, pairs of equals claim anything, and 1 µs more is named
 # make readme-output  valid outputs for README and docs/start.md, recorded on this machine
@@ -40,7 +41,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth why-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -105,6 +106,11 @@ why-truth:
 # MINUTES=N: how long it may take in all; ONLY=NAME: those outputs whose name has it.
 readme-output: build
 	DYNO_PROGRAM=$(abspath $(DYNO)) cargo test --package dyno-http --test it --locked --quiet -- --ignored readme_output::record
+
+# CHANGES=N: how many changes of each kind.
+CHANGES ?= 1000
+public-truth:
+	DYNO_PUBLIC_CHANGES=$(CHANGES) cargo test --locked --quiet --package dyno-public --test it campaigns -- --nocapture --test-threads 1
 
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth

@@ -67,14 +67,15 @@ fn place(path: &Path) -> PathBuf {
 }
 
 /// Writes the whole file or nothing. A link is followed; a device or a pipe is written as it is.
-pub fn write(path: &Path, text: &str) -> io::Result<()> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let content = content.as_ref();
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return File::options().write(true).open(path)?.write_all(text.as_bytes());
+        return File::options().write(true).open(path)?.write_all(content);
     }
     let beside = beside(path);
     let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
+        file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&beside, path)
     });
@@ -85,8 +86,8 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Writes the whole file that a flag names, or nothing.
-pub fn write_for(flag: &str, path: &Path, text: &str) -> Result<(), Refusal> {
-    write(path, text).map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
+pub fn write_for(flag: &str, path: &Path, content: impl AsRef<[u8]>) -> Result<(), Refusal> {
+    write(path, content).map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
 }
 
 fn directory(path: &Path) -> &Path {

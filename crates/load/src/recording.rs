@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::distribution::Folded;
+use crate::distribution::{Distribution, Folded, PERCENTILES};
 use crate::failure::Failure;
 use crate::json_form;
 use crate::section::Section;
@@ -271,6 +271,20 @@ pub struct LaneReport {
 }
 
 impl Recording {
+    /// As much of it as figures and doubts read: distributions other than those of whole answers, and windows, keep
+    /// their counts, their sums and the percentiles of results.
+    pub fn outline(&mut self) {
+        let quantiles = PERCENTILES.map(|(_, q)| q);
+        let Tally { first_byte, late, blocked, connect, .. } = &mut self.total;
+        for times in [first_byte, late, blocked, connect] {
+            *times = Folded::of(times).outlined(&quantiles).into();
+        }
+        for window in &mut self.windows {
+            window.response = window.response.outlined(&[0.5, 0.99]);
+            window.service = Folded::of(&Distribution::new(window.service.high()));
+        }
+    }
+
     /// How long the measured time was.
     #[must_use]
     pub fn measured(&self) -> Nanos {

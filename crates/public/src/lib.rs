@@ -1,7 +1,14 @@
 //! A kept run in; one file that carries it to strangers, and what a recomputation of such a file finds, out.
 
+mod claims;
+mod content;
+mod file;
+mod privacy;
+mod reduce;
 mod run;
 mod verify;
 
+pub use file::{PACKED_MAX, UNPACKED_MAX};
+pub use privacy::Words;
 pub use run::{Lineage, PublicRun, REPEATS};
 pub use verify::{Difference, Level, Verified, verify};

@@ -1,9 +1,17 @@
 //! A run as its public file carries it.
 
+use std::collections::BTreeMap;
+
 use lab::record::{RunRecord, TrialRecord};
 use report::run::Findings;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::RunEnd;
+
+use crate::claims::claims;
+use crate::content::{self, Content, digest};
+use crate::privacy::{Words, pass, pass_packed};
+use crate::reduce::reduce;
 
 /// A run that was read from a public file. Everything in it may be a lie of whoever wrote the file.
 #[derive(Clone, Debug)]
@@ -16,7 +24,7 @@ pub struct PublicRun {
     pub ended: Option<(i64, RunEnd)>,
     pub lineage: Lineage,
     /// What the exporter computed of the content: a part of the document `dyno.run/1`.
-    pub claims: serde_json::Value,
+    pub claims: Value,
 }
 
 /// How often the experiment was run in the exporter's store: a claim, which nothing in the file can prove.
@@ -33,9 +41,29 @@ pub struct Lineage {
 pub const REPEATS: &str = "repeat.of";
 
 impl PublicRun {
-    /// Reads a file, which is hostile until parsed.
-    pub fn read(_bytes: &[u8]) -> Result<PublicRun, String> {
-        Err("a public file cannot be read yet".into())
+    /// A kept run without what is private, and with what is claimed of it; and how often what was replaced or left out.
+    pub fn of(
+        mut record: RunRecord,
+        mut trials: Vec<TrialRecord>,
+        ended: Option<(i64, RunEnd)>,
+        lineage: Lineage,
+        words: &Words,
+    ) -> Result<(PublicRun, BTreeMap<&'static str, usize>), String> {
+        let mut notes = BTreeMap::new();
+        let mut note = |what: &'static str| *notes.entry(what).or_default() += 1;
+        reduce(&mut record, &mut trials, &mut note);
+        pass_packed(&mut record, &mut trials, words, &mut note);
+        let mut content = Content::of(&record, &trials, ended);
+        pass(&mut content, words, &mut note);
+        let profiles = std::mem::take(&mut record.profiles);
+        let lines = content.lines();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let id = digest(lines.iter().copied());
+        let (record, trials, ended) = content::read(&lines)?;
+        let record = RunRecord { profiles, ..record };
+        let mut run = PublicRun { id, record, trials, ended, lineage, claims: Value::Null };
+        run.claims = claims(&run.findings());
+        Ok((run, notes))
     }
 
     /// The id of the run that this one says it repeats.

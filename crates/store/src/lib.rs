@@ -14,6 +14,7 @@ mod foreign;
 mod identity;
 mod ledger;
 mod opening;
+pub mod plain;
 mod profiles;
 mod run;
 mod run_rows;

@@ -100,7 +100,7 @@ pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Rows, F
     }
 }
 
-fn rows(record: &ProfileRecord) -> Rows {
+pub(crate) fn rows(record: &ProfileRecord) -> Rows {
     let mut row = key_row(&record.key);
     let (wrong, body) = match &record.found {
         Ok(profile) => (None, Some(packed(profile))),

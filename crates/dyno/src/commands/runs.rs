@@ -4,13 +4,15 @@ mod export;
 mod import;
 mod list;
 mod prune;
+mod publishing;
 mod rm;
+mod verify;
 
 use clap::{Args, Subcommand};
 
 use crate::shell::{ExitStatus, Refusal};
 
-/// List the kept runs, delete them, and move them between machines
+/// List the kept runs, delete, move, publish and verify them
 ///
 /// `dyno report` shows the results of one, `dyno compare` those of two, and `dyno view` all of them in a browser.
 #[derive(Args)]
@@ -27,6 +29,7 @@ enum RunsCommand {
     Prune(prune::PruneFlags),
     Export(export::ExportFlags),
     Import(import::ImportFlags),
+    Verify(verify::VerifyFlags),
 }
 
 const AFTER_HELP: &str = "\
@@ -51,5 +54,6 @@ pub(crate) fn run(flags: &RunsFlags) -> Result<ExitStatus, Refusal> {
         RunsCommand::Prune(flags) => prune::run(flags),
         RunsCommand::Export(flags) => export::run(flags),
         RunsCommand::Import(flags) => import::run(flags),
+        RunsCommand::Verify(flags) => verify::run(flags),
     }
 }

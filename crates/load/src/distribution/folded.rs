@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
 use super::places::Count;
-use super::{Distribution, Form, Open};
+use super::{Distribution, Form, Open, rank};
 use crate::Nanos;
 
 /// A distribution in a few hundred bytes. `unfold` loses nothing.
@@ -87,6 +87,32 @@ impl Folded {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.values
+    }
+
+    /// As many values with the same sum, of which these quantiles, the lowest and the highest are what they were; every
+    /// other value is counted at the next of them. What has censored values is left as it is.
+    #[must_use]
+    pub fn outlined(&self, quantiles: &[f64]) -> Folded {
+        if 0 < self.censored_count || self.count == 0 {
+            return self.clone();
+        }
+        let mut ranks: Vec<u64> = quantiles.iter().map(|q| rank(self.count, *q)).collect();
+        ranks.extend([1, self.count]);
+        ranks.sort_unstable();
+        let mut ranks = ranks.into_iter().peekable();
+        let (mut below, mut moved, mut kept) = (0, 0, Vec::new());
+        for Count { place, times, .. } in self.counts() {
+            below += times;
+            moved += times;
+            if ranks.next_if(|rank| *rank <= below).is_some() {
+                while ranks.next_if(|rank| *rank <= below).is_some() {}
+                kept.push((place as u64, moved));
+                moved = 0;
+            }
+        }
+        let values = encoded::written(self.high(), kept.into_iter());
+        let values = values.expect("as many values were counted before");
+        Folded { values, ..self.clone() }
     }
 
     /// How many values there are, including censored ones.

@@ -12,8 +12,7 @@ use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::form_counts::FormCounts;
 use crate::http2::Http2;
-use crate::recording::Window;
-use crate::recording::{Connections, Notes, Sessions, Slow};
+use crate::recording::{Connections, Notes, Recording, Sessions, Slow, Window};
 use crate::section::Section;
 use crate::security::{Agreed, Counts, Security};
 use crate::tally::{Flight, Receipt, SLOWEST_KEPT, Still, Tally, Waited, add};
@@ -50,6 +49,21 @@ pub(crate) fn no_more(what: &str, values: &[u64], most: u64) -> Result<(), Strin
     }
 }
 
+impl Recording {
+    /// Says why this cannot be what one load measured: counts that contradict each other, or the windows.
+    pub fn check(&self) -> Result<(), String> {
+        let lanes = self.lanes.len().max(1) as u64;
+        let bounds = Bounds { longest: None, times: INSTANT_MAX.saturating_mul(lanes) };
+        check_tally(&self.total, bounds)?;
+        check_books(&self.total)?;
+        for window in &self.windows {
+            true_or(window.from < window.until, "a window lies where none may be")?;
+            check_folded(&window.response, bounds)?;
+        }
+        check_sums(&self.total, &self.windows)
+    }
+}
+
 impl Parts {
     /// Says why this cannot be a part that is missing.
     pub(crate) fn check(&self, part: &Part) -> Result<(), String> {
@@ -73,7 +87,7 @@ impl Parts {
         check_connections(part.begun_before)?;
         no_more("late beginning", &[part.began_late], INSTANT_MAX)?;
         self.check_windows(&part.windows, bounds)?;
-        check_sums(part)?;
+        check_sums(&part.total, &part.windows.all)?;
         identities::check(part, &self.facts, self.plan.times.measured.start)?;
         self.check_sections(&part.sections, own.is_empty())?;
         part.quiet.check()?;
@@ -155,8 +169,7 @@ impl Parts {
 }
 
 /// What was counted window by window is what was counted.
-fn check_sums(part: &Part) -> Result<(), String> {
-    let Part { total, windows, .. } = part;
+fn check_sums(total: &Tally, windows: &[Window]) -> Result<(), String> {
     let measured = || windows.iter().filter(|window| !window.is_warmup);
     let sum = |count: fn(&Window) -> u64| measured().map(count).sum::<u64>();
     // Of what came before the measured time, the bytes that opened a pool count.

@@ -1,5 +1,7 @@
 //! `dyno runs import`: takes over runs that another store exported.
 
+use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use archive::keep;
@@ -7,8 +9,10 @@ use archive::page::near;
 use archive::removal::in_words;
 use campaign::project::Project;
 use clap::Args;
+use public::PublicRun;
 use store::{Imported, RunId, RunSummary, Store};
 
+use super::publishing::into_store;
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 
@@ -23,7 +27,8 @@ pub(crate) struct ImportFlags {
 }
 
 const AFTER_HELP: &str = "\
-Every seal is verified first; a run that is not as it was sealed is refused. A run gets the next free number here, and \
+Every seal is verified first; a run that is not as it was sealed is refused. A file of `dyno runs export --public` is \
+read, too: exported again, it has the same id. A run gets the next free number here, and \
 none is overwritten. One that is here already is noticed and left as it is.
 
 Examples:
@@ -48,11 +53,6 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
             file.display()
         )));
     }
-    let from = Store::open_to_read(file)?;
-    let runs = from.runs()?;
-    if runs.is_empty() {
-        return Err(Refusal::new(format!("{}: there is no run in it", file.display())));
-    }
     let path = match flags.store.named() {
         Some(path) => path.to_path_buf(),
         None => Project::find()?.store_path(),
@@ -61,13 +61,32 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
         lab::build::make_folder(folder)
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }
+    let mut start = [0; 2];
+    let is_public = fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    if !is_public || !PublicRun::is_one(&start) {
+        return imported(flags, file, &path);
+    }
+    let run = super::verify::read(file)?;
+    let beside = keep::beside(&path);
+    let done = into_store(&run, &beside).and_then(|()| imported(flags, &beside, &path));
+    keep::remove_store(&beside);
+    done
+}
+
+/// Takes over all runs of a store into that at the path.
+fn imported(flags: &ImportFlags, file: &Path, path: &Path) -> Result<ExitStatus, Refusal> {
+    let from = Store::open_to_read(file)?;
+    let runs = from.runs()?;
+    if runs.is_empty() {
+        return Err(Refusal::new(format!("{}: there is no run in it", file.display())));
+    }
     let is_new = !path.exists();
-    let mut store = Store::open(&path)?;
+    let mut store = Store::open(path)?;
     let taken = take_all(flags, &from, &runs, &mut store);
     let is_empty = store.runs().is_ok_and(|runs| runs.is_empty());
     drop(store);
     if is_new && is_empty {
-        keep::remove_store(&path);
+        keep::remove_store(path);
     }
     taken
 }

@@ -1,0 +1,170 @@
+//! A kept run as a public file: without what is private, and with the sources of its servers.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use archive::kept::kept;
+use campaign::project::Project;
+use lab::build::Recipe;
+use lab::record::{Entry, RunRecord};
+use lab::subject::Subject;
+use public::{Lineage, PublicRun, Words};
+use sha2::{Digest, Sha256};
+use store::{RunEnd, RunId, Store};
+
+use crate::shell::Refusal;
+
+/// A file of a server is not larger in a public file, nor are all files of one.
+const FILE_MAX: u64 = 200 << 10;
+const FOLDER_MAX: u64 = 2 << 20;
+/// What stands in a folder of which a file does not travel.
+pub(super) const LEFT_OUT: &str = "LEFT-OUT";
+
+/// A run without what is private, and the notes of what was replaced or left out.
+pub(super) fn public_run(
+    store: &Store,
+    id: RunId,
+    project: Option<&Project>,
+) -> Result<(PublicRun, BTreeMap<String, usize>), Refusal> {
+    let (mut record, trials, damaged) = kept(store, id)?;
+    if let Some(damaged) = damaged.first() {
+        return Err(Refusal::new(format!("run {id}: {}; a damaged run is not exported", damaged.says)));
+    }
+    let runs = store.runs()?;
+    let own = runs.iter().find(|run| run.id == id).and_then(|run| run.ended);
+    let alike = runs.iter().filter(|run| run.group == record.group());
+    let (done, others): (Vec<_>, Vec<_>) =
+        alike.partition(|run| matches!(run.ended, Some((_, RunEnd::Done))));
+    let lineage = Lineage { finished: done.len() as u32, unfinished: others.len() as u32 };
+    let mut notes = BTreeMap::new();
+    if let Some(project) = project {
+        add_sources(&mut record, project, &mut notes)?;
+    }
+    let made = PublicRun::of(record, trials, own, lineage, &words(project));
+    let (run, replaced) = made.map_err(|says| Refusal::new(format!("run {id}: {says}")))?;
+    notes.extend(replaced.into_iter().map(|(what, often)| (what.to_string(), often)));
+    Ok((run, notes))
+}
+
+fn words(project: Option<&Project>) -> Words {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    Words {
+        home: variable("HOME"),
+        project: project.map_or(String::new(), |project| project.root.display().to_string()),
+        user: variable("USER"),
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+    }
+}
+
+/// Adds the files of the folders of which its servers were built, if these are still what was measured.
+fn add_sources(
+    record: &mut RunRecord,
+    project: &Project,
+    notes: &mut BTreeMap<String, usize>,
+) -> Result<(), Refusal> {
+    let cache = project.cache()?;
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let takes_part = |entry: &&Entry| entry.skipped.is_none();
+    for entry in record.entries.iter().filter(takes_part) {
+        let prefix = format!("subjects/{}/", entry.name);
+        let manifest = format!("{prefix}subject.toml");
+        let Some((_, text)) = record.files.iter().find(|(path, _)| *path == manifest) else {
+            continue;
+        };
+        // An imported run brings its sources along.
+        if record.files.iter().any(|(path, _)| path.starts_with(&prefix) && *path != manifest) {
+            continue;
+        }
+        let subject = Subject::read(&project.root, &entry.name).ok();
+        let subject = subject.filter(|subject| subject.source.text == *text);
+        let folder = |subject: &Subject| cache.folder(Recipe::from(subject)).ok();
+        let is_same = |folder: &PathBuf| folder.file_name().is_some_and(|it| *it == *entry.build);
+        match subject.filter(|subject| folder(subject).as_ref().is_some_and(is_same)) {
+            Some(subject) => {
+                folders.extend(subject.from.clone());
+                let probe = subject.probe.iter().map(|name| project.root.join("probes").join(name));
+                folders.extend(probe);
+                folders.push(subject.folder);
+            }
+            None => {
+                let what = format!("the sources of {}, which are no longer those of the run", entry.name);
+                notes.insert(what, 1);
+            }
+        }
+    }
+    let services = record.files.iter().filter_map(|(path, _)| {
+        path.strip_prefix("services/")?.strip_suffix("/service.toml").map(String::from)
+    });
+    for name in services.collect::<Vec<_>>() {
+        folders.push(project.root.join("services").join(name));
+    }
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        let read = files_of(&folder, &project.root);
+        let (files, left_out) = read.map_err(|error| {
+            Refusal::new(format!("{}: {error}", folder.display()))
+        })?;
+        if !left_out.is_empty() {
+            *notes.entry("files that are too large or no text".into()).or_default() += left_out.lines().count();
+        }
+        let left_out = (!left_out.is_empty()).then(|| (inside(&folder.join(LEFT_OUT), &project.root), left_out));
+        for (path, text) in files.into_iter().chain(left_out) {
+            if !record.files.iter().any(|(known, _)| *known == path) {
+                record.files.push((path, text));
+            }
+        }
+    }
+    Ok(())
+}
+
+type Files = Vec<(String, String)>;
+
+/// The texts below a folder by their paths from the root, sorted; and a line for each file that is none, with its hash.
+fn files_of(folder: &Path, root: &Path) -> io::Result<(Files, String)> {
+    let (mut texts, mut left_out, mut size) = (Vec::new(), String::new(), 0);
+    let mut open = vec![folder.to_path_buf()];
+    let mut paths = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => open.push(entry.path()),
+                kind if kind.is_file() => paths.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    paths.sort();
+    for path in paths {
+        let bytes = fs::read(&path)?;
+        size += bytes.len() as u64;
+        let name = inside(&path, root);
+        match String::from_utf8(bytes) {
+            Ok(text) if text.len() as u64 <= FILE_MAX && size <= FOLDER_MAX => texts.push((name, text)),
+            other => {
+                let bytes = other.map_or_else(|error| error.into_bytes(), String::into_bytes);
+                let hash: String = Sha256::digest(&bytes).iter().map(|it| format!("{it:02x}")).collect();
+                left_out.push_str(&format!("{hash} {} {name}\n", bytes.len()));
+            }
+        }
+    }
+    Ok((texts, left_out))
+}
+
+fn inside(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+/// Writes a public run into a store of its own.
+pub(super) fn into_store(run: &PublicRun, path: &Path) -> Result<(), Refusal> {
+    let mut store = Store::open(path)?;
+    let id = store.begin(&run.record)?;
+    store.keep_together(id, &run.trials)?;
+    if let Some((at, how)) = run.ended {
+        store.end(id, at, how)?;
+    }
+    Ok(())
+}

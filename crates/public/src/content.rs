@@ -1,0 +1,215 @@
+//! The content of a public file: the run's records as plain tables, a line each, in one order.
+
+use std::collections::{BTreeMap, HashSet};
+
+use lab::record::{RunRecord, TrialRecord};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use store::RunEnd;
+use store::plain::{self, Tables};
+
+/// What a line has. The order is that of the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Part {
+    /// How it began.
+    Run,
+    /// How it ended.
+    End,
+    /// The check of the server at this place.
+    Check(u32),
+    /// A trial, without its large tables: alike trials beside each other take less room.
+    Trial(u32),
+    /// The large tables of a trial.
+    Detail(u32),
+}
+
+/// The tables of a trial that are large.
+const LARGE: [&str; 3] = ["trial_body", "trial_detail", "trial_point"];
+
+impl Part {
+    fn name(self) -> String {
+        match self {
+            Part::Run => "run".into(),
+            Part::End => "end".into(),
+            Part::Check(place) => format!("check {place}"),
+            Part::Trial(number) => format!("trial {number}"),
+            Part::Detail(number) => format!("detail {number}"),
+        }
+    }
+
+    fn parse(name: &str) -> Option<Part> {
+        let part = match name.split_once(' ') {
+            None if name == "run" => Part::Run,
+            None if name == "end" => Part::End,
+            Some(("check", number)) => Part::Check(number.parse().ok()?),
+            Some(("trial", number)) => Part::Trial(number.parse().ok()?),
+            Some(("detail", number)) => Part::Detail(number.parse().ok()?),
+            _ => return None,
+        };
+        (part.name() == name).then_some(part)
+    }
+}
+
+/// A run as tables.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Content(pub(crate) BTreeMap<Part, Tables>);
+
+/// What a run is made of.
+pub(crate) type Records = (RunRecord, Vec<TrialRecord>, Option<(i64, RunEnd)>);
+
+impl Content {
+    pub(crate) fn of(
+        record: &RunRecord,
+        trials: &[TrialRecord],
+        ended: Option<(i64, RunEnd)>,
+    ) -> Content {
+        let mut parts = BTreeMap::from([(Part::Run, plain::run(record))]);
+        let end = ended.map(|(at, how)| (Part::End, plain::end(at, how, trials.len())));
+        parts.extend(end);
+        let place = |name: &str| record.entries.iter().position(|entry| entry.name == name);
+        for found in &record.conformance {
+            let place = place(&found.subject).and_then(|place| u32::try_from(place).ok());
+            parts.extend(place.map(|place| (Part::Check(place), plain::check(found))));
+        }
+        for trial in trials {
+            let (small, large) = halves(trial);
+            parts.insert(Part::Trial(trial.key.number), small);
+            parts.insert(Part::Detail(trial.key.number), large);
+        }
+        Content(parts)
+    }
+
+    /// Its lines, each with its end.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.iter().map(|(part, tables)| line(*part, tables)).collect()
+    }
+
+    /// Goes through every text: by its table and column.
+    pub(crate) fn texts(&mut self, mut change: impl FnMut(&str, &str, &mut Value)) {
+        for tables in self.0.values_mut() {
+            for (name, columns) in tables {
+                let names = plain::columns(name).unwrap_or_default();
+                for (column, values) in names.iter().zip(columns) {
+                    values.iter_mut().for_each(|value| change(name, column, value));
+                }
+            }
+        }
+    }
+}
+
+/// The tables of a trial: those that are small, and those that are large.
+fn halves(trial: &TrialRecord) -> (Tables, Tables) {
+    let mut small = plain::trial(trial);
+    let large = LARGE.iter().filter_map(|name| small.remove_entry(*name)).collect();
+    (small, large)
+}
+
+fn line(part: Part, tables: &Tables) -> String {
+    let tables = serde_json::to_string(tables).expect("tables can be written as JSON");
+    format!("{{\"{}\":{tables}}}\n", part.name())
+}
+
+/// The records of a content, read line by line: each must be what this dyno would write of what it reads there.
+pub(crate) fn read(lines: &[&str]) -> Result<Records, String> {
+    let mut reader = Reader::default();
+    let mut last = None;
+    for (at, line) in lines.iter().enumerate() {
+        let (part, tables) = parse(line).map_err(|says| format!("line {}: {says}", at + 2))?;
+        if last.is_some_and(|last| part <= last) {
+            return Err(format!("line {}: its parts are not in their order", at + 2));
+        }
+        last = Some(part);
+        reader.take(part, tables, line).map_err(|says| format!("{}: {says}", part.name()))?;
+    }
+    let (kept, has) = (reader.kept, reader.trials.len());
+    match reader.halves.into_keys().next() {
+        Some(number) => Err(format!("trial {number}: it has no detail")),
+        None if reader.ended.is_some() && kept != has => {
+            Err(format!("its end says that {kept} trials were kept, and it has {has}"))
+        }
+        None => Ok((reader.record, reader.trials, reader.ended)),
+    }
+}
+
+fn parse(line: &str) -> Result<(Part, Tables), String> {
+    let read: BTreeMap<String, Tables> = serde_json::from_str(line)
+        .map_err(|error| format!("not the tables of a part: {error}"))?;
+    let mut read = read.into_iter();
+    let (Some((name, tables)), None) = (read.next(), read.next()) else {
+        return Err("a line has one part".into());
+    };
+    Ok((Part::parse(&name).ok_or("a part that no run has")?, tables))
+}
+
+#[derive(Default)]
+struct Reader<'l> {
+    record: RunRecord,
+    planned: HashSet<u32>,
+    trials: Vec<TrialRecord>,
+    ended: Option<(i64, RunEnd)>,
+    /// How many trials its end says were kept.
+    kept: usize,
+    /// Trials whose large tables are still to come, with their lines.
+    halves: BTreeMap<u32, (Tables, &'l str)>,
+}
+
+impl<'l> Reader<'l> {
+    fn take(&mut self, part: Part, tables: Tables, text: &'l str) -> Result<(), String> {
+        let again = match part {
+            Part::Run => {
+                self.record = plain::read_run(tables)?;
+                self.planned = self.record.plan.iter().map(|key| key.number).collect();
+                plain::run(&self.record)
+            }
+            Part::End => {
+                let kept = end_kept(&tables)?;
+                let (at, how) = plain::read_end(tables)?;
+                (self.ended, self.kept) = (Some((at, how)), kept);
+                plain::end(at, how, kept)
+            }
+            Part::Check(place) => {
+                let entry = self.record.entries.get(place as usize).ok_or("no such server")?;
+                let found = plain::read_check(&entry.name, tables)?;
+                let again = plain::check(&found);
+                self.record.conformance.push(found);
+                again
+            }
+            Part::Trial(number) => {
+                if !self.planned.contains(&number) {
+                    return Err("it is not in the run's plan".into());
+                }
+                self.halves.insert(number, (tables, text));
+                return Ok(());
+            }
+            Part::Detail(number) => {
+                let (mut all, first) = self.halves.remove(&number).ok_or("it has no trial")?;
+                all.extend(tables);
+                let trial = plain::read_trial(number, all)?;
+                let (small, large) = halves(&trial);
+                self.trials.push(trial);
+                same(&line(Part::Trial(number), &small), first)?;
+                large
+            }
+        };
+        same(&line(part, &again), text)
+    }
+}
+
+fn same(again: &str, text: &str) -> Result<(), String> {
+    match again == text {
+        true => Ok(()),
+        false => Err("it is written in another way than dyno writes it".into()),
+    }
+}
+
+fn end_kept(end: &Tables) -> Result<usize, String> {
+    let kept = end.get("run_end").and_then(|columns| columns.get(2)?.first()?.as_u64());
+    kept.and_then(|kept| kept.try_into().ok()).ok_or("it does not say how many were kept".into())
+}
+
+/// SHA-256 over these lines, as hexadecimal digits.
+pub(crate) fn digest<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    let mut hash = Sha256::new();
+    lines.for_each(|line| hash.update(line.as_bytes()));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

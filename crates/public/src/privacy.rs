@@ -1,0 +1,269 @@
+//! The privacy pass: what names a person, a machine or a place, and credentials, are replaced in every text of a content.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use lab::record::{RunRecord, TrialRecord};
+use serde_json::{Value, json};
+use store::plain;
+
+use crate::content::Content;
+
+/// What the exporter's machine says of itself; an empty text is nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// The user's home folder.
+    pub home: String,
+    /// The folder in which the runs took place.
+    pub project: String,
+    pub user: String,
+    pub host: String,
+}
+
+/// Names of users and machines that many have: they say nothing of anybody, and stand in many texts.
+const COMMON: [&str; 14] = [
+    "root", "user", "admin", "ubuntu", "debian", "runner", "docker", "builder", "localhost", "test", "guest", "nobody",
+    "server", "host",
+];
+/// Header fields whose values are secrets.
+const FIELDS: [&str; 5] =
+    ["authorization:", "proxy-authorization:", "cookie:", "set-cookie:", "x-api-key:"];
+
+/// Replaces it all; `note` is called for each kind of what was replaced.
+pub(crate) fn pass(content: &mut Content, words: &Words, note: &mut impl FnMut(&'static str)) {
+    content.texts(|_, _, value| {
+        if let Value::String(text) = value {
+            if let Some(clean) = clean(text, words, note) {
+                *text = clean;
+            }
+            return;
+        }
+        let hex = value.get("hex").and_then(Value::as_str).and_then(plain::bytes);
+        let Some(bytes) = hex else { return };
+        if let Some(clean) = clean_bytes(&bytes, words, note) {
+            let hex: String = clean.iter().map(|byte| format!("{byte:02x}")).collect();
+            *value = json!({ "hex": hex });
+        }
+    });
+}
+
+/// The same in what is packed within texts: bytes of failures, and what was sampled.
+pub(crate) fn pass_packed(
+    run: &mut RunRecord,
+    trials: &mut [TrialRecord],
+    words: &Words,
+    note: &mut impl FnMut(&'static str),
+) {
+    for profile in &mut run.profiles {
+        match &mut profile.found {
+            Err(says) => clean_in_place(says, words, note),
+            Ok(profile) => {
+                profile.functions.iter_mut().for_each(|name| clean_in_place(name, words, note));
+                profile.lines.iter_mut().for_each(|line| clean_in_place(&mut line.name, words, note));
+            }
+        }
+    }
+    let loaded = trials.iter_mut().filter_map(|trial| trial.loaded.as_mut());
+    for evidence in loaded.flat_map(|loaded| &mut loaded.recording.total.evidence) {
+        for bytes in [&mut evidence.request, &mut evidence.received] {
+            if let Some(clean) = clean_bytes(bytes, words, note) {
+                *bytes = clean;
+            }
+        }
+    }
+}
+
+fn clean_in_place(text: &mut String, words: &Words, note: &mut impl FnMut(&'static str)) {
+    if let Some(clean) = clean(text, words, note) {
+        *text = clean;
+    }
+}
+
+fn clean_bytes(
+    bytes: &[u8],
+    words: &Words,
+    note: &mut impl FnMut(&'static str),
+) -> Option<Vec<u8>> {
+    // Each byte is a character of its own here, so that any bytes come back.
+    let text: String = bytes.iter().copied().map(char::from).collect();
+    clean(&text, words, note).map(|clean| clean.chars().map(|it| it as u32 as u8).collect())
+}
+
+/// The text without what is private; none if there is nothing.
+fn clean(text: &str, words: &Words, note: &mut impl FnMut(&'static str)) -> Option<String> {
+    let mut out: Option<String> = None;
+    let mut apply = |kind: &'static str, replace: &dyn Fn(&str) -> Option<String>| {
+        if let Some(new) = replace(out.as_deref().unwrap_or(text)) {
+            note(kind);
+            out = Some(new);
+        }
+    };
+    apply("credentials in a URL", &credentials);
+    apply("the value of a header field", &fields);
+    if 1 < words.project.len() {
+        apply("the folder of the project", &|text| path(text, &words.project, "{project}"));
+    }
+    if 1 < words.home.len() {
+        apply("a home folder", &|text| path(text, &words.home, "{home}"));
+    }
+    apply("a home folder", &homes);
+    for (word, kind, shown) in
+        [(&words.user, "the name of a user", "{user}"), (&words.host, "the name of a machine", "{host}")]
+    {
+        if 3 <= word.len() && !COMMON.contains(&word.to_lowercase().as_str()) {
+            apply(kind, &|text| whole_word(text, word, shown));
+        }
+    }
+    apply("an address", &addresses);
+    out
+}
+
+/// Replaces stretches of a text: each is found from a place on, as where it begins, where it ends and what it becomes.
+fn each(
+    text: &str,
+    mut find: impl FnMut(usize) -> Option<(usize, usize, &'static str)>,
+) -> Option<String> {
+    let (mut out, mut at) = (String::new(), 0);
+    while let Some((from, until, shown)) = find(at) {
+        out.push_str(&text[at..from]);
+        out.push_str(shown);
+        at = until;
+    }
+    out.push_str(&text[at..]);
+    (out != text).then_some(out)
+}
+
+fn credentials(text: &str) -> Option<String> {
+    let mut from = 0;
+    each(text, |at| {
+        from = from.max(at);
+        while let Some(found) = text[from..].find("://") {
+            let begin = from + found + 3;
+            let is_end = |c: char| c.is_whitespace() || "/?#\"'`\\<>(){}|,;".contains(c);
+            let end = text[begin..].find(is_end).map_or(text.len(), |it| begin + it);
+            from = begin;
+            if let Some(last) = text[begin..end].rfind('@') {
+                from = begin + last;
+                return Some((begin, begin + last, "credentials"));
+            }
+        }
+        None
+    })
+}
+
+fn fields(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    each(text, |at| {
+        let found = FIELDS.iter().filter_map(|field| {
+            let mut from = at;
+            loop {
+                let begin = from + lower.get(from..)?.find(field)?;
+                let is_start = !lower[..begin].ends_with(|c: char| c.is_alphanumeric() || c == '-');
+                let value = begin + field.len();
+                let rest = &text[value..];
+                let is_end = |c: char| ['\r', '\n', '"', '\'', '`', '\\'].contains(&c);
+                let end = value + rest.find(is_end).unwrap_or(rest.len());
+                let is_done = text[value..end].trim() == "{secret}" || text[value..end].trim().is_empty();
+                if is_start && !is_done {
+                    return Some((value, end));
+                }
+                from = value;
+            }
+        });
+        found.min().map(|(value, end)| (value, end, " {secret}"))
+    })
+}
+
+/// A folder, where it stands as a whole.
+fn path(text: &str, folder: &str, shown: &'static str) -> Option<String> {
+    let is_inside = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    find_all(text, folder, shown, |before, after| {
+        !before.is_some_and(|c| is_inside(c) || c == '/') && !after.is_some_and(is_inside)
+    })
+}
+
+fn whole_word(text: &str, word: &str, shown: &'static str) -> Option<String> {
+    let is_inside = |c: char| c.is_alphanumeric();
+    find_all(text, word, shown, |before, after| {
+        !before.is_some_and(is_inside) && !after.is_some_and(is_inside)
+    })
+}
+
+fn find_all(
+    text: &str,
+    what: &str,
+    shown: &'static str,
+    is_whole: impl Fn(Option<char>, Option<char>) -> bool,
+) -> Option<String> {
+    each(text, |at| {
+        let mut from = at;
+        while let Some(found) = text[from..].find(what) {
+            let (begin, end) = (from + found, from + found + what.len());
+            let before = text[..begin].chars().next_back();
+            if is_whole(before, text[end..].chars().next()) {
+                return Some((begin, end, shown));
+            }
+            from = end;
+        }
+        None
+    })
+}
+
+/// Home folders of any user.
+fn homes(text: &str) -> Option<String> {
+    each(text, |at| {
+        let found = ["/home/", "/Users/"].into_iter().filter_map(|folder| {
+            let mut from = at;
+            loop {
+                let begin = from + text[from..].find(folder)?;
+                let name = begin + folder.len();
+                let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+                let rest = &text[name..];
+                let end = name + rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+                let before = text[..begin].chars().next_back();
+                if name < end && !before.is_some_and(is_name) {
+                    return Some((begin, end));
+                }
+                from = name;
+            }
+        });
+        found.min().map(|(begin, end)| (begin, end, "{home}"))
+    })
+}
+
+/// Addresses that are neither of this machine alone nor of nothing. What stands in a longer word, as a version does, is
+/// none.
+fn addresses(text: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_hexdigit() || c == '.' || c == ':';
+    each(text, |at| {
+        let mut from = at;
+        loop {
+            let begin = from + text[from..].find(is_part)?;
+            let rest = &text[begin..];
+            let end = begin + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let before = text[..begin].chars().next_back();
+            let after = text[end..].chars().next();
+            let in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_=~^-".contains(c));
+            if !in_word(before) && !in_word(after) && let Some(length) = address(&text[begin..end]) {
+                return Some((begin, begin + length, "{address}"));
+            }
+            from = end;
+        }
+    })
+}
+
+/// How much of this is an address that names a machine.
+fn address(text: &str) -> Option<usize> {
+    let alone = text.trim_end_matches(['.', ':']);
+    let with_port = alone.rsplit_once(':').map(|(address, _)| address);
+    let of = |text: &str| text.parse::<IpAddr>().ok().map(|it| (it, text.len()));
+    let v4 = |text: &str| of(text).filter(|(it, _)| it.is_ipv4());
+    let (address, length) = of(alone).or_else(|| with_port.and_then(v4))?;
+    let names = match address {
+        IpAddr::V4(it) => !it.is_loopback() && !it.is_unspecified() && it != Ipv4Addr::BROADCAST,
+        IpAddr::V6(it) => {
+            let is_plain = 3 <= text.matches(':').count() && text.contains(|c: char| c.is_ascii_digit());
+            is_plain && !it.is_loopback() && it != Ipv6Addr::UNSPECIFIED
+        }
+    };
+    names.then_some(length)
+}

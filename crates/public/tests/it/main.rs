@@ -1,0 +1,155 @@
+//! Public files of a kept run: what is in them, what is not, and what a verification finds of changes.
+
+#![allow(clippy::unwrap_used)]
+
+mod campaigns;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use lab::record::{RunRecord, TrialRecord};
+use public::{Level, Lineage, PublicRun, Words, verify};
+use serde_json::Value;
+use store::{Extent, Kept, RunEnd, Store};
+
+type Loaded = (RunRecord, Vec<TrialRecord>, Option<(i64, RunEnd)>);
+
+/// A run that the documentation shows, of which a kept store is in the tree.
+fn loaded() -> Loaded {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let packed = root.join("docs/shown/race.sqlite.gz");
+    let path = scratch("store");
+    io::copy(&mut GzDecoder::new(File::open(packed).unwrap()), &mut File::create(&path).unwrap()).unwrap();
+    let store = Store::open_to_read(&path).unwrap();
+    let summary = store.runs().unwrap().pop().unwrap();
+    let run = store.run(summary.id).unwrap();
+    let trials = store.trials(summary.id, Extent::Whole).unwrap().into_iter();
+    let whole = |kept| match kept {
+        Kept::Whole(trial) => *trial,
+        Kept::Damaged(damage) => panic!("{}", damage.says),
+    };
+    let loaded = (run, trials.map(whole).collect(), summary.ended);
+    std::fs::remove_file(&path).unwrap();
+    loaded
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id());
+    let digits: String = thread.chars().filter(char::is_ascii_digit).collect();
+    std::env::temp_dir().join(format!("dyno-public-{name}-{}-{digits}", std::process::id()))
+}
+
+fn words() -> Words {
+    Words {
+        home: "/srv/people/alice".into(),
+        project: "/srv/work/thing".into(),
+        user: "alicegold".into(),
+        host: "hephaestus".into(),
+    }
+}
+
+fn published((run, trials, ended): Loaded) -> PublicRun {
+    PublicRun::of(run, trials, ended, Lineage { finished: 3, unfinished: 1 }, &words()).unwrap().0
+}
+
+#[test]
+fn a_run_comes_back_under_the_same_id_and_is_consistent() {
+    let run = published(loaded());
+    let bytes = run.write(true).unwrap();
+    assert_eq!(bytes, run.write(true).unwrap());
+    let back = PublicRun::read(&bytes).unwrap();
+    assert_eq!((&back.id, back.lineage), (&run.id, Lineage { finished: 3, unfinished: 1 }));
+    let found = verify(&back);
+    assert_eq!(found.level, Level::Consistent, "{:#?} {:#?}", found.differences, found.unrecomputed);
+    // Exported once more, elsewhere: other words, another lineage, no other content.
+    let (other, notes) = PublicRun::of(
+        back.record,
+        back.trials,
+        back.ended,
+        Lineage::default(),
+        &Words { home: "/home/bob".into(), project: "/opt/x".into(), user: "bobsilver".into(), host: "ares".into() },
+    )
+    .unwrap();
+    assert_eq!((other.id, notes.len()), (run.id, 0));
+}
+
+#[test]
+fn what_is_left_out_changes_no_figure_and_no_verdict() {
+    let (run, trials, ended) = loaded();
+    let whole = report::run::Findings::of(&1, &run, &trials, Vec::new());
+    let whole: Value = serde_json::from_str(&report::render::Shown::json(&whole).unwrap()).unwrap();
+    let public = published((run.clone(), trials.clone(), ended));
+    assert_eq!(public.claims["verdict"], whole["verdict"]);
+    for (claimed, whole) in rows(&public.claims).into_iter().zip(rows(&whole)) {
+        assert_eq!(claimed["figures"], whole["figures"]);
+        let doubts = |row: &Value| {
+            let doubts = row["verdict"]["doubts"].as_array().unwrap();
+            doubts.iter().map(|doubt| doubt["id"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(doubts(claimed), doubts(whole));
+    }
+}
+
+fn rows(document: &Value) -> Vec<&Value> {
+    let tables = document["tables"].as_array().unwrap();
+    tables.iter().flat_map(|table| table["rows"].as_array().unwrap()).collect()
+}
+
+/// What is private, in every form that the pass knows, around a mark.
+const SECRETS: &str = "MARK /srv/people/alice/MARK1 /home/mark2/x /Users/mark3 alicegold hephaestus \
+    https://mark4:mark5@example.org/ 10.9.8.7 192.168.77.1:80 fd00::77:1 Authorization: Bearer mark6";
+const FOUND: [&str; 12] = [
+    "/srv/people", "mark2", "mark3", "alicegold", "hephaestus", "mark4", "mark5", "10.9.8.7", "192.168.77.1",
+    "fd00::77", "mark6", "/srv/work",
+];
+
+#[test]
+fn no_secret_of_any_text_is_in_the_file_or_the_page() {
+    let (mut run, mut trials, ended) = loaded();
+    let plant = |text: &mut String| text.push_str(&format!(" {SECRETS} /srv/work/thing/y"));
+    plant(&mut run.dyno);
+    for (path, text) in &mut run.files {
+        if path.ends_with(".toml") {
+            text.push_str(&format!("\n# {SECRETS} /srv/work/thing/y\n"));
+        }
+    }
+    run.facts.iter_mut().for_each(|fact| plant(&mut fact.value));
+    for entry in &mut run.entries {
+        let texts = [&mut entry.title, &mut entry.language, &mut entry.notes, &mut entry.version, &mut entry.build];
+        texts.into_iter().for_each(plant);
+        for setting in &mut entry.settings {
+            plant(&mut setting.name);
+            setting.default.iter_mut().chain(&mut setting.change).for_each(plant);
+        }
+    }
+    for trial in &mut trials {
+        plant(&mut trial.outcome.says);
+        plant(&mut trial.ending.exit);
+        trial.ending.output_tail.extend(SECRETS.bytes());
+        trial.conditions.iter_mut().for_each(|fact| plant(&mut fact.value));
+        trial.launch.iter_mut().flat_map(|launch| &mut launch.command).for_each(plant);
+        for check in &mut trial.checks {
+            plant(&mut check.ask);
+            check.wrong.iter_mut().for_each(plant);
+            check.request.extend(SECRETS.bytes().chain([0xff, 0xfe]));
+            check.response.extend(SECRETS.bytes().chain([0xff, 0xfe]));
+        }
+        for spot in &mut trial.spots {
+            plant(&mut spot.why);
+        }
+        trial.series.iter_mut().for_each(|series| plant(&mut series.unit));
+    }
+    let public = published((run, trials, ended));
+    let page = report::render::Shown::page(&public.findings());
+    let mut text = String::new();
+    io::Read::read_to_string(&mut GzDecoder::new(&*public.write(true).unwrap()), &mut text).unwrap();
+    assert!(text.contains("MARK"), "nothing was planted");
+    let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    for word in FOUND {
+        assert!(!text.contains(word), "{word} is in the file");
+        assert!(!text.contains(&hex(word)), "{word} is in the bytes of the file");
+        assert!(!page.contains(word), "{word} is on the page");
+    }
+}
