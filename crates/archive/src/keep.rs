@@ -87,7 +87,8 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 
 /// Writes the whole file that a flag names, or nothing.
 pub fn write_for(flag: &str, path: &Path, content: impl AsRef<[u8]>) -> Result<(), Refusal> {
-    write(path, content).map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
+    write(path, content)
+        .map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
 }
 
 fn directory(path: &Path) -> &Path {

@@ -11,7 +11,8 @@ const CONTENT: [&str; 8] =
 /// Everything that is computed of a run.
 pub(crate) fn claims(findings: &Findings<'_>) -> Value {
     let document = findings.json().map_err(|error| error.to_string());
-    let document = document.and_then(|text| serde_json::from_str(&text).map_err(|it| it.to_string()));
+    let document =
+        document.and_then(|text| serde_json::from_str(&text).map_err(|it| it.to_string()));
     let mut document: Value = document.unwrap_or_default();
     let Some(parts) = document.as_object_mut() else { return document };
     parts.retain(|name, _| !CONTENT.contains(&name.as_str()));

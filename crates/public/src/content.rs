@@ -8,6 +8,11 @@ use sha2::{Digest, Sha256};
 use store::RunEnd;
 use store::plain::{self, Tables};
 
+use crate::run::{ENTRIES_MAX, PLANNED_MAX};
+
+/// Some 26 days, in nanoseconds: no trial is longer.
+const INSTANT_MAX: u64 = 1 << 51;
+
 /// What a line has. The order is that of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Part {
@@ -132,8 +137,8 @@ pub(crate) fn read(lines: &[&str]) -> Result<Records, String> {
 }
 
 fn parse(line: &str) -> Result<(Part, Tables), String> {
-    let read: BTreeMap<String, Tables> = serde_json::from_str(line)
-        .map_err(|error| format!("not the tables of a part: {error}"))?;
+    let read: BTreeMap<String, Tables> =
+        serde_json::from_str(line).map_err(|error| format!("not the tables of a part: {error}"))?;
     let mut read = read.into_iter();
     let (Some((name, tables)), None) = (read.next(), read.next()) else {
         return Err("a line has one part".into());
@@ -158,6 +163,7 @@ impl<'l> Reader<'l> {
         let again = match part {
             Part::Run => {
                 self.record = plain::read_run(tables)?;
+                check_run(&self.record)?;
                 self.planned = self.record.plan.iter().map(|key| key.number).collect();
                 plain::run(&self.record)
             }
@@ -185,6 +191,7 @@ impl<'l> Reader<'l> {
                 let (mut all, first) = self.halves.remove(&number).ok_or("it has no trial")?;
                 all.extend(tables);
                 let trial = plain::read_trial(number, all)?;
+                check_trial(&trial)?;
                 let (small, large) = halves(&trial);
                 self.trials.push(trial);
                 same(&line(Part::Trial(number), &small), first)?;
@@ -193,6 +200,33 @@ impl<'l> Reader<'l> {
         };
         same(&line(part, &again), text)
     }
+}
+
+fn check_run(record: &RunRecord) -> Result<(), String> {
+    if PLANNED_MAX < record.plan.len() || ENTRIES_MAX < record.entries.len() {
+        return Err(format!("more than {PLANNED_MAX} trials or {ENTRIES_MAX} servers"));
+    }
+    check_time(record.began_unix_ms)
+}
+
+/// No date lies outside the years that a calendar of four digits has.
+fn check_time(unix_ms: i64) -> Result<(), String> {
+    match (0..253_402_300_800_000).contains(&unix_ms) {
+        true => Ok(()),
+        false => Err("a date that no calendar has".into()),
+    }
+}
+
+/// Whether figures can be computed of what a trial says.
+fn check_trial(trial: &TrialRecord) -> Result<(), String> {
+    check_time(trial.began_unix_ms)?;
+    let times = trial.series.iter().flat_map(|series| &series.points).map(|(at, _)| *at);
+    let began = [trial.loaded.as_ref().map(|it| it.began), trial.held.as_ref().map(|it| it.began)];
+    if times.chain(began.into_iter().flatten()).any(|at| INSTANT_MAX < at) {
+        return Err("a time after the end of every trial".into());
+    }
+    trial.loaded.as_ref().map_or(Ok(()), |it| it.recording.check())?;
+    trial.held.as_ref().map_or(Ok(()), |it| it.holding.check_bounds())
 }
 
 fn same(again: &str, text: &str) -> Result<(), String> {

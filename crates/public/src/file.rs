@@ -62,7 +62,10 @@ impl PublicRun {
             version: VERSION,
             id: digest(content.iter().map(String::as_str)),
             lines: content.len(),
-            parts: extras.iter().map(|(name, it)| (name.clone(), digest([&**it].into_iter()))).collect(),
+            parts: extras
+                .iter()
+                .map(|(name, it)| (name.clone(), digest([&**it].into_iter())))
+                .collect(),
         };
         let head = serde_json::to_string(&head).expect("a head can be written") + "\n";
         let extras = extras.into_iter().map(|(_, line)| line);

@@ -21,8 +21,20 @@ pub struct Words {
 
 /// Names of users and machines that many have: they say nothing of anybody, and stand in many texts.
 const COMMON: [&str; 14] = [
-    "root", "user", "admin", "ubuntu", "debian", "runner", "docker", "builder", "localhost", "test", "guest", "nobody",
-    "server", "host",
+    "root",
+    "user",
+    "admin",
+    "ubuntu",
+    "debian",
+    "runner",
+    "docker",
+    "builder",
+    "localhost",
+    "test",
+    "guest",
+    "nobody",
+    "server",
+    "host",
 ];
 /// Header fields whose values are secrets.
 const FIELDS: [&str; 5] =
@@ -58,7 +70,10 @@ pub(crate) fn pass_packed(
             Err(says) => clean_in_place(says, words, note),
             Ok(profile) => {
                 profile.functions.iter_mut().for_each(|name| clean_in_place(name, words, note));
-                profile.lines.iter_mut().for_each(|line| clean_in_place(&mut line.name, words, note));
+                profile
+                    .lines
+                    .iter_mut()
+                    .for_each(|line| clean_in_place(&mut line.name, words, note));
             }
         }
     }
@@ -106,9 +121,10 @@ fn clean(text: &str, words: &Words, note: &mut impl FnMut(&'static str)) -> Opti
         apply("a home folder", &|text| path(text, &words.home, "{home}"));
     }
     apply("a home folder", &homes);
-    for (word, kind, shown) in
-        [(&words.user, "the name of a user", "{user}"), (&words.host, "the name of a machine", "{host}")]
-    {
+    for (word, kind, shown) in [
+        (&words.user, "the name of a user", "{user}"),
+        (&words.host, "the name of a machine", "{host}"),
+    ] {
         if 3 <= word.len() && !COMMON.contains(&word.to_lowercase().as_str()) {
             apply(kind, &|text| whole_word(text, word, shown));
         }
@@ -162,7 +178,8 @@ fn fields(text: &str) -> Option<String> {
                 let rest = &text[value..];
                 let is_end = |c: char| ['\r', '\n', '"', '\'', '`', '\\'].contains(&c);
                 let end = value + rest.find(is_end).unwrap_or(rest.len());
-                let is_done = text[value..end].trim() == "{secret}" || text[value..end].trim().is_empty();
+                let is_done =
+                    text[value..end].trim() == "{secret}" || text[value..end].trim().is_empty();
                 if is_start && !is_done {
                     return Some((value, end));
                 }
@@ -242,8 +259,12 @@ fn addresses(text: &str) -> Option<String> {
             let end = begin + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
             let before = text[..begin].chars().next_back();
             let after = text[end..].chars().next();
-            let in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_=~^-".contains(c));
-            if !in_word(before) && !in_word(after) && let Some(length) = address(&text[begin..end]) {
+            let in_word =
+                |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_=~^-".contains(c));
+            if !in_word(before)
+                && !in_word(after)
+                && let Some(length) = address(&text[begin..end])
+            {
                 return Some((begin, begin + length, "{address}"));
             }
             from = end;
@@ -261,7 +282,8 @@ fn address(text: &str) -> Option<usize> {
     let names = match address {
         IpAddr::V4(it) => !it.is_loopback() && !it.is_unspecified() && it != Ipv4Addr::BROADCAST,
         IpAddr::V6(it) => {
-            let is_plain = 3 <= text.matches(':').count() && text.contains(|c: char| c.is_ascii_digit());
+            let is_plain =
+                3 <= text.matches(':').count() && text.contains(|c: char| c.is_ascii_digit());
             is_plain && !it.is_loopback() && it != Ipv6Addr::UNSPECIFIED
         }
     };

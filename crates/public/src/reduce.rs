@@ -34,11 +34,48 @@ const READ: [&str; 22] = [
 ];
 /// Facts and conditions that are published are called so, or begin so where the name ends in a point.
 const FACTS: [&str; 42] = [
-    "address", "agents", "agents.lost", "agents.lost.share", "architecture", "build", "capacity.", "cgroup", "check",
-    "clocksource", "cpu-time", "cpu.", "cpus.", "cpus.load", "distribution", "files", "files.", "fs.", "kernel",
-    "limit.", "load-average", "load.", "memory", "memory.", "net.", "network", "port", "port.own",
-    "protocol (--http2)", "queue.", "race.", "repeat.of", "request", "search", "service", "service.",
-    "streams (--streams)", "subject.", "swap", "tls.", "virtualisation", "vm.",
+    "address",
+    "agents",
+    "agents.lost",
+    "agents.lost.share",
+    "architecture",
+    "build",
+    "capacity.",
+    "cgroup",
+    "check",
+    "clocksource",
+    "cpu-time",
+    "cpu.",
+    "cpus.",
+    "cpus.load",
+    "distribution",
+    "files",
+    "files.",
+    "fs.",
+    "kernel",
+    "limit.",
+    "load-average",
+    "load.",
+    "memory",
+    "memory.",
+    "net.",
+    "network",
+    "port",
+    "port.own",
+    "protocol (--http2)",
+    "queue.",
+    "race.",
+    "repeat.of",
+    "request",
+    "search",
+    "service",
+    "service.",
+    "streams (--streams)",
+    "subject.",
+    "swap",
+    "tls.",
+    "virtualisation",
+    "vm.",
 ];
 /// Facts whose values name other machines.
 const HOSTS: [&str; 4] = [SUBJECT_ON, LOAD_ON, SUBJECT_ADDRESS, SUBJECT_HOST];
@@ -90,7 +127,8 @@ fn is_read(name: &str) -> bool {
 fn keep_known(facts: &mut Vec<Fact>, note: &mut impl FnMut(&'static str)) {
     facts.retain_mut(|fact| {
         let name = fact.name.as_str();
-        let is_known = FACTS.iter().any(|it| name == *it || it.ends_with('.') && name.starts_with(it));
+        let is_known =
+            FACTS.iter().any(|it| name == *it || it.ends_with('.') && name.starts_with(it));
         if !is_known || name == "kernel.command-line" {
             note("a fact that is not on the list of those that are published");
             return false;

@@ -37,6 +37,10 @@ pub struct Lineage {
     pub unfinished: u32,
 }
 
+/// No run in a public file has more planned trials, or servers.
+pub(crate) const PLANNED_MAX: usize = 20_000;
+pub(crate) const ENTRIES_MAX: usize = 1_000;
+
 /// The fact of a run that it repeats another one: the id of that one's file.
 pub const REPEATS: &str = "repeat.of";
 
@@ -89,6 +93,8 @@ impl PublicRun {
     pub fn folder(&self, server: &str) -> Vec<(&str, &str)> {
         let inside = format!("subjects/{server}/");
         let files = self.record.files.iter();
-        files.filter_map(|(path, text)| Some((path.strip_prefix(&inside)?, text.as_str()))).collect()
+        files
+            .filter_map(|(path, text)| Some((path.strip_prefix(&inside)?, text.as_str())))
+            .collect()
     }
 }

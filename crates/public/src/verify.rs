@@ -8,7 +8,7 @@ use serde_json::Value;
 use store::RunEnd;
 
 use crate::claims::claims;
-use crate::run::PublicRun;
+use crate::run::{PLANNED_MAX, PublicRun};
 
 /// How far a file can be believed. Each level includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,13 +65,18 @@ pub fn verify(run: &PublicRun) -> Verified {
         if planned != Some(&trial.key) {
             found.differs(at(), "another server, load or round", "that of the plan");
         }
-        if let Some(Err(says)) = trial.loaded.as_ref().map(|it| it.recording.check()) {
+        if let Some(Err(says)) = trial.loaded.as_ref().map(|it| it.recording.check_sums()) {
             found.differs(format!("{}, its counts", at()), &says, "counts that add up");
         }
         if trial.held.is_some() {
-            found.unrecomputed.insert("the counts of held connections are not checked against each other".into());
+            found
+                .unrecomputed
+                .insert("the counts of held connections are not checked against each other".into());
         }
-        if trial.loaded.is_none() && trial.held.is_none() && trial.outcome.kind == OutcomeKind::Measured {
+        if trial.loaded.is_none()
+            && trial.held.is_none()
+            && trial.outcome.kind == OutcomeKind::Measured
+        {
             found.differs(at(), "measured", "no load");
         }
     }
@@ -137,6 +142,10 @@ fn plan_rows(run: &PublicRun, found: &mut Found) {
             }
         })
         .collect();
+    if PLANNED_MAX < experiment.rounds() as usize * tasks.len() * experiment.points.len().max(1) {
+        found.differs("the plan".into(), "an experiment", "more rounds and loads than are planned");
+        return;
+    }
     let planned = plan(experiment, &runners);
     if experiment.seed != record.seed {
         found.differs("the seed".into(), &record.seed.to_string(), &experiment.seed.to_string());
@@ -157,7 +166,9 @@ fn plan_rows(run: &PublicRun, found: &mut Found) {
         experiment.until.is_none()
             || run.trials.iter().any(|trial| {
                 let of = |key: &lab::record::TrialKey| (key.subject.clone(), key.workload.clone());
-                of(&trial.key) == of(key) && trial.key.point == key.point && key.repeat < trial.key.repeat
+                of(&trial.key) == of(key)
+                    && trial.key.point == key.point
+                    && key.repeat < trial.key.repeat
             })
     };
     if let Some(key) = missing.find(is_needed) {
@@ -176,13 +187,15 @@ fn compare(at: String, claimed: &Value, ours: &Value, found: &mut Found) {
         (Value::Object(claimed), Value::Object(ours)) => {
             let names: BTreeSet<&String> = claimed.keys().chain(ours.keys()).collect();
             for name in names.into_iter().filter(|name| *name != "dyno_version") {
-                let [claimed, ours] = [claimed, ours].map(|map| map.get(name).unwrap_or(&Value::Null));
+                let [claimed, ours] =
+                    [claimed, ours].map(|map| map.get(name).unwrap_or(&Value::Null));
                 compare(below(name), claimed, ours, found);
             }
         }
         (Value::Array(claimed), Value::Array(ours)) => {
             for place in 0..claimed.len().max(ours.len()) {
-                let [claimed, ours] = [claimed, ours].map(|list| list.get(place).unwrap_or(&Value::Null));
+                let [claimed, ours] =
+                    [claimed, ours].map(|list| list.get(place).unwrap_or(&Value::Null));
                 compare(format!("{at}[{place}]"), claimed, ours, found);
             }
         }

@@ -178,7 +178,15 @@ mod tests {
             let text = value(&one).to_string();
             assert_eq!(cell(serde_json::from_str(&text).unwrap()), Ok(one), "{text}");
         }
-        for bad in ["true", "[1]", r#"{"hex":"0"}"#, r#"{"hex":"xx"}"#, r#"{}"#, "1e999", "18446744073709551615"] {
+        for bad in [
+            "true",
+            "[1]",
+            r#"{"hex":"0"}"#,
+            r#"{"hex":"xx"}"#,
+            r#"{}"#,
+            "1e999",
+            "18446744073709551615",
+        ] {
             let read = serde_json::from_str(bad).map_err(|error| error.to_string());
             assert!(read.and_then(cell).is_err(), "{bad}");
         }

@@ -13,6 +13,32 @@ use crate::part::{
 };
 
 impl Holding {
+    /// Says why no figure can be computed of this: it holds what no lanes record. Anybody may have written it.
+    pub fn check_bounds(&self) -> Result<(), String> {
+        let bounds = Bounds { longest: None, times: INSTANT_MAX };
+        no_more("end", &[self.closed_at], INSTANT_MAX)?;
+        self.plateaus.iter().try_for_each(|plateau| {
+            let times = plateau.times;
+            no_more(
+                "a step's times",
+                &[times.from, times.measured_from, times.until],
+                INSTANT_MAX,
+            )?;
+            let is_right = times.from <= times.measured_from && times.measured_from <= times.until;
+            true_or(is_right, "a step ends before it begins")?;
+            check_plateau(plateau, bounds)
+        })?;
+        self.windows.iter().try_for_each(|window| {
+            true_or(window.from < window.until, "a window ends before it begins")?;
+            no_more("a window's end", &[window.until], INSTANT_MAX)?;
+            no_more("a window's messages", &[window.messages], COUNT_MAX)?;
+            no_more("a window's octets", &[window.bytes], BYTES_MAX)?;
+            [&window.open_after, &window.late]
+                .into_iter()
+                .try_for_each(|it| check_folded(it, bounds))
+        })
+    }
+
     /// Says why this cannot be what the lanes of this order have recorded.
     pub fn check(&self, order: &HoldOrder) -> Result<(), String> {
         let times = INSTANT_MAX.saturating_mul(order.lanes as u64);

@@ -12,9 +12,10 @@ use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::form_counts::FormCounts;
 use crate::http2::Http2;
-use crate::recording::{Connections, Notes, Recording, Sessions, Slow, Window};
+use crate::recording::{Connections, LaneReport, Notes, Recording, Sessions, Slow, Window};
 use crate::section::Section;
 use crate::security::{Agreed, Counts, Security};
+use crate::silence::Silence;
 use crate::tally::{Flight, Receipt, SLOWEST_KEPT, Still, Tally, Waited, add};
 
 /// No count of a part is higher.
@@ -50,18 +51,62 @@ pub(crate) fn no_more(what: &str, values: &[u64], most: u64) -> Result<(), Strin
 }
 
 impl Recording {
-    /// Says why this cannot be what one load measured: counts that contradict each other, or the windows.
+    /// Says why no figure can be computed of this: it holds what no load measures. Anybody may have written it.
     pub fn check(&self) -> Result<(), String> {
-        let lanes = self.lanes.len().max(1) as u64;
-        let bounds = Bounds { longest: None, times: INSTANT_MAX.saturating_mul(lanes) };
+        let times = INSTANT_MAX.saturating_mul(self.lanes.len().max(1) as u64);
+        let bounds = Bounds { longest: None, times };
+        true_or(self.lanes.len() <= CPUS_MAX, "it has too many threads")?;
         check_tally(&self.total, bounds)?;
+        let Recording { measured_from, measured_until, ended, timeout, .. } = *self;
+        let instants = [measured_from, measured_until, ended, timeout, self.on_time_within];
+        no_more("instants", &instants, INSTANT_MAX)?;
+        no_more("the schedule's end", &[self.scheduled_until.unwrap_or(0)], INSTANT_MAX)?;
+        true_or(measured_from <= measured_until, "its measured time ends before it begins")?;
+        self.windows.iter().try_for_each(|window| check_counts_of(window, bounds))?;
+        let ascend = self.windows.is_sorted_by_key(|window| window.from);
+        true_or(ascend, "its windows are not in order")?;
+        self.sections.iter().try_for_each(check_section)?;
+        let Silence { longest, from, sum, times } = self.silence;
+        no_more("silences", &[longest, from, sum], bounds.times)?;
+        no_more("silences", &[times], COUNT_MAX)?;
+        self.lanes.iter().try_for_each(check_lane)
+    }
+
+    /// Says where its counts contradict each other.
+    pub fn check_sums(&self) -> Result<(), String> {
         check_books(&self.total)?;
-        for window in &self.windows {
-            true_or(window.from < window.until, "a window lies where none may be")?;
-            check_folded(&window.response, bounds)?;
-        }
         check_sums(&self.total, &self.windows)
     }
+}
+
+/// The counts of a window, wherever it lies.
+fn check_counts_of(window: &Window, bounds: Bounds) -> Result<(), String> {
+    true_or(
+        window.from < window.until && window.until <= INSTANT_MAX,
+        "a window lies where none may be",
+    )?;
+    no_more("a window's counts", &[window.attempted, window.correct], COUNT_MAX)?;
+    no_more("a window's failures", &window.failed, COUNT_MAX)?;
+    no_more("a window's octets", &[window.bytes_sent, window.bytes_received], BYTES_MAX)?;
+    no_more("a window's CPU time", &[window.cpu], bounds.times)?;
+    true_or(window.in_flight_area <= AREA_MAX, "a window has too many in flight")?;
+    [&window.response, &window.service].into_iter().try_for_each(|it| check_folded(it, bounds))
+}
+
+fn check_section(section: &Section) -> Result<(), String> {
+    let Section { from, until, due, correct, on_time, failed, .. } = *section;
+    no_more("a section's times", &[from, until], INSTANT_MAX)?;
+    true_or(from <= until, "a section ends before it begins")?;
+    let counts = [due, correct, on_time, failed, section.correct_inside];
+    no_more("a section's counts", &counts, COUNT_MAX)?;
+    check_distribution(&section.response, Bounds { longest: None, times: 0 })
+}
+
+fn check_lane(report: &LaneReport) -> Result<(), String> {
+    let times = [report.cpu_time, report.wall, report.idle, report.polled];
+    no_more("a thread's times", &times, 2 * INSTANT_MAX)?;
+    true_or(report.cpu.is_none_or(|cpu| cpu < CPUS_MAX), "a thread has an impossible CPU")?;
+    check_still(report.still, 2 * INSTANT_MAX)
 }
 
 impl Parts {
@@ -91,12 +136,7 @@ impl Parts {
         identities::check(part, &self.facts, self.plan.times.measured.start)?;
         self.check_sections(&part.sections, own.is_empty())?;
         part.quiet.check()?;
-        part.reports.iter().try_for_each(|report| {
-            let times = [report.cpu_time, report.wall, report.idle, report.polled];
-            no_more("a thread's times", &times, 2 * INSTANT_MAX)?;
-            true_or(report.cpu.is_none_or(|cpu| cpu < CPUS_MAX), "a thread has an impossible CPU")?;
-            check_still(report.still, 2 * INSTANT_MAX)
-        })
+        part.reports.iter().try_for_each(check_lane)
     }
 
     fn check_share(&self, part: &Part) -> Result<(), String> {
@@ -139,15 +179,7 @@ impl Parts {
             && is_warmup == (from < measured_from)
             && (!is_warmup || until <= measured_from);
         true_or(is_cut_right, "a window lies where none may be")?;
-        no_more("a window's counts", &[window.attempted, window.correct], COUNT_MAX)?;
-        no_more("a window's failures", &window.failed, COUNT_MAX)?;
-        no_more("a window's octets", &[window.bytes_sent, window.bytes_received], BYTES_MAX)?;
-        no_more("a window's CPU time", &[window.cpu], bounds.times)?;
-        true_or(window.in_flight_area <= AREA_MAX, "a window has too many in flight")?;
-        for folded in [&window.response, &window.service] {
-            check_folded(folded, bounds)?;
-        }
-        Ok(())
+        check_counts_of(window, bounds)
     }
 
     fn check_sections(&self, sections: &[Section], is_without_lanes: bool) -> Result<(), String> {
@@ -159,9 +191,7 @@ impl Parts {
             && planned.zip(sections).all(|(it, one)| (it.start, it.end) == (one.from, one.until));
         true_or(is_planned, "the load does not change where it says")?;
         sections.iter().try_for_each(|section| {
-            let Section { from: _, until: _, due, correct, on_time, failed, .. } = *section;
-            let counts = [due, correct, on_time, failed, section.correct_inside];
-            no_more("a section's counts", &counts, COUNT_MAX)?;
+            check_section(section)?;
             let bounds = Bounds { longest: Some(self.plan.times.longest), times: 0 };
             check_distribution(&section.response, bounds)
         })

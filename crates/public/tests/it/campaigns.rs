@@ -42,8 +42,10 @@ fn packed(lines: &[String]) -> Vec<u8> {
 
 /// The file with a head that fits its lines: what whoever changes a file would write.
 fn resealed(mut lines: Vec<String>) -> Vec<u8> {
-    let hex = |hash: Sha256| hash.finalize().iter().map(|it| format!("{it:02x}")).collect::<String>();
-    let is_extra = |line: &String| line.starts_with("{\"claims\"") || line.starts_with("{\"lineage\"");
+    let hex =
+        |hash: Sha256| hash.finalize().iter().map(|it| format!("{it:02x}")).collect::<String>();
+    let is_extra =
+        |line: &String| line.starts_with("{\"claims\"") || line.starts_with("{\"lineage\"");
     let mut hash = Sha256::new();
     lines[1..].iter().filter(|line| !is_extra(line)).for_each(|line| hash.update(line));
     let mut head: Value = serde_json::from_str(&lines[0]).unwrap();
@@ -59,7 +61,11 @@ fn resealed(mut lines: Vec<String>) -> Vec<u8> {
     let field = |name: &str| head[name].to_string();
     lines[0] = format!(
         "{{\"format\":{},\"version\":{},\"id\":{},\"lines\":{},\"parts\":{}}}\n",
-        field("format"), field("version"), field("id"), field("lines"), field("parts")
+        field("format"),
+        field("version"),
+        field("id"),
+        field("lines"),
+        field("parts")
     );
     packed(&lines)
 }
@@ -69,7 +75,8 @@ fn resealed(mut lines: Vec<String>) -> Vec<u8> {
 fn is_found(bytes: &[u8]) -> (bool, bool) {
     let Ok(run) = PublicRun::read(bytes) else { return (true, true) };
     let by_claims = verify(&run).level != Level::Consistent;
-    let again = PublicRun::of(run.record, run.trials, run.ended, Lineage::default(), &Words::default());
+    let again =
+        PublicRun::of(run.record, run.trials, run.ended, Lineage::default(), &Words::default());
     let by_content = again.map_or(true, |(run, _)| verify(&run).level != Level::Consistent);
     (by_claims, by_content)
 }
@@ -142,7 +149,10 @@ fn a_changed_number_is_found_wherever_something_contradicts_it() {
         let row = found.entry(kind(&lines[line]).into()).or_default();
         *row = [row[0] + 1, row[1] + usize::from(by_claims), row[2] + usize::from(by_content)];
     }
-    table("a number plus one: changed, found, found although all claims were computed anew", &found);
+    table(
+        "a number plus one: changed, found, found although all claims were computed anew",
+        &found,
+    );
     let [times, by_claims, _] = found["claims"];
     assert_eq!(times, by_claims, "a claim that its content does not give");
 }
@@ -169,4 +179,64 @@ fn a_removed_trial_or_plan_row_is_found() {
     for [times, by_claims, _] in found.values() {
         assert_eq!(times, by_claims);
     }
+}
+
+/// What a hostile file may have in the place of a number.
+const HOSTILE: [&str; 12] = [
+    "0",
+    "-1",
+    "1e308",
+    "-1e308",
+    "9223372036854775807",
+    "18446744073709551615",
+    "null",
+    "\"x\"",
+    "[]",
+    "{}",
+    "1.5",
+    "4294967296",
+];
+
+#[test]
+fn hostile_files_are_refused_or_shown_and_end_nothing() {
+    let lines = lines_of(&published(loaded()).write(false).unwrap());
+    let mut chance = Chance(3_000);
+    let mut outcomes = [0; 2];
+    let mut longest = std::time::Duration::ZERO;
+    for turn in 0..3 * many() {
+        let mut changed = lines.clone();
+        for _ in 0..=chance.below(3) {
+            let line = 1 + chance.below(changed.len() - 1);
+            let all = numbers(&changed[line]);
+            match turn % 3 {
+                _ if all.is_empty() => {}
+                0 => drop(changed.remove(line)),
+                1 => {
+                    let (from, until) = all[chance.below(all.len())];
+                    changed[line].replace_range(from..until, HOSTILE[chance.below(HOSTILE.len())]);
+                }
+                _ => {
+                    let (from, until) = all[chance.below(all.len())];
+                    let old: u64 = changed[line][from..until].parse().unwrap_or(1);
+                    let new = old.saturating_mul(1 << chance.below(40)).min(i64::MAX as u64);
+                    changed[line].replace_range(from..until, &new.to_string());
+                }
+            }
+        }
+        let began = std::time::Instant::now();
+        let shown = PublicRun::read(&resealed(changed)).map(|run| {
+            let found = verify(&run);
+            (found.level, report::render::Shown::page(&run.findings()).len())
+        });
+        longest = longest.max(began.elapsed());
+        outcomes[usize::from(shown.is_ok())] += 1;
+    }
+    writeln!(
+        std::io::stdout(),
+        "hostile: refused {}, shown {}, longest {longest:?}",
+        outcomes[0],
+        outcomes[1]
+    )
+    .unwrap();
+    assert!(0 < outcomes[0]);
 }

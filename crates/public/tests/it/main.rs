@@ -21,7 +21,8 @@ fn loaded() -> Loaded {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let packed = root.join("docs/shown/race.sqlite.gz");
     let path = scratch("store");
-    io::copy(&mut GzDecoder::new(File::open(packed).unwrap()), &mut File::create(&path).unwrap()).unwrap();
+    io::copy(&mut GzDecoder::new(File::open(packed).unwrap()), &mut File::create(&path).unwrap())
+        .unwrap();
     let store = Store::open_to_read(&path).unwrap();
     let summary = store.runs().unwrap().pop().unwrap();
     let run = store.run(summary.id).unwrap();
@@ -62,14 +63,25 @@ fn a_run_comes_back_under_the_same_id_and_is_consistent() {
     let back = PublicRun::read(&bytes).unwrap();
     assert_eq!((&back.id, back.lineage), (&run.id, Lineage { finished: 3, unfinished: 1 }));
     let found = verify(&back);
-    assert_eq!(found.level, Level::Consistent, "{:#?} {:#?}", found.differences, found.unrecomputed);
+    assert_eq!(
+        found.level,
+        Level::Consistent,
+        "{:#?} {:#?}",
+        found.differences,
+        found.unrecomputed
+    );
     // Exported once more, elsewhere: other words, another lineage, no other content.
     let (other, notes) = PublicRun::of(
         back.record,
         back.trials,
         back.ended,
         Lineage::default(),
-        &Words { home: "/home/bob".into(), project: "/opt/x".into(), user: "bobsilver".into(), host: "ares".into() },
+        &Words {
+            home: "/home/bob".into(),
+            project: "/opt/x".into(),
+            user: "bobsilver".into(),
+            host: "ares".into(),
+        },
     )
     .unwrap();
     assert_eq!((other.id, notes.len()), (run.id, 0));
@@ -101,8 +113,18 @@ fn rows(document: &Value) -> Vec<&Value> {
 const SECRETS: &str = "MARK /srv/people/alice/MARK1 /home/mark2/x /Users/mark3 alicegold hephaestus \
     https://mark4:mark5@example.org/ 10.9.8.7 192.168.77.1:80 fd00::77:1 Authorization: Bearer mark6";
 const FOUND: [&str; 12] = [
-    "/srv/people", "mark2", "mark3", "alicegold", "hephaestus", "mark4", "mark5", "10.9.8.7", "192.168.77.1",
-    "fd00::77", "mark6", "/srv/work",
+    "/srv/people",
+    "mark2",
+    "mark3",
+    "alicegold",
+    "hephaestus",
+    "mark4",
+    "mark5",
+    "10.9.8.7",
+    "192.168.77.1",
+    "fd00::77",
+    "mark6",
+    "/srv/work",
 ];
 
 #[test]
@@ -117,7 +139,13 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
     }
     run.facts.iter_mut().for_each(|fact| plant(&mut fact.value));
     for entry in &mut run.entries {
-        let texts = [&mut entry.title, &mut entry.language, &mut entry.notes, &mut entry.version, &mut entry.build];
+        let texts = [
+            &mut entry.title,
+            &mut entry.language,
+            &mut entry.notes,
+            &mut entry.version,
+            &mut entry.build,
+        ];
         texts.into_iter().for_each(plant);
         for setting in &mut entry.settings {
             plant(&mut setting.name);
@@ -144,7 +172,8 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
     let public = published((run, trials, ended));
     let page = report::render::Shown::page(&public.findings());
     let mut text = String::new();
-    io::Read::read_to_string(&mut GzDecoder::new(&*public.write(true).unwrap()), &mut text).unwrap();
+    io::Read::read_to_string(&mut GzDecoder::new(&*public.write(true).unwrap()), &mut text)
+        .unwrap();
     assert!(text.contains("MARK"), "nothing was planted");
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     for word in FOUND {

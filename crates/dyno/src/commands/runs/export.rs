@@ -93,7 +93,8 @@ fn public(flags: &ExportFlags) -> Result<(Vec<u8>, String), Refusal> {
     let (project, path) = flags.store.find()?;
     let store = Store::open_to_read(&path)?;
     let (run, notes) = public_run(&store, flags.run, project.as_ref())?;
-    let bytes = run.write(flags.why).map_err(|says| Refusal::new(format!("run {}: {says}", flags.run)))?;
+    let bytes =
+        run.write(flags.why).map_err(|says| Refusal::new(format!("run {}: {says}", flags.run)))?;
     let mut says = format!(
         "run {}: {} of {}, {}\n  id {}\n",
         flags.run,

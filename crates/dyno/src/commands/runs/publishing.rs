@@ -30,7 +30,10 @@ pub(super) fn public_run(
 ) -> Result<(PublicRun, BTreeMap<String, usize>), Refusal> {
     let (mut record, trials, damaged) = kept(store, id)?;
     if let Some(damaged) = damaged.first() {
-        return Err(Refusal::new(format!("run {id}: {}; a damaged run is not exported", damaged.says)));
+        return Err(Refusal::new(format!(
+            "run {id}: {}; a damaged run is not exported",
+            damaged.says
+        )));
     }
     let runs = store.runs()?;
     let own = runs.iter().find(|run| run.id == id).and_then(|run| run.ended);
@@ -89,7 +92,8 @@ fn add_sources(
                 folders.push(subject.folder);
             }
             None => {
-                let what = format!("the sources of {}, which are no longer those of the run", entry.name);
+                let what =
+                    format!("the sources of {}, which are no longer those of the run", entry.name);
                 notes.insert(what, 1);
             }
         }
@@ -104,13 +108,14 @@ fn add_sources(
     folders.dedup();
     for folder in folders {
         let read = files_of(&folder, &project.root);
-        let (files, left_out) = read.map_err(|error| {
-            Refusal::new(format!("{}: {error}", folder.display()))
-        })?;
+        let (files, left_out) =
+            read.map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
         if !left_out.is_empty() {
-            *notes.entry("files that are too large or no text".into()).or_default() += left_out.lines().count();
+            *notes.entry("files that are too large or no text".into()).or_default() +=
+                left_out.lines().count();
         }
-        let left_out = (!left_out.is_empty()).then(|| (inside(&folder.join(LEFT_OUT), &project.root), left_out));
+        let left_out = (!left_out.is_empty())
+            .then(|| (inside(&folder.join(LEFT_OUT), &project.root), left_out));
         for (path, text) in files.into_iter().chain(left_out) {
             if !record.files.iter().any(|(known, _)| *known == path) {
                 record.files.push((path, text));
@@ -143,10 +148,13 @@ fn files_of(folder: &Path, root: &Path) -> io::Result<(Files, String)> {
         size += bytes.len() as u64;
         let name = inside(&path, root);
         match String::from_utf8(bytes) {
-            Ok(text) if text.len() as u64 <= FILE_MAX && size <= FOLDER_MAX => texts.push((name, text)),
+            Ok(text) if text.len() as u64 <= FILE_MAX && size <= FOLDER_MAX => {
+                texts.push((name, text))
+            }
             other => {
                 let bytes = other.map_or_else(|error| error.into_bytes(), String::into_bytes);
-                let hash: String = Sha256::digest(&bytes).iter().map(|it| format!("{it:02x}")).collect();
+                let hash: String =
+                    Sha256::digest(&bytes).iter().map(|it| format!("{it:02x}")).collect();
                 left_out.push_str(&format!("{hash} {} {name}\n", bytes.len()));
             }
         }

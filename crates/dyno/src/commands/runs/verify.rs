@@ -64,7 +64,10 @@ pub(super) fn read(path: &Path) -> Result<PublicRun, Refusal> {
     let wrong = |says: String| Refusal::new(format!("{}: {says}", path.display()));
     let size = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !size.is_file() || PACKED_MAX as u64 <= size.len() {
-        return Err(wrong("it is no file, or too large; name a file that `dyno runs export --public` wrote".into()));
+        return Err(wrong(
+            "it is no file, or too large; name a file that `dyno runs export --public` wrote"
+                .into(),
+        ));
     }
     let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
     PublicRun::read(&bytes).map_err(wrong)
@@ -98,7 +101,10 @@ fn says(path: &Path, run: &PublicRun, found: &Verified) -> String {
     }
     if SHOWN < found.differences.len() {
         let more = found.differences.len() - SHOWN;
-        text.push_str(&format!("  and {}\n", counted(more as u64, "difference more", "differences more")));
+        text.push_str(&format!(
+            "  and {}\n",
+            counted(more as u64, "difference more", "differences more")
+        ));
     }
     let other = env!("CARGO_PKG_VERSION") != found.claimed_by;
     if other && !found.differences.is_empty() {
