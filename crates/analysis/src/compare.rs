@@ -18,6 +18,7 @@ pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
 use numbers::{numbers, rounds, rounds_of_all};
 pub(crate) use rank::ranks;
+pub use rank::{RoundsOfRun, compared_runs, groups_of_runs};
 pub use single::Single;
 
 /// The figures that are compared for loads of requests. At an offered rate the share on time takes the place of the

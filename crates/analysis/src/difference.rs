@@ -412,6 +412,15 @@ impl Comparison {
         self.finding
     }
 
+    /// Whether it shows a difference.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        match self.finding {
+            Change::Better | Change::Worse | Change::Differs => true,
+            Change::Within | Change::NotShown => false,
+        }
+    }
+
     /// The smallest difference that this data could have shown: 0.04 is ±4 %.
     #[must_use]
     pub fn smallest_shown(&self) -> f64 {

@@ -46,7 +46,8 @@ pub use assembly::StatedLoad;
 pub use board::{Board, JudgedTrial, Peak, Row, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    COMPARED, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure, Versus, against_first,
+    COMPARED, Gate, GateAnswer, Gated, Pair, RoundsOfRun, Sides, Single, Unsure, Versus,
+    against_first, compared_runs, groups_of_runs,
 };
 pub use conduct::{Conduct, Faults, Tolerated};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};

@@ -1,1 +1,24 @@
-//! A folder of public runs in; the pages of a site out.
+//! A folder of public runs in; the pages of a site out. Equal folders make equal sites, byte for byte: no clock, no
+//! address of the machine and no order of files is in it.
+
+mod badge;
+mod changes;
+mod data;
+mod feed;
+mod folder;
+mod pages;
+mod place;
+mod ranking;
+mod rows_table;
+mod settings;
+mod site;
+mod slug;
+mod summary;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use place::{Disk, Place};
+pub use site::{Built, Refused, site};

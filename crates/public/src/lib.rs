@@ -1,6 +1,7 @@
 //! A kept run in; one file that carries it to strangers, and what a recomputation of such a file finds, out.
 
 mod claims;
+mod class;
 mod content;
 mod file;
 mod privacy;
@@ -8,6 +9,7 @@ mod reduce;
 mod run;
 mod verify;
 
+pub use class::MachineClass;
 pub use file::{PACKED_MAX, UNPACKED_MAX};
 pub use privacy::Words;
 pub use run::{Lineage, PublicRun, REPEATS};

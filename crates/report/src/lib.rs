@@ -45,11 +45,12 @@ mod signature;
 mod tests;
 pub mod time;
 pub mod verdict;
+pub mod versions;
 
 use analysis::{Row, Table};
 
 pub use chart::Theme;
-pub use page::style;
+pub use page::{OfSite, of_site, style};
 pub use run::Findings;
 
 /// A chart says of no more damaged trials than these.

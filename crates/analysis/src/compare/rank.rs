@@ -1,13 +1,14 @@
 //! Which subjects are shown to be ahead of which, and which are not.
 
 use lab::experiment::Point;
-use lab::figure::{Better, Figure};
+use lab::figure::{Better, Figure, Number};
 
 use super::{numbers, rounds, rounds_of_all};
 use crate::board::{Row, Table};
 use crate::difference::{
-    Change, Comparison, HEADLINE, decide, paired, share_spread, shared_spread,
+    Change, Comparison, HEADLINE, Why, decide, paired, share_spread, shared_spread, unpaired,
 };
+use crate::estimate::Estimate;
 use crate::standing::is_mostly_invalid;
 
 impl Table {
@@ -60,16 +61,96 @@ pub(crate) fn ranks<'a>(rows: &[&'a Row], figure: Figure, share: f64) -> Vec<Vec
     share_spread(&mut made, shared_spread(&rounds_of_all(&order, figure)));
     let weight = share / made.len() as f64;
     decide(made.into_iter().map(|comparison| (weight, comparison)).collect(), 1.0 - share);
+    let groups = grouped(order.len(), &pairs).into_iter();
+    groups.map(|group| group.into_iter().map(|place| order[place]).collect()).collect()
+}
+
+/// A figure's rounds in one run, each with its number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoundsOfRun {
+    /// Which run: rounds of one run belong together.
+    pub run: usize,
+    pub rounds: Vec<(u32, Number)>,
+}
+
+impl RoundsOfRun {
+    fn numbers(&self) -> Vec<Number> {
+        self.rounds.iter().map(|(_, number)| *number).collect()
+    }
+
+    fn mean(&self, figure: Figure) -> f64 {
+        Estimate::of(&self.numbers(), figure.fold()).map_or(f64::NAN, |found| found.value)
+    }
+
+    /// The rounds that both have.
+    fn beside(&self, other: &RoundsOfRun) -> Vec<[Number; 2]> {
+        let same = |round: u32| other.rounds.iter().find(|(number, _)| *number == round);
+        let both = self.rounds.iter().filter_map(|(round, one)| Some([*one, same(*round)?.1]));
+        both.collect()
+    }
+}
+
+/// Sides of any runs in groups, best first, by their places in `sides`: no side of a group is shown to differ from its
+/// first. All pairs are decided together: those of one run round by round, others by Welch's comparison.
+#[must_use]
+pub fn groups_of_runs(figure: Figure, sides: &[RoundsOfRun]) -> Vec<Vec<usize>> {
+    let mean = |place: &usize| sides[*place].mean(figure);
+    let mut order: Vec<usize> = (0..sides.len()).filter(|place| mean(place).is_finite()).collect();
+    order.sort_by(|one, other| match figure.better() {
+        Better::Higher => mean(other).total_cmp(&mean(one)),
+        Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
+    });
+    let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
+    for (place, one) in order.iter().enumerate() {
+        for (other_place, other) in order.iter().enumerate().skip(place + 1) {
+            let (one, other) = (&sides[*one], &sides[*other]);
+            let compared = ratio_of_runs(figure, one, other);
+            pairs.extend(compared.ok().map(|comparison| ([place, other_place], comparison)));
+        }
+    }
+    let weight = HEADLINE / pairs.len() as f64;
+    let weighed = pairs.iter_mut().map(|(_, comparison)| (weight, comparison));
+    decide(weighed.collect(), 1.0 - HEADLINE);
+    let groups = grouped(order.len(), &pairs).into_iter();
+    groups.map(|group| group.into_iter().map(|place| order[place]).collect()).collect()
+}
+
+/// Places in groups: none of a group is shown to differ from its first.
+fn grouped(places: usize, pairs: &[([usize; 2], Comparison)]) -> Vec<Vec<usize>> {
     let differ = |one: usize, other: usize| {
         let same = pairs.iter().find(|(places, _)| *places == [one, other]);
         same.is_some_and(|(_, comparison)| comparison.finding() != Change::NotShown)
     };
-    let mut groups: Vec<(usize, Vec<&Row>)> = Vec::new();
-    for (place, row) in order.iter().copied().enumerate() {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for place in 0..places {
         match groups.last_mut() {
-            Some((first, group)) if !differ(*first, place) => group.push(row),
-            Some(_) | None => groups.push((place, vec![row])),
+            Some(group) if !differ(group[0], place) => group.push(place),
+            Some(_) | None => groups.push(vec![place]),
         }
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    groups
+}
+
+/// The second side of each pair against its first, decided together.
+#[must_use]
+pub fn compared_runs(
+    pairs: &[(Figure, RoundsOfRun, RoundsOfRun)],
+) -> Vec<Result<Comparison, Why>> {
+    let mut all: Vec<Result<Comparison, Why>> =
+        pairs.iter().map(|(figure, one, other)| ratio_of_runs(*figure, one, other)).collect();
+    let made: Vec<&mut Comparison> = all.iter_mut().filter_map(|made| made.as_mut().ok()).collect();
+    let weight = HEADLINE / made.len() as f64;
+    decide(made.into_iter().map(|comparison| (weight, comparison)).collect(), 1.0 - HEADLINE);
+    all
+}
+
+fn ratio_of_runs(
+    figure: Figure,
+    one: &RoundsOfRun,
+    other: &RoundsOfRun,
+) -> Result<Comparison, Why> {
+    match one.run == other.run {
+        true => paired(figure, &one.beside(other)),
+        false => unpaired(figure, &one.numbers(), &other.numbers()),
+    }
 }

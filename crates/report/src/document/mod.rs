@@ -236,7 +236,7 @@ impl Block {
     }
 
     /// A picture that only a page can show.
-    pub(crate) fn picture(markup: Markup) -> Block {
+    pub fn picture(markup: Markup) -> Block {
         Block::Drawing(Drawing { markup, lines: Vec::new(), is_brief: false })
     }
 

@@ -72,6 +72,8 @@ pub struct Cell {
     pub marks: Marks,
     pub tone: Tone,
     pub sign: Sign,
+    /// Where a page leads from here.
+    pub link: Option<String>,
 }
 
 /// A sign that is drawn before a text.
@@ -148,6 +150,12 @@ impl Cell {
     #[must_use]
     pub fn marked(mut self, marks: Marks) -> Cell {
         self.marks = marks;
+        self
+    }
+
+    #[must_use]
+    pub fn linked(mut self, address: impl Into<String>) -> Cell {
+        self.link = Some(address.into());
         self
     }
 

@@ -13,7 +13,7 @@ use crate::markup::{Markup, data_link, markup};
 use crate::render::html;
 use crate::{conformance, detail, flame, held};
 use controls::controls;
-use policy::policy;
+use policy::Policy;
 
 const PAGE_STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
@@ -23,7 +23,12 @@ const SCRIPT: &str = concat!(
 );
 
 /// The whole page of a run.
-pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
+pub(crate) fn page(
+    findings: &Findings<'_>,
+    document: &Document,
+    csv: &str,
+    site: &OfSite,
+) -> Markup {
     let levels = findings.board.tables.iter().map(|table| table.points().len()).max();
     let chosen = html::chosen(levels.unwrap_or_default());
     let ours =
@@ -33,16 +38,23 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
     let body = body(document, &controls(findings), &every_trial(findings, csv));
     let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
-    framed(&title, [&chart_style, &page_style], &body)
+    framed(&title, [&chart_style, &page_style], &body, site)
 }
 
 /// A page of a document that is no run.
 pub(crate) fn alone(document: &Document) -> Markup {
+    of_site(document, &OfSite::default())
+}
+
+/// A page of a document that is no run, as one of a site's.
+#[must_use]
+pub fn of_site(document: &Document, site: &OfSite) -> Markup {
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
     let styles = [ours(&[STYLE]), ours(&[PAGE_STYLE, detail::STYLE])];
     let body = body(document, &Markup::default(), &Markup::default());
-    framed(&format!("{} · dyno", document.title), [&styles[0], &styles[1]], &body)
+    let name = if site.name.is_empty() { "dyno" } else { &site.name };
+    framed(&format!("{} · {name}", document.title), [&styles[0], &styles[1]], &body, site)
 }
 
 /// A document with what a page has besides: what chooses servers, and links to data.
@@ -58,20 +70,62 @@ fn body(document: &Document, controls: &Markup, data: &Markup) -> Markup {
     )
 }
 
+/// What a page has besides if it is one of a site's.
+#[derive(Debug, Default)]
+pub struct OfSite {
+    /// The site's.
+    pub name: String,
+    /// In the head of the page: the site's feed, the address by which the page is known.
+    pub head: Markup,
+    /// Above the page: the way to the site's other pages.
+    pub above: Markup,
+    /// Below the page.
+    pub below: Markup,
+    pub style: &'static str,
+    /// A script besides the page's own, and the address of the file that it reads.
+    pub script: &'static str,
+    pub script_file: Option<String>,
+}
+
+impl OfSite {
+    /// What runs a script besides the page's own.
+    fn scripts(&self) -> Markup {
+        let file = self.script_file.as_ref();
+        let file = file.map(|address| markup!("<script src=\"{}\"></script>\n", address));
+        let own = Some(Markup::fixed(self.script)).filter(|script| !script.is_empty());
+        markup!("{}{}", file, own.map(|script| markup!("<script>{}</script>\n", script)))
+    }
+
+    fn styles(&self) -> Option<Markup> {
+        let style = Some(Markup::fixed(self.style)).filter(|style| !style.is_empty());
+        style.map(|style| markup!("<style>{}</style>\n", style))
+    }
+}
+
 /// The file around a page's body.
-fn framed(title: &str, [charts, page]: [&Markup; 2], body: &Markup) -> Markup {
+fn framed(title: &str, [charts, page]: [&Markup; 2], body: &Markup, site: &OfSite) -> Markup {
+    let policy = Policy {
+        styles: &[charts.as_str(), page.as_str(), site.style],
+        scripts: &[SCRIPT, site.script],
+        has_files: site.script_file.is_some(),
+    };
     markup!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <style id=\"charts\">{}</style>\n<style>{}</style>\n</head>\n<body>\n{}\
-         <script>{}</script>\n</body>\n</html>\n",
-        policy(&[charts.as_str(), page.as_str()], SCRIPT),
+         <style id=\"charts\">{}</style>\n<style>{}</style>\n{}{}</head>\n<body>\n{}{}{}\
+         <script>{}</script>\n{}</body>\n</html>\n",
+        policy.content(),
         title,
         charts,
         page,
+        site.styles(),
+        site.head,
+        site.above,
         body,
-        Markup::fixed(SCRIPT)
+        site.below,
+        Markup::fixed(SCRIPT),
+        site.scripts()
     )
 }
 

@@ -388,7 +388,10 @@ fn cell(row: &Row, placed: &Placed<'_>, cell: &Cell, load: Option<&str>) -> Mark
     };
     let interval = cell.interval.as_ref();
     let interval = interval.map(|text| markup!(" <span class=\"interval\">{}</span>", text));
-    let text = cell.marked_text();
+    let text = match &cell.link {
+        None => markup!("{}", cell.marked_text()),
+        Some(link) => markup!("<a href=\"{}\">{}</a>", link, cell.marked_text()),
+    };
     match cell.sign == Sign::Slot {
         true => {
             let load = load.map(|text| markup!(" data-load=\"{}\"", text));

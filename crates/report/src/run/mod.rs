@@ -42,6 +42,7 @@ use units::duration;
 use crate::chart::Theme;
 use crate::document::Document;
 use crate::load::FinishedLoad;
+use crate::page::OfSite;
 use crate::render::{self, Chart, Glyphs, Screen, Shown};
 pub use comparison::{Compared, Side};
 pub use document::document;
@@ -50,6 +51,7 @@ pub(crate) use fairness::text_table;
 pub use outcome::{Brief, RunOutcome};
 pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
+pub use results::{cell_of, ratio_text};
 pub(crate) use race::sentences as race_sentences;
 pub(crate) use why::{section as why_section, sentences as why_sentences};
 
@@ -76,7 +78,7 @@ pub struct Findings<'a> {
     pub history_says: Option<String>,
     /// The experiment as it was run, if an experiment can say it.
     pub(crate) experiment: Option<Experiment>,
-    pub(crate) board: Board,
+    pub board: Board,
     /// The searches for capacities that its trials were made for; in any other run none.
     pub(crate) searches: Vec<Searched>,
     pub(crate) fairness: Fairness,
@@ -183,6 +185,18 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// The answer in plain words, a paragraph about each workload, and one about how far to trust them.
+    #[must_use]
+    pub fn answer(&self) -> Vec<String> {
+        crate::sentence::all(self)
+    }
+
+    /// The run's page as one of a site's.
+    #[must_use]
+    pub fn page_of(&self, site: &OfSite) -> String {
+        crate::page::page(self, &self.document(), &csv::of(self), site).into_string()
+    }
+
     /// What is damaged, a sentence for each trial.
     pub fn says_of_damage(&self) -> impl Iterator<Item = &str> {
         self.damaged.iter().map(|trial| trial.says.as_str())
@@ -261,7 +275,7 @@ impl<'a> Findings<'a> {
     }
 
     /// The name that people use for a subject.
-    pub(crate) fn title<'t>(&'t self, subject: &'t str) -> &'t str {
+    pub fn title<'t>(&'t self, subject: &'t str) -> &'t str {
         let title = self.entry(subject).map(|entry| entry.title.as_str());
         title.filter(|title| !title.is_empty()).unwrap_or(subject)
     }
@@ -280,7 +294,7 @@ impl<'a> Findings<'a> {
     }
 
     /// A place of the axis with its unit.
-    pub(crate) fn place(&self, point: Point) -> String {
+    pub fn place(&self, point: Point) -> String {
         let over = self.streams().map_or(String::new(), |streams| match point {
             Point::Connections(_) => crate::load::order_text::on_each(streams),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => " over HTTP/2".into(),
@@ -344,7 +358,7 @@ impl<'a> Findings<'a> {
     }
 
     /// The name that people use for the workload of a task.
-    pub(crate) fn workload_title(&self, task: &str) -> Option<String> {
+    pub fn workload_title(&self, task: &str) -> Option<String> {
         let name = Task::named(task).workload;
         self.workloads().find(|workload| workload.name == name).map(|workload| workload.title)
     }
@@ -443,7 +457,7 @@ impl Shown for Findings<'_> {
         if self.only_load().is_some() {
             crate::load::page::named(&mut document);
         }
-        crate::page::page(self, &document, &csv::of(self)).into_string()
+        crate::page::page(self, &document, &csv::of(self), &OfSite::default()).into_string()
     }
 
     fn text(&self, screen: Screen) -> String {

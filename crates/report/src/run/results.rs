@@ -1,6 +1,6 @@
 //! The table of results: each server where it is best, all of them at one load level, or everything.
 
-use analysis::{JudgedTrial, Placed, Row, Table, Verdict, outcome_in_words};
+use analysis::{Comparison, Estimate, JudgedTrial, Placed, Row, Table, Verdict, outcome_in_words};
 use lab::figure::{self, Figure};
 use lab::subject::Processes;
 use units::count;
@@ -8,6 +8,7 @@ use units::count;
 use super::{Findings, conformance, experiment_text, race};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::number_format::{Written, in_unit_of, marks};
+use crate::paired::Ratio;
 
 /// A row in one of the views.
 #[derive(Clone, Copy)]
@@ -127,7 +128,13 @@ fn of_round(trial: &JudgedTrial, figure: Figure) -> Cell {
 
 fn with_interval(row: &Row, figure: Figure) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::none() };
-    let written = Written::estimate(figure.unit(), &estimate);
+    cell_of(figure, &estimate)
+}
+
+/// A figure with its marks and its interval.
+#[must_use]
+pub fn cell_of(figure: Figure, estimate: &Estimate) -> Cell {
+    let written = Written::estimate(figure.unit(), estimate);
     let interval = written.interval.clone();
     Cell { interval, ..written.cell(estimate.value) }
 }
@@ -338,6 +345,13 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
     };
     let interval = with_interval(row, Figure::Throughput).interval;
     Cell { interval, ..cell.marked(marks).toned(tone) }
+}
+
+/// `0.92× [0.88–0.97]`: the second side of a comparison divided by its first.
+#[must_use]
+pub fn ratio_text(made: &Comparison) -> String {
+    let (value, interval) = Ratio::from(made).written();
+    interval.map_or(value.clone(), |interval| format!("{value} {interval}"))
 }
 
 /// How a row's verdict is marked.

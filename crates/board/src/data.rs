@@ -1,0 +1,197 @@
+//! The rows as data: JSON lines with their schema, and the index that the site's script reads.
+
+use std::collections::BTreeMap;
+
+use report::run::cell_of;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::folder::Known;
+use crate::pages::File;
+use crate::pages::beside::INDEX;
+use crate::ranking::Shown;
+
+/// A line of `rows.jsonl`.
+#[derive(Serialize)]
+struct Line<'k> {
+    run: &'k str,
+    file: &'k str,
+    date: String,
+    began_unix_ms: i64,
+    dyno: &'k str,
+    experiment: &'k str,
+    class: &'k str,
+    is_own_machine: bool,
+    level: &'static str,
+    is_superseded: bool,
+    is_quick: bool,
+    server: &'k str,
+    title: &'k str,
+    version: &'k str,
+    is_reference: bool,
+    task: &'k str,
+    workload: &'k str,
+    workload_hash: &'k str,
+    point: f64,
+    point_unit: &'static str,
+    figure: &'static str,
+    figures: BTreeMap<&'static str, [Option<f64>; 3]>,
+    trials: usize,
+    trials_planned: usize,
+    verdict: &'static str,
+    reason: &'k str,
+}
+
+/// What each field of a line is.
+const FIELDS: [(&str, &str, &str); 26] = [
+    ("run", "string", "the id of the run: SHA-256 over the content of its file"),
+    ("file", "string", "its file in the board's folder"),
+    ("date", "string", "the day on which it began, in UTC"),
+    ("began_unix_ms", "integer", "when it began: milliseconds since 1970"),
+    ("dyno", "string", "the dyno that measured"),
+    ("experiment", "string", "the experiment's name"),
+    ("class", "string", "the class of machines, which follows from the facts of the run"),
+    ("is_own_machine", "boolean", "the class is one of the board's own"),
+    ("level", "string", "consistent, intact, or differs: claims are not what the counts give"),
+    ("is_superseded", "boolean", "the run is wrong, and its page says why"),
+    ("is_quick", "boolean", "times and rounds were reduced"),
+    ("server", "string", "the server's name"),
+    ("title", "string", "the name that people use for it"),
+    ("version", "string", "what its version command printed"),
+    ("is_reference", "boolean", "it does not compete"),
+    ("task", "string", "the workload, and how it was requested"),
+    ("workload", "string", "the workload's name"),
+    ("workload_hash", "string", "the first digits of the SHA-256 of the workload's file"),
+    ("point", "number", "the load"),
+    ("point_unit", "string", "what the load counts"),
+    ("figure", "string", "the figure by which rows of this load are compared"),
+    ("figures", "object", "each figure by its name in docs/figures.md: mean, and both ends of its 95 % interval"),
+    ("trials", "integer", "rounds that were measured"),
+    ("trials_planned", "integer", "rounds that were planned"),
+    ("verdict", "string", "valid, suspect or invalid"),
+    ("reason", "string", "why it is not ranked, or why its verdict is no better"),
+];
+
+/// `data/rows.jsonl` and `data/schema.json`.
+pub(crate) fn lines(known: &Known) -> Result<[File; 2], String> {
+    let mut text = Vec::new();
+    for (place, run) in known.runs.iter().enumerate() {
+        for row in &run.rows {
+            let line = line(known, Shown { place, run, row });
+            serde_json::to_writer(&mut text, &line).map_err(|error| error.to_string())?;
+            text.push(b'\n');
+        }
+    }
+    let properties = FIELDS.iter().map(|(name, kind, says)| {
+        (name.to_string(), json!({ "type": kind, "description": says }))
+    });
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "a row of a board: a line of rows.jsonl",
+        "type": "object",
+        "properties": properties.collect::<serde_json::Map<String, Value>>(),
+        "required": FIELDS.map(|(name, ..)| name),
+    });
+    let schema = serde_json::to_string_pretty(&schema).map_err(|error| error.to_string())?;
+    Ok([("data/rows.jsonl".into(), text), ("data/schema.json".into(), (schema + "\n").into())])
+}
+
+fn line<'k>(known: &'k Known, Shown { run, row, .. }: Shown<'k>) -> Line<'k> {
+    let figure = |(figure, it): &(lab::figure::Figure, analysis::Estimate)| {
+        (figure.name(), [Some(it.value), it.low, it.high])
+    };
+    Line {
+        run: &run.id,
+        file: &run.file,
+        date: run.date(),
+        began_unix_ms: run.began_unix_ms,
+        dyno: &run.dyno,
+        experiment: &run.experiment,
+        class: &run.class.label,
+        is_own_machine: known.written.is_own(&run.class.label),
+        level: match (run.differences, run.is_consistent) {
+            (0, true) => "consistent",
+            (0, false) => "intact",
+            _ => "differs",
+        },
+        is_superseded: known.superseded(run).is_some(),
+        is_quick: run.is_quick,
+        server: &row.server,
+        title: &row.title,
+        version: &row.version,
+        is_reference: row.is_reference,
+        task: &row.task,
+        workload: &row.workload,
+        workload_hash: &row.workload_hash,
+        point: row.point.value(),
+        point_unit: row.point.unit(),
+        figure: row.leading.name(),
+        figures: row.figures.iter().map(figure).collect(),
+        trials: row.measured,
+        trials_planned: row.planned,
+        verdict: row.verdict.name(),
+        reason: &row.reason,
+    }
+}
+
+/// Texts that occur many times, each once.
+#[derive(Default)]
+struct Texts {
+    all: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Texts {
+    fn place(&mut self, text: &str) -> usize {
+        if let Some(place) = self.places.get(text) {
+            return *place;
+        }
+        self.places.insert(text.into(), self.all.len());
+        self.all.push(text.into());
+        self.all.len() - 1
+    }
+}
+
+/// The file that assigns the index: every row that stands, as small as it can be.
+pub(crate) fn index(known: &Known) -> Result<File, String> {
+    let [mut servers, mut loads, mut texts, mut dates] = [(); 4].map(|()| Texts::default());
+    let mut runs: Vec<Value> = Vec::new();
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut rows: Vec<Value> = Vec::new();
+    for shown in known.rows() {
+        let Shown { place, run, row } = shown;
+        let at = *places.entry(place).or_insert_with(|| {
+            let (class, dyno) = (texts.place(&run.class.label), texts.place(&run.dyno));
+            runs.push(json!([run.short, dates.place(&run.date()), class, dyno]));
+            runs.len() - 1
+        });
+        let value = row.estimate(row.leading).map(|it| cell_of(row.leading, it));
+        let value = value.map(|cell| match cell.interval {
+            None => cell.text,
+            Some(interval) => format!("{} {interval}", cell.text),
+        });
+        rows.push(json!([
+            servers.place(&row.server),
+            loads.place(&format!("{}, {}", row.task, row.place)),
+            texts.place(row.leading.heading()),
+            value.unwrap_or_else(|| "–".into()),
+            row.verdict as usize,
+            texts.place(&row.version),
+            format!("{}/{}", row.measured, row.planned),
+            at,
+        ]));
+    }
+    let index = json!({
+        "servers": servers.all,
+        "loads": loads.all,
+        "texts": texts.all,
+        "dates": dates.all,
+        "verdicts": ["valid", "suspect", "invalid"],
+        "runs": runs,
+        "rows": rows,
+    });
+    let text = serde_json::to_string(&index).map_err(|error| error.to_string())?;
+    // In no page, but a reader of the file as a page finds nothing to obey either.
+    let text = text.replace('<', "\\u003c");
+    Ok((INDEX.into(), format!("window.dynoIndex={text};\n").into()))
+}

@@ -1,0 +1,137 @@
+//! The runs of a folder, read one by one on two threads; what cannot be believed is refused with its reason.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use public::{PublicRun, Verified};
+
+use crate::place::Place;
+use crate::ranking::Shown;
+use crate::settings::{Superseded, Written};
+use crate::site::Refused;
+use crate::summary::RunSummary;
+
+/// How a file becomes a run, or why it is refused; and what a recomputation finds in it.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader {
+    pub(crate) parse: fn(&[u8]) -> Result<PublicRun, String>,
+    pub(crate) verify: fn(&PublicRun) -> Verified,
+}
+
+/// All that the pages of a board are made of.
+pub(crate) struct Known {
+    pub(crate) written: Written,
+    /// Oldest first.
+    pub(crate) runs: Vec<RunSummary>,
+    pub(crate) refused: Vec<Refused>,
+}
+
+/// No file of a run is larger.
+pub(crate) const FILE_MOST: usize = 64 * 1_024 * 1_024;
+/// Two, whatever the machine has: a run that is read takes memory.
+const THREADS: usize = 2;
+
+impl Known {
+    pub(crate) fn read(place: &dyn Place, reader: Reader) -> Result<Known, String> {
+        let mut paths = place.paths()?;
+        paths.sort();
+        let written = Written::read(place, &paths)?;
+        let files: Vec<&String> =
+            paths.iter().filter(|path| path.starts_with("runs/") && path.ends_with(".dyno")).collect();
+        let found = for_each(&files, |path| summary(place, reader, path, &paths));
+        let mut refused: Vec<Refused> = written.refused.iter().map(Refused::from).collect();
+        let mut runs: BTreeMap<String, RunSummary> = BTreeMap::new();
+        for (path, found) in files.into_iter().zip(found) {
+            let taken = found.and_then(|run| match runs.get(&run.short) {
+                Some(other) => Err(format!("{} is the same run", other.file)),
+                None => Ok(run),
+            });
+            match taken {
+                Ok(run) => drop(runs.insert(run.short.clone(), run)),
+                Err(why) => refused.push(Refused { file: path.clone(), why }),
+            }
+        }
+        let mut runs: Vec<RunSummary> = runs.into_values().collect();
+        runs.sort_by(|one, other| {
+            (one.began_unix_ms, &one.id).cmp(&(other.began_unix_ms, &other.id))
+        });
+        refused.sort();
+        Ok(Known { written, runs, refused })
+    }
+
+    pub(crate) fn superseded(&self, run: &RunSummary) -> Option<&Superseded> {
+        self.written.superseded(&run.id)
+    }
+
+    /// The run that people mean by this id.
+    pub(crate) fn run(&self, written: &str) -> Option<&RunSummary> {
+        self.runs.iter().find(|run| crate::settings::is_id(written, &run.id))
+    }
+
+    /// Every row, oldest first, without those of runs that are superseded.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Shown<'_>> {
+        let runs = self.runs.iter().enumerate();
+        let standing = runs.filter(|(_, run)| self.superseded(run).is_none());
+        standing.flat_map(|(place, run)| run.rows.iter().map(move |row| Shown { place, run, row }))
+    }
+
+    /// Rows that began before this are pale: a year before the newest run.
+    pub(crate) fn pale_before(&self) -> i64 {
+        const YEAR_MS: i64 = 365 * 24 * 3_600 * 1_000;
+        self.runs.last().map_or(i64::MIN, |run| run.began_unix_ms.saturating_sub(YEAR_MS))
+    }
+
+    /// The runs that say they repeat this one.
+    pub(crate) fn repetitions<'k>(
+        &'k self,
+        run: &'k RunSummary,
+    ) -> impl Iterator<Item = &'k RunSummary> {
+        self.runs.iter().filter(|other| other.repeats.as_deref() == Some(run.id.as_str()))
+    }
+}
+
+fn summary(
+    place: &dyn Place,
+    reader: Reader,
+    path: &str,
+    paths: &[String],
+) -> Result<RunSummary, String> {
+    let bytes = place.read(path, FILE_MOST)?;
+    let run = (reader.parse)(&bytes)?;
+    let verified = (reader.verify)(&run);
+    let id_is_one = run.id.len() == 64 && run.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !id_is_one || run.id.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Err("its id is not one".into());
+    }
+    let summary = RunSummary::of(path, &run, &verified, &run.findings())?;
+    let signature = signature(path);
+    Ok(RunSummary { has_signature: paths.binary_search(&signature).is_ok(), ..summary })
+}
+
+pub(crate) fn signature(path: &str) -> String {
+    format!("{path}.sig")
+}
+
+/// What this makes of each, in their order, on two threads.
+pub(crate) fn for_each<T: Sync, R: Send>(all: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let made: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..THREADS.min(all.len()) {
+            scope.spawn(|| {
+                while let Some((place, one)) = {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    all.get(place).map(|one| (place, one))
+                } {
+                    let result = make(one);
+                    made.lock().expect("no thread panics").push((place, result));
+                }
+            });
+        }
+    });
+    let mut made = made.into_inner().expect("no thread panics");
+    made.sort_by_key(|(place, _)| *place);
+    made.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,162 @@
+//! Two servers beside each other: those of the common questions as pages, all others by a script that reads the index.
+
+use std::collections::BTreeMap;
+
+use analysis::{Comparison, compared_runs};
+use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
+use report::markup::Markup;
+use report::run::{cell_of, ratio_text};
+use report::of_site;
+
+use super::servers::names;
+use super::{File, links, of_page, page, root};
+use crate::folder::Known;
+use crate::ranking::{Shown, Terms, newest};
+use crate::slug::slug;
+
+const SCRIPT: &str = include_str!("beside.js");
+/// The file that the script reads.
+pub(crate) const INDEX: &str = "data/index.js";
+
+/// A page for each pair of the common questions.
+pub(crate) fn pairs(known: &Known) -> Vec<File> {
+    let presets = known.written.settings.presets.iter();
+    let pairs = presets.filter_map(|preset| match preset.compare.as_slice() {
+        [a, b] => Some(pair(known, &preset.title, [a, b])),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
+    let path = format!("c/{}/{}/index.html", slug(a), slug(b));
+    let root = root(&path);
+    let mut loads: BTreeMap<(bool, &str, Terms), [Option<Shown<'_>>; 2]> = BTreeMap::new();
+    for (side, name) in [a, b].into_iter().enumerate() {
+        let mut of_server: BTreeMap<_, Vec<Shown<'_>>> = BTreeMap::new();
+        for shown in known.rows().filter(|shown| shown.row.server == name) {
+            let is_other = !known.written.is_own(shown.class());
+            of_server.entry((is_other, shown.class(), shown.terms())).or_default().push(shown);
+        }
+        for (key, rows) in of_server {
+            loads.entry(key).or_default()[side] = newest(rows).first().copied();
+        }
+    }
+    let both = loads.into_iter().filter_map(|((is_other, ..), [a, b])| Some((is_other, [a?, b?])));
+    let both: Vec<(bool, [Shown<'_>; 2])> = both.collect();
+    let sides: Vec<_> = both
+        .iter()
+        .map(|(_, [a, b])| (a.row.leading, a.row.rounds_of(a.place), b.row.rounds_of(b.place)))
+        .collect();
+    let made = compared_runs(&sides);
+    let of = |is_other: bool| {
+        let rows = both.iter().zip(&made).filter(|((other, _), _)| *other == is_other);
+        let rows: Vec<Row> =
+            rows.map(|((_, sides), made)| row(&root, *sides, made.as_ref().ok())).collect();
+        let table = Table::of(if is_other { "others" } else { "own" }, columns([a, b]), rows.iter().cloned());
+        (!rows.is_empty()).then_some(Block::Table(table))
+    };
+    let document = Document {
+        label: format!("{a} and {b}"),
+        title: title.into(),
+        conditions: vec![
+            "The newest valid row of each. A ratio is B divided by A, decided together for the whole page; where both are \
+             of one run, round by round."
+                .into(),
+        ],
+        sections: vec![
+            Section::new("own", "On the board's own machines", Depth::Brief).with(of(false)),
+            Section::new("others", "On other machines", Depth::Brief).with(of(true)),
+            Section::new("servers", "Each alone", Depth::Brief).with([links([a, b].map(|name| {
+                (format!("{root}s/{}/index.html", slug(name)), name.to_string(), String::new())
+            }))]),
+        ],
+        ..Document::default()
+    };
+    page(known, &path, &document)
+}
+
+fn columns([a, b]: [&str; 2]) -> Vec<Column> {
+    vec![
+        Column::new("subject", "workload and load", 0).left(),
+        Column::new("figure", "figure", 0).left(),
+        Column::new("a", a, 0),
+        Column::new("b", b, 0),
+        Column::new("ratio", "B ÷ A", 0),
+        Column::new("verdicts", "verdicts", 0).left(),
+        Column::new("versions", "versions", 1).left(),
+        Column::new("trials", "trials", 1).left(),
+        Column::new("dates", "dates", 1).left(),
+        Column::new("dyno", "dyno", 1).left(),
+        Column::new("class", "machine class", 1).left(),
+        Column::new("run-a", "run of A", 2).left(),
+        Column::new("run-b", "run of B", 2).left(),
+    ]
+}
+
+fn row(root: &str, [a, b]: [Shown<'_>; 2], made: Option<&Comparison>) -> Row {
+    let figure = a.row.leading;
+    let value = |shown: Shown<'_>| {
+        shown.row.estimate(figure).map_or_else(Cell::none, |it| cell_of(figure, it))
+    };
+    let are_compared = a.can_be_numbered() && b.can_be_numbered();
+    let ratio = match made.filter(|_| are_compared) {
+        Some(made) if made.is_shown() => Cell::text(ratio_text(made)).valued(Some(made.ratio)),
+        Some(_) => Cell::text("not shown to differ").toned(Tone::Dim),
+        None => Cell::text("cannot be compared").toned(Tone::Dim),
+    };
+    let both = |of: fn(Shown<'_>) -> String| {
+        let (a, b) = (of(a), of(b));
+        Cell::text(if a == b { a } else { format!("{a}; {b}") })
+    };
+    let run = |shown: Shown<'_>| {
+        let name = &shown.run.short[..shown.run.short.len().min(8)];
+        Cell::text(name).linked(format!("{root}r/{}/index.html", shown.run.short))
+    };
+    let cells = vec![
+        Cell { sign: Sign::Slot, ..Cell::text(format!("{}, {}", a.row.task, a.row.place)) },
+        Cell::text(figure.heading()),
+        value(a),
+        value(b),
+        ratio,
+        both(|shown| shown.row.verdict.name().into()),
+        both(|shown| shown.row.version.clone()),
+        both(|shown| format!("{}/{}", shown.row.measured, shown.row.planned)),
+        both(|shown| shown.run.date()),
+        both(|shown| shown.run.dyno.clone()),
+        both(|shown| shown.run.class.label.clone()),
+        run(a),
+        run(b),
+    ];
+    Row { cells, ..Row::default() }
+}
+
+/// The page whose script puts any two servers beside each other.
+pub(crate) fn any(known: &Known) -> File {
+    let path = "c/index.html";
+    let root = root(path);
+    let presets = known.written.settings.presets.iter().filter_map(|preset| {
+        let [a, b] = preset.compare.as_slice() else { return None };
+        let address = format!("{root}c/{}/{}/index.html", slug(a), slug(b));
+        Some((address, preset.title.clone(), String::new()))
+    });
+    let servers = names(known).into_iter().take(1_000).map(|name| {
+        (format!("{root}s/{}/index.html", slug(name)), name.to_string(), String::new())
+    });
+    let document = Document {
+        label: "two servers beside each other".into(),
+        title: "Compare".into(),
+        sections: vec![
+            Section::new("pairs", "Common questions", Depth::Brief).with([links(presets)]),
+            Section::new("any", "Any two servers", Depth::Brief).with([Block::picture(
+                Markup::fixed("<div id=\"beside\"><p class=\"dim\">A script shows them here.</p></div>\n"),
+            )]),
+            Section::new("servers", "Every server", Depth::Brief).with([links(servers)]),
+        ],
+        ..Document::default()
+    };
+    let mut site = of_page(known, path);
+    site.script = SCRIPT;
+    site.script_file = Some(format!("{root}{INDEX}"));
+    (path.into(), of_site(&document, &site).into_string().into_bytes())
+}

@@ -1,0 +1,173 @@
+//! The page of each run as `report` writes it, below what the board says of its file; and the list of all runs.
+
+use public::PublicRun;
+use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
+use report::markup::{Markup, markup};
+
+use super::{File, of_page, page, root};
+use crate::folder::Known;
+use crate::settings::Superseded;
+use crate::summary::RunSummary;
+
+pub(crate) fn address(run: &RunSummary) -> String {
+    format!("r/{}/index.html", run.short)
+}
+
+/// The name of its file beside its page.
+pub(crate) fn file_name(run: &RunSummary) -> String {
+    format!("{}.dyno", run.short)
+}
+
+pub(crate) fn of_run(known: &Known, summary: &RunSummary, run: &PublicRun) -> File {
+    let path = address(summary);
+    let mut site = of_page(known, &path);
+    site.above.push(&of_file(known, summary, &root(&path)));
+    let page = run.findings().page_of(&site);
+    (path, page.into_bytes())
+}
+
+/// What the board says of a run's file: whether it is superseded, how far it can be believed, and how to repeat it.
+fn of_file(known: &Known, run: &RunSummary, root: &str) -> Markup {
+    let superseded = known.superseded(run);
+    let class = if superseded.is_some() { "file superseded" } else { "file" };
+    let name = file_name(run);
+    let signature = run.has_signature.then(|| {
+        markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name)
+    });
+    let repeated = known.repetitions(run).map(|other| repetition(root, other));
+    let repeated: Markup = repeated.collect();
+    let of = run.repeats.as_ref().map(|id| match known.run(id) {
+        Some(other) => markup!(
+            "<p>It says that it repeats <a href=\"{}{}\">the run of {}</a>.</p>\n",
+            root,
+            address(other),
+            other.date()
+        ),
+        None => markup!("<p>It says that it repeats {}, which is not on this board.</p>\n", id),
+    });
+    markup!(
+        "<aside class=\"{0}\" aria-label=\"the file of this run\">\n{1}<p><b>{2}</b>; {3}. \
+         <a href=\"{4}\" download>The file</a>{5} · <a href=\"{6}m/index.html#{7}\">{7}</a></p>\n\
+         {8}{9}<p>To repeat it:</p><pre tabindex=\"0\">dyno runs repeat {4}</pre>\n</aside>\n",
+        class,
+        superseded.map(|it| banner(known, it, root)),
+        believed(run),
+        lineage(run),
+        name,
+        signature,
+        root,
+        run.class.label,
+        of,
+        repeated
+    )
+}
+
+fn banner(known: &Known, superseded: &Superseded, root: &str) -> Markup {
+    let by = known.run(&superseded.by).map(|run| {
+        markup!(" <a href=\"{}{}\">The run that takes its place.</a>", root, address(run))
+    });
+    markup!("<p class=\"bad\"><b>This run is superseded:</b> {}{}</p>\n", superseded.reason, by)
+}
+
+fn repetition(root: &str, run: &RunSummary) -> Markup {
+    markup!(
+        "<p>Another file says that it repeats this run: <a href=\"{}{}\">{}, on {}</a>.</p>\n",
+        root,
+        address(run),
+        run.date(),
+        run.class.label
+    )
+}
+
+/// How far its file can be believed, in words.
+pub(crate) fn believed(run: &RunSummary) -> String {
+    match (run.differences, run.is_consistent) {
+        (0, true) => "Consistent: all that the file claims was recomputed from its counts".into(),
+        (0, false) => "Intact: not all that the file claims could be recomputed".into(),
+        (differences, _) => format!(
+            "{} not what its counts give: its rows have no numbers",
+            units::counted(differences as u64, "claim is", "claims are")
+        ),
+    }
+}
+
+fn lineage(run: &RunSummary) -> String {
+    let public::Lineage { finished, unfinished } = run.lineage;
+    match (finished, unfinished) {
+        (0, 0) => "how often it was run is not stated".into(),
+        _ => format!(
+            "its author states {} of this experiment, {unfinished} of them not finished",
+            units::counted(u64::from(finished) + u64::from(unfinished), "run", "runs")
+        ),
+    }
+}
+
+/// The list of all runs, newest first, and of the files that were refused.
+pub(crate) fn list(known: &Known) -> File {
+    let path = "r/index.html";
+    let root = root(path);
+    let runs = known.runs.iter().rev().take(2_000).map(|run| row(known, &root, run));
+    let columns = vec![
+        Column::new("subject", "run", 0).left(),
+        Column::new("date", "date", 0).left(),
+        Column::new("experiment", "experiment", 1).left(),
+        Column::new("verdict", "verdict", 0).left(),
+        Column::new("trials", "trials", 1),
+        Column::new("servers", "servers", 1),
+        Column::new("class", "machine class", 1).left(),
+        Column::new("dyno", "dyno", 1).left(),
+        Column::new("file", "its file", 1).left(),
+    ];
+    let mut sections = vec![
+        Section::new("runs", "", Depth::Brief).with([Block::Table(Table::of("0", columns, runs))]),
+    ];
+    let refused = known.refused.iter().take(500).map(|refused| Row {
+        cells: vec![
+            Cell { sign: Sign::Slot, ..Cell::text(&refused.file) },
+            Cell::text(&refused.why).toned(Tone::Bad),
+        ],
+        ..Row::default()
+    });
+    let columns =
+        vec![Column::new("subject", "file", 0).left(), Column::new("why", "why", 0).left()];
+    if !known.refused.is_empty() {
+        let table = Block::Table(Table::of("refused", columns, refused));
+        sections.push(
+            Section::new("refused", "Files that were refused", Depth::Brief).with([table]),
+        );
+    }
+    let document = Document {
+        label: "every run, newest first".into(),
+        title: "Runs".into(),
+        sections,
+        ..Document::default()
+    };
+    page(known, path, &document)
+}
+
+fn row(known: &Known, root: &str, run: &RunSummary) -> Row {
+    let count = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
+    let worth = match (known.superseded(run), run.differences, run.is_consistent) {
+        (Some(_), _, _) => Cell::text("superseded").toned(Tone::Bad),
+        (None, 0, true) => Cell::text("consistent"),
+        (None, 0, false) => Cell::text("intact"),
+        (None, _, _) => Cell::text("claims differ").toned(Tone::Bad),
+    };
+    let verdict = run.verdict.map_or_else(Cell::none, |verdict| Cell {
+        sign: Sign::Verdict(verdict),
+        ..Cell::text(verdict.name())
+    });
+    let name = &run.short[..run.short.len().min(8)];
+    let cells = vec![
+        Cell { sign: Sign::Slot, ..Cell::text(name) }.linked(format!("{root}{}", address(run))),
+        Cell::text(run.date()).valued(Some(run.began_unix_ms as f64)),
+        Cell::text(&run.experiment),
+        verdict,
+        count(run.trials),
+        count(run.servers.len()),
+        Cell::text(&run.class.label),
+        Cell::text(&run.dyno),
+        worth,
+    ];
+    Row { cells, ..Row::default() }
+}

@@ -1,0 +1,158 @@
+//! A page for each workload on each class of machines, and the list of all.
+
+use std::collections::BTreeMap;
+
+use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Table, Tone};
+
+use super::{File, page, root};
+use crate::folder::Known;
+use crate::ranking::{Ranked, Shown, Terms, newest, ranked};
+use crate::rows_table::{With, table};
+use crate::slug::slug;
+
+/// The rows of a workload on a class of machines, by what can be compared.
+pub(crate) type Loads<'k> = BTreeMap<Terms, Vec<Shown<'k>>>;
+
+/// By workload and class.
+pub(crate) fn by_class(known: &Known) -> BTreeMap<(&str, &str), Loads<'_>> {
+    let mut all: BTreeMap<(&str, &str), Loads<'_>> = BTreeMap::new();
+    for shown in known.rows() {
+        let loads = all.entry((&shown.row.workload, shown.class())).or_default();
+        loads.entry(shown.terms()).or_default().push(shown);
+    }
+    all
+}
+
+pub(crate) fn address(workload: &str, class: &str) -> String {
+    format!("w/{}/{}/index.html", slug(workload), slug(class))
+}
+
+/// The rows that are shown of a load, in their order.
+pub(crate) fn order<'k>(rows: &[Shown<'k>]) -> Vec<Ranked<'k>> {
+    ranked(&newest(rows.iter().copied()))
+}
+
+/// The loads with the most servers first.
+fn largest_first<'l, 'k>(loads: &'l Loads<'k>) -> Vec<(&'l Terms, Vec<Ranked<'k>>)> {
+    let mut all: Vec<_> = loads.iter().map(|(terms, rows)| (terms, order(rows))).collect();
+    all.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
+    all
+}
+
+/// A workload's page has no more tables.
+const LOADS_MOST: usize = 12;
+
+pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads<'_>) -> File {
+    let path = address(workload, class);
+    let root = root(&path);
+    let all = largest_first(loads);
+    let of_one_file = |(terms, _): &(&Terms, Vec<Ranked<'_>>)| terms.hash == all[0].0.hash;
+    let is_one_file = all.iter().all(of_one_file);
+    let own = match known.written.is_own(class) {
+        true => "One of the board's own machines.",
+        false => "Not one of the board's own machines.",
+    };
+    let with = With { ranks: true, load: false, pale_before: known.pale_before() };
+    let mut sections = Vec::new();
+    for (n, (terms, rows)) in all.iter().take(LOADS_MOST).enumerate() {
+        let Some(first) = rows.first().map(|ranked| ranked.shown.row) else { continue };
+        let file = if is_one_file { "" } else { &format!(", workload file {}", terms.hash) };
+        let heading = format!("{} at {}{file}", terms.task, first.place);
+        let table = table(&n.to_string(), &root, rows, with);
+        sections.push(
+            Section::new(format!("load-{n}"), heading, Depth::Brief).with([Block::Table(table)]),
+        );
+    }
+    let mut document = Document {
+        label: format!("{class} · {workload}"),
+        title: format!("{workload} on {class}"),
+        answer: all.first().map(|(_, rows)| leaders(rows)).into_iter().collect(),
+        conditions: vec![
+            own.into(),
+            "Each server's newest valid row; rows that are a year older than the newest run are pale.".into(),
+        ],
+        sections,
+        ..Document::default()
+    };
+    if LOADS_MOST < all.len() {
+        let says = format!("{} more loads are in data/rows.jsonl.", all.len() - LOADS_MOST);
+        document.ending.push(report::document::Paragraph::new(Tone::Dim, says));
+    }
+    page(known, &path, &document)
+}
+
+/// Who is first, or why nobody is.
+pub(crate) fn leaders(rows: &[Ranked<'_>]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let place = &first.shown.row.place;
+    let figure = first.shown.row.leading.heading();
+    let of_group: Vec<&str> = rows
+        .iter()
+        .filter(|ranked| ranked.rank.is_some_and(|(first, _)| first == 1))
+        .map(|ranked| ranked.shown.row.title.as_str())
+        .collect();
+    let numbered = rows.iter().filter(|ranked| ranked.rank.is_some()).count();
+    match of_group.as_slice() {
+        [] => format!("No row at {place} is valid and can be compared."),
+        [one] if numbered == 1 => format!("{one} is the only server with a valid row at {place}."),
+        [one] => format!("By {figure}, {one} is ahead of the {} others at {place}.", numbered - 1),
+        many => format!(
+            "By {figure}, {} are not shown to differ at {place}, and are ahead of {} others.",
+            many.join(", "),
+            numbered - many.len()
+        ),
+    }
+}
+
+/// The list of all workloads on all classes: own ones, then others.
+pub(crate) fn list(known: &Known) -> File {
+    let path = "w/index.html";
+    let all = by_class(known);
+    let of = |is_own: bool| {
+        let pages = all.iter().filter(move |((_, class), _)| known.written.is_own(class) == is_own);
+        pages.map(|((workload, class), loads)| row(&root(path), workload, class, loads))
+    };
+    let sections = [("own", "The board's own machines", true), ("others", "Other machines", false)];
+    let sections = sections.into_iter().filter_map(|(id, heading, is_own)| {
+        let rows: Vec<Row> = of(is_own).collect();
+        let table = Table::of(id, columns(), rows.iter().cloned());
+        let section = Section::new(id, heading, Depth::Brief).with([Block::Table(table)]);
+        (!rows.is_empty()).then_some(section)
+    });
+    let document = Document {
+        title: "Workloads".into(),
+        label: "every workload on every class of machines".into(),
+        sections: sections.collect(),
+        ..Document::default()
+    };
+    page(known, path, &document)
+}
+
+pub(crate) fn columns() -> Vec<Column> {
+    vec![
+        Column::new("subject", "workload", 0).left(),
+        Column::new("class", "machine class", 0).left(),
+        Column::new("servers", "servers", 0),
+        Column::new("loads", "loads", 2),
+        Column::new("newest", "newest run", 1).left(),
+        Column::new("first", "first of the largest table", 1).left(),
+    ]
+}
+
+/// A page's line in a list.
+pub(crate) fn row(root: &str, workload: &str, class: &str, loads: &Loads<'_>) -> Row {
+    let all = largest_first(loads);
+    let newest = loads.values().flatten().max_by_key(|shown| shown.run.began_unix_ms);
+    let largest = all.first().map(|(_, rows)| rows.as_slice()).unwrap_or_default();
+    let address = format!("{root}{}", address(workload, class));
+    let count = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
+    let cells = vec![
+        Cell::text(workload).linked(address).toned(Tone::Strong),
+        Cell::text(class),
+        count(largest.len()),
+        count(loads.len()),
+        Cell::text(newest.map(|shown| shown.run.date()).unwrap_or_default()),
+        Cell::text(leaders(largest)),
+    ];
+    Row { cells, ..Row::default() }
+}

@@ -1,0 +1,131 @@
+//! Rows of several runs in one order: for each server its newest valid row; ties are groups, and what cannot be compared
+//! has no number.
+
+use std::collections::BTreeMap;
+
+use analysis::{Verdict, groups_of_runs};
+use lab::figure::{Better, Figure};
+
+use crate::summary::{RowSummary, RunSummary};
+
+/// A row, with its run.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'k> {
+    /// The run's place among all.
+    pub(crate) place: usize,
+    pub(crate) run: &'k RunSummary,
+    pub(crate) row: &'k RowSummary,
+}
+
+/// A row in the order.
+pub(crate) struct Ranked<'k> {
+    pub(crate) shown: Shown<'k>,
+    /// First and last place of those that are not shown to differ from it; none: it has no number.
+    pub(crate) rank: Option<(usize, usize)>,
+    /// Why it has none.
+    pub(crate) why: String,
+}
+
+/// What rows must have in common to be compared on a machine: the task, the load, the workload's file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Terms {
+    pub(crate) task: String,
+    unit: &'static str,
+    /// The bits of numbers above zero have the order of the numbers.
+    point_bits: u64,
+    pub(crate) hash: String,
+}
+
+impl<'k> Shown<'k> {
+    pub(crate) fn terms(&self) -> Terms {
+        Terms {
+            task: self.row.task.clone(),
+            unit: self.row.point.unit(),
+            point_bits: self.row.point.value().to_bits(),
+            hash: self.row.workload_hash.clone(),
+        }
+    }
+
+    pub(crate) fn class(&self) -> &'k str {
+        &self.run.class.label
+    }
+
+    fn age(&self) -> (i64, &'k str) {
+        (self.run.began_unix_ms, &self.run.id)
+    }
+
+    pub(crate) fn can_be_numbered(&self) -> bool {
+        self.why_unnumbered().is_empty()
+    }
+
+    /// Why it has no number; empty if it has one.
+    fn why_unnumbered(&self) -> String {
+        let or = |text: &str| match self.row.reason.is_empty() {
+            true => text.into(),
+            false => self.row.reason.clone(),
+        };
+        match self.row.verdict {
+            _ if self.row.is_reference => "a reference: it does not compete".into(),
+            _ if 0 < self.run.differences => "its file claims what its counts do not give".into(),
+            _ if self.run.is_quick => "a quick run: times and rounds were reduced".into(),
+            Verdict::Suspect => or("suspect"),
+            Verdict::Invalid => or("invalid"),
+            Verdict::Valid if !self.row.is_ranked => or("it did not keep up with the load"),
+            Verdict::Valid if self.row.rounds.len() < 2 => "a single round".into(),
+            Verdict::Valid => String::new(),
+        }
+    }
+}
+
+/// For each server its newest row that can be numbered, or, if none can, its newest row.
+pub(crate) fn newest<'k>(all: impl IntoIterator<Item = Shown<'k>>) -> Vec<Shown<'k>> {
+    let mut best: BTreeMap<&str, Shown<'k>> = BTreeMap::new();
+    for shown in all {
+        let key = |it: &Shown<'k>| (it.why_unnumbered().is_empty(), it.age());
+        match best.get(shown.row.server.as_str()) {
+            Some(other) if key(&shown) <= key(other) => {}
+            Some(_) | None => drop(best.insert(&shown.row.server, shown)),
+        }
+    }
+    best.into_values().collect()
+}
+
+/// The rows in their order: those with numbers, then suspect ones, then all others.
+pub(crate) fn ranked<'k>(rows: &[Shown<'k>]) -> Vec<Ranked<'k>> {
+    let Some(figure) = rows.first().map(|shown| shown.row.leading) else { return Vec::new() };
+    let why = |shown: &Shown<'k>| match shown.row.leading == figure {
+        true => shown.why_unnumbered(),
+        false => format!("its load is about another figure: {}", shown.row.leading.heading()),
+    };
+    let (numbered, rest): (Vec<_>, Vec<_>) =
+        rows.iter().copied().partition(|shown| why(shown).is_empty());
+    let sides: Vec<_> =
+        numbered.iter().map(|shown| shown.row.rounds_of(shown.place)).collect();
+    let mut all = Vec::new();
+    for group in groups_of_runs(figure, &sides) {
+        let rank = Some((all.len() + 1, all.len() + group.len()));
+        let placed = |place: usize| Ranked { shown: numbered[place], rank, why: String::new() };
+        all.extend(group.into_iter().map(placed));
+    }
+    let mut rest: Vec<Ranked<'k>> =
+        rest.into_iter().map(|shown| Ranked { shown, rank: None, why: why(&shown) }).collect();
+    rest.sort_by(|one, other| {
+        let key = |it: &Ranked<'k>| (it.shown.row.is_reference, it.shown.row.verdict);
+        let by_value = by_value(figure, one.shown.row, other.shown.row);
+        key(one).cmp(&key(other)).then(by_value).then(one.shown.age().cmp(&other.shown.age()))
+    });
+    all.extend(rest);
+    all
+}
+
+/// Better values first, and what has none last.
+fn by_value(figure: Figure, one: &RowSummary, other: &RowSummary) -> std::cmp::Ordering {
+    let value = |row: &RowSummary| row.estimate(figure).map(|it| it.value);
+    let (one, other) = (value(one), value(other));
+    let by_value = match (one, other, figure.better()) {
+        (Some(one), Some(other), Better::Higher) => other.total_cmp(&one),
+        (Some(one), Some(other), Better::Lower | Better::Neither) => one.total_cmp(&other),
+        (_, _, Better::Higher | Better::Lower | Better::Neither) => std::cmp::Ordering::Equal,
+    };
+    other.is_some().cmp(&one.is_some()).then(by_value)
+}

@@ -1,0 +1,140 @@
+//! Rows of runs as a table: each with its date, versions, class, trials and verdict.
+
+use analysis::Verdict;
+use lab::figure::Figure;
+use report::document::{Cell, Column, Row, Sign, Table, Tone};
+use report::run::cell_of;
+
+use crate::ranking::{Ranked, Shown};
+use crate::slug::slug;
+
+/// What a table shows of its rows besides what every row has.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct With {
+    /// Numbers, and why a row has none.
+    pub(crate) ranks: bool,
+    pub(crate) load: bool,
+    /// Rows that began before this are pale: milliseconds since 1970.
+    pub(crate) pale_before: i64,
+}
+
+/// Figures besides the leading one, and how soon each column is left out.
+const OTHERS: [(Figure, u8); 6] = [
+    (Figure::Throughput, 2),
+    (Figure::ResponseP50, 5),
+    (Figure::ResponseP99, 2),
+    (Figure::CpuPerThousand, 2),
+    (Figure::RssPeak, 4),
+    (Figure::FailedShare, 3),
+];
+/// No table has more rows.
+pub(crate) const ROWS_MOST: usize = 300;
+
+/// A table of these rows; `root` leads from its page to the site's first page.
+pub(crate) fn table(key: &str, root: &str, rows: &[Ranked<'_>], with: With) -> Table {
+    let shown = &rows[..rows.len().min(ROWS_MOST)];
+    let leading = shown.first().map_or(Figure::Throughput, |ranked| ranked.shown.row.leading);
+    let has = |figure: &Figure| {
+        let mut rows = shown.iter().map(|ranked| ranked.shown.row);
+        *figure != leading && rows.any(|row| row.estimate(*figure).is_some())
+    };
+    let others: Vec<(Figure, u8)> = OTHERS.into_iter().filter(|(figure, _)| has(figure)).collect();
+    let columns = columns(leading, &others, with);
+    let rows = shown.iter().map(|ranked| Row {
+        tie: ranked.rank,
+        is_reference: ranked.shown.row.is_reference,
+        cells: cells(root, ranked, leading, &others, with),
+        ..Row::default()
+    });
+    let caption = match rows.len() {
+        ROWS_MOST => format!("the first {ROWS_MOST} rows; data/rows.jsonl has all"),
+        _ => String::new(),
+    };
+    Table::of(key, columns, rows).captioned(caption)
+}
+
+fn columns(leading: Figure, others: &[(Figure, u8)], with: With) -> Vec<Column> {
+    let mut all = Vec::new();
+    if with.ranks {
+        let meaning = "first to last place: within a group no row is shown to differ from the first one";
+        all.push(Column::new("rank", "rank", 0).left().meaning(meaning));
+    }
+    all.push(Column::new("subject", "server", 0).left());
+    if with.load {
+        all.push(Column::new("load", "workload and load", 1).left());
+    }
+    let figure = |figure: Figure, priority: u8| {
+        Column::new(figure.name(), figure.heading(), priority).meaning(figure.meaning())
+    };
+    all.push(figure(leading, 0).explained());
+    all.push(Column::new("verdict", "verdict", 0).left());
+    all.extend(others.iter().map(|(of, priority)| figure(*of, *priority)));
+    let trials = "measured, of those planned";
+    all.extend([
+        Column::new("version", "server's version", 1).left(),
+        Column::new("trials", "trials", 1).meaning(trials),
+        Column::new("date", "date", 1).left(),
+        Column::new("dyno", "dyno", 1).left(),
+        Column::new("class", "machine class", 1).left(),
+        Column::new("run", "run", 1).left(),
+    ]);
+    if with.ranks {
+        all.push(Column::new("why", "why it has no number", 2).left());
+    }
+    all
+}
+
+fn cells(
+    root: &str,
+    ranked: &Ranked<'_>,
+    leading: Figure,
+    others: &[(Figure, u8)],
+    with: With,
+) -> Vec<Cell> {
+    let Ranked { shown: Shown { run, row, .. }, .. } = *ranked;
+    let is_pale = run.began_unix_ms < with.pale_before || row.is_reference;
+    let figure = |figure: Figure| match row.estimate(figure) {
+        None => Cell::none(),
+        Some(estimate) => cell_of(figure, estimate),
+    };
+    let toned = |cell: Cell, tone: Tone| if is_pale { cell.toned(Tone::Dim) } else { cell.toned(tone) };
+    let text = |text: &str| toned(Cell::text(text), Tone::Plain);
+    let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
+    let main = if row.verdict == Verdict::Valid { Tone::Strong } else { Tone::Doubtful };
+    let verdict = Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) };
+    let mut all = Vec::new();
+    if with.ranks {
+        all.push(rank(ranked.rank));
+    }
+    all.push(server.linked(format!("{root}s/{}/index.html", slug(&row.server))));
+    if with.load {
+        all.push(text(&format!("{}, {}", row.task, row.place)));
+    }
+    all.push(toned(figure(leading), main));
+    all.push(verdict);
+    all.extend(others.iter().map(|(of, _)| toned(figure(*of), Tone::Plain)));
+    let trials = format!("{}/{}", row.measured, row.planned);
+    all.extend([
+        text(if row.version.is_empty() { "not stated" } else { &row.version }),
+        text(&trials).valued(Some(row.measured as f64)),
+        text(&run.date()).valued(Some(run.began_unix_ms as f64)),
+        text(&run.dyno),
+        text(&run.class.label).linked(format!("{root}m/index.html#{}", run.class.label)),
+        text(&run.short[..run.short.len().min(8)]).linked(format!("{root}r/{}/index.html", run.short)),
+    ]);
+    if with.ranks {
+        all.push(text(&ranked.why));
+    }
+    all
+}
+
+fn rank(places: Option<(usize, usize)>) -> Cell {
+    let Some((first, last)) = places else { return Cell::none() };
+    let text = if first == last { first.to_string() } else { format!("{first}–{last}") };
+    Cell::text(text).valued(Some(first as f64)).toned(Tone::Dim)
+}
+
+/// Rows as they are, without numbers.
+pub(crate) fn unnumbered<'k>(rows: impl IntoIterator<Item = Shown<'k>>) -> Vec<Ranked<'k>> {
+    rows.into_iter().map(|shown| Ranked { shown, rank: None, why: String::new() }).collect()
+}

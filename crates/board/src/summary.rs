@@ -1,0 +1,287 @@
+//! What the board's pages need of a run: a few numbers for each row. The run itself stays in its file.
+
+use std::collections::BTreeMap;
+
+use analysis::{Estimate, Gravity, RoundsOfRun, Row, Table, Verdict};
+use lab::experiment::Point;
+use lab::figure::{Figure, Number};
+use lab::manner::Task;
+use lab::record::{Setting, TrialRecord};
+use public::{Level, MachineClass, PublicRun, Verified};
+use report::Findings;
+use report::time::utc;
+
+use crate::slug::hash;
+
+/// The figures of a row that the board shows.
+pub(crate) const SHOWN: [Figure; 7] = [
+    Figure::Throughput,
+    Figure::ResponseP50,
+    Figure::ResponseP99,
+    Figure::CpuPerThousand,
+    Figure::RssPeak,
+    Figure::FailedShare,
+    Figure::MemoryPerConnection,
+];
+/// Longer texts are cut.
+const LONGEST: usize = 400;
+/// A run with more rows is not one of a board.
+const ROWS_MOST: usize = 2_000;
+
+/// A run, without its trials.
+#[derive(Clone, Debug)]
+pub(crate) struct RunSummary {
+    pub(crate) id: String,
+    /// The part of the id that is in addresses.
+    pub(crate) short: String,
+    /// Its file's path in the folder.
+    pub(crate) file: String,
+    pub(crate) has_signature: bool,
+    pub(crate) began_unix_ms: i64,
+    pub(crate) dyno: String,
+    pub(crate) class: MachineClass,
+    pub(crate) experiment: String,
+    pub(crate) answer: Vec<String>,
+    pub(crate) is_consistent: bool,
+    /// How many claims are not what was recomputed.
+    pub(crate) differences: usize,
+    pub(crate) lineage: public::Lineage,
+    /// The id of the run that it says it repeats.
+    pub(crate) repeats: Option<String>,
+    pub(crate) is_quick: bool,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) trials: usize,
+    pub(crate) rows: Vec<RowSummary>,
+    pub(crate) servers: Vec<ServerSummary>,
+}
+
+/// A server under a load.
+#[derive(Clone, Debug)]
+pub(crate) struct RowSummary {
+    pub(crate) server: String,
+    pub(crate) title: String,
+    pub(crate) version: String,
+    pub(crate) is_reference: bool,
+    /// The workload, and how it was requested.
+    pub(crate) task: String,
+    pub(crate) workload: String,
+    /// A part of the hash of the workload's file: two files of one name are two workloads.
+    pub(crate) workload_hash: String,
+    pub(crate) point: Point,
+    /// The load in words.
+    pub(crate) place: String,
+    pub(crate) figures: Vec<(Figure, Estimate)>,
+    /// The figure by which it is compared, and its rounds.
+    pub(crate) leading: Figure,
+    pub(crate) rounds: Vec<(u32, Number)>,
+    pub(crate) verdict: Verdict,
+    /// Why it has no number among others, if it has none by itself; else why its verdict is no better.
+    pub(crate) reason: String,
+    /// The run's own rules number it.
+    pub(crate) is_ranked: bool,
+    pub(crate) measured: usize,
+    pub(crate) planned: usize,
+    /// What its figures published, as the file has it: a round that was printed stays as it was.
+    pub(crate) claimed: Option<(f64, Option<f64>, Option<f64>)>,
+}
+
+/// A server as a run started it.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerSummary {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) language: String,
+    pub(crate) version: String,
+    pub(crate) tier: String,
+    pub(crate) command: String,
+    pub(crate) conformance: Result<String, String>,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) notes: String,
+}
+
+impl RunSummary {
+    pub(crate) fn of(
+        file: &str,
+        run: &PublicRun,
+        verified: &Verified,
+        findings: &Findings<'_>,
+    ) -> Result<RunSummary, String> {
+        let tables = &findings.board.tables;
+        let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
+        if ROWS_MOST < rows {
+            return Err(format!("it has {rows} rows, and more than {ROWS_MOST} are not shown"));
+        }
+        // A search tries rates of its own for each server: they cannot be compared.
+        let is_search = run.record.is_search();
+        let shown = tables.iter().filter(|_| !is_search);
+        Ok(RunSummary {
+            id: run.id.clone(),
+            short: run.short_id(),
+            file: file.into(),
+            has_signature: false,
+            began_unix_ms: run.record.began_unix_ms,
+            dyno: cut(&run.record.dyno),
+            class: MachineClass::of(&run.record),
+            experiment: cut(&run.record.name),
+            answer: findings.answer().iter().take(6).map(|text| cut(text)).collect(),
+            is_consistent: verified.level == Level::Consistent,
+            differences: verified.differences.len(),
+            lineage: run.lineage,
+            repeats: run.repeats().map(cut),
+            is_quick: run.record.is_quick,
+            verdict: findings.board.verdict(),
+            trials: run.trials.len(),
+            rows: shown.flat_map(|table| rows_of(run, findings, table)).collect(),
+            servers: servers_of(run, findings),
+        })
+    }
+
+    pub(crate) fn date(&self) -> String {
+        utc(self.began_unix_ms).chars().take_while(|letter| *letter != ' ').collect()
+    }
+}
+
+impl RowSummary {
+    pub(crate) fn estimate(&self, figure: Figure) -> Option<&Estimate> {
+        self.figures.iter().find(|(of, _)| *of == figure).map(|(_, estimate)| estimate)
+    }
+
+    /// The rounds of its leading figure, as one of the run at this place.
+    pub(crate) fn rounds_of(&self, run: usize) -> RoundsOfRun {
+        RoundsOfRun { run, rounds: self.rounds.clone() }
+    }
+}
+
+fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSummary> {
+    let workload = Task::named(&table.workload).workload;
+    let path = format!("workloads/{workload}.toml");
+    let file = run.record.files.iter().find(|(name, _)| *name == path);
+    let of_workload = RowSummary {
+        server: String::new(),
+        title: String::new(),
+        version: String::new(),
+        is_reference: false,
+        task: cut(&table.workload),
+        workload: cut(&workload),
+        workload_hash: hash(file.map_or("", |(_, text)| text), 12),
+        point: Point::Connections(0),
+        place: String::new(),
+        figures: Vec::new(),
+        leading: Figure::Throughput,
+        rounds: Vec::new(),
+        verdict: Verdict::Invalid,
+        reason: String::new(),
+        is_ranked: false,
+        measured: 0,
+        planned: 0,
+        claimed: None,
+    };
+    let judged = table.rows.iter().filter_map(|row| Some((row, row.verdict()?)));
+    let row = |(row, verdict): (&Row, Verdict)| {
+        let entry = run.record.entries.iter().find(|entry| entry.name == row.subject);
+        let figures = SHOWN.into_iter().filter_map(|of| Some((of, row.estimate(of)?)));
+        let leading = leading(table, row);
+        RowSummary {
+            server: cut(&row.subject),
+            title: cut(findings.title(&row.subject)),
+            version: entry.map(|entry| cut(&entry.version)).unwrap_or_default(),
+            is_reference: row.is_reference,
+            point: row.point,
+            place: findings.place(row.point),
+            figures: figures.collect(),
+            leading,
+            rounds: rounds(row, leading),
+            verdict,
+            reason: cut(&reason(row)),
+            is_ranked: row.judgement.is_ranked() && !(row.is_offered() && row.is_behind()),
+            measured: row.measured(),
+            planned: row.planned,
+            claimed: claimed(run, table, row, leading),
+            ..of_workload.clone()
+        }
+    };
+    judged.map(row).collect()
+}
+
+/// The figure that a load is about.
+fn leading(table: &Table, row: &Row) -> Figure {
+    match row.point {
+        Point::Held(_) => Figure::MemoryPerConnection,
+        _ if table.shares_cpu => Figure::CpuPerThousand,
+        Point::Connections(_) => Figure::Throughput,
+        Point::Requests(_) | Point::Sessions(_) => Figure::ResponseP99,
+    }
+}
+
+fn rounds(row: &Row, figure: Figure) -> Vec<(u32, Number)> {
+    let measured = row.trials.iter().filter(|trial| trial.is_measured());
+    measured.filter_map(|trial| Some((trial.repeat, trial.figures.get(figure)?))).collect()
+}
+
+fn reason(row: &Row) -> String {
+    if let Some(unmet) = &row.unmet {
+        return unmet.clone();
+    }
+    let reasons = row.reasons().into_iter();
+    let mut doubts = reasons.filter(|reason| reason.doubt.gravity() != Gravity::Note);
+    doubts.next().map(|reason| reason.doubt.says().to_string()).unwrap_or_default()
+}
+
+/// The value and the ends of the interval that the file claims.
+fn claimed(
+    run: &PublicRun,
+    table: &Table,
+    row: &Row,
+    figure: Figure,
+) -> Option<(f64, Option<f64>, Option<f64>)> {
+    let tables = run.claims.get("tables")?.as_array()?;
+    let is_table = |it: &&serde_json::Value| it["workload"] == table.workload.as_str();
+    let is_row = |it: &&serde_json::Value| {
+        it["subject"] == row.subject.as_str()
+            && it["point"].as_f64() == Some(row.point.value())
+            && it["point_unit"] == row.point.unit()
+    };
+    let found = tables.iter().find(is_table)?["rows"].as_array()?.iter().find(is_row)?;
+    let estimate = &found["figures"][figure.name()];
+    Some((estimate["value"].as_f64()?, estimate["low"].as_f64(), estimate["high"].as_f64()))
+}
+
+fn servers_of(run: &PublicRun, findings: &Findings<'_>) -> Vec<ServerSummary> {
+    let commands = commands(&run.trials);
+    let took_part = run.record.entries.iter().filter(|entry| entry.skipped.is_none());
+    let server = |entry: &lab::record::Entry| ServerSummary {
+        name: cut(&entry.name),
+        title: cut(findings.title(&entry.name)),
+        language: cut(&entry.language),
+        version: cut(&entry.version),
+        tier: cut(&entry.tier),
+        command: commands.get(entry.name.as_str()).map(|text| cut(text)).unwrap_or_default(),
+        conformance: match findings.board.conformity(&entry.name).map(|found| &found.score) {
+            Some(Ok(score)) => Ok(cut(&score.short())),
+            Some(Err(why)) => Err(cut(why)),
+            None => Err("not checked".into()),
+        },
+        settings: entry.settings.iter().take(40).cloned().collect(),
+        notes: cut(&entry.notes),
+    };
+    took_part.map(server).collect()
+}
+
+/// The command that started each server first.
+fn commands(trials: &[TrialRecord]) -> BTreeMap<&str, String> {
+    let mut all = BTreeMap::new();
+    for trial in trials {
+        if let Some(launch) = &trial.launch {
+            let command = || lab::command::shown(&launch.command);
+            all.entry(trial.key.subject.as_str()).or_insert_with(command);
+        }
+    }
+    all
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.into(),
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}

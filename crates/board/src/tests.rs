@@ -1,0 +1,261 @@
+//! The site as a whole: what stands on its pages, and that nothing else decides over it than the folder.
+
+use std::collections::BTreeSet;
+
+use crate::fixture::{Memory, id};
+use crate::slug::slug;
+
+const BOARD: &str = r#"
+title = "A board"
+question = "Which server is fast?"
+base_url = "https://example.org/board/"
+own_machines = ["amd-epyc-2cpu-24gb-linux-6.18"]
+presets = [
+    { title = "Which says hello fastest?", workload = "hello" },
+    { title = "Quick or slow?", compare = ["quick", "slow"] },
+]
+"#;
+const FIRST: &str = "began 1761000000000\nserver quick 1.0 9000 Quick\nserver slow 2.0 5000 Slow\n";
+const SECOND: &str = "began 1795884212469\nserver quick 1.1 9900 Quick\nserver slow 2.0 5010 Slow\n\
+                      server other 3 5000 Other\n";
+const STRANGER: &str = "began 1795884212470\ncpu Intel Xeon\nserver quick 1.1 20000 Quick\n";
+const EVIL: &str = "began 1795884212471\ncpu <script>alert(1)</script>\ndyno \"><img src=x onerror=alert(1)>\n\
+                    workload ../../<b>\nserver ../../../etc/passwd <i> 7000 </title><script>alert(1)</script>\n";
+
+/// A board with two of its own runs, a stranger's and a hostile one.
+fn files() -> Vec<(&'static str, String)> {
+    let round = |date: &str, of: &str, sentences: &str| {
+        format!("title = \"Round {date}\"\ndate = \"{date}\"\nruns = [\"{}\"]\n{sentences}", id(of))
+    };
+    vec![
+        ("board.toml", BOARD.into()),
+        ("runs/2025/10/a.dyno", FIRST.into()),
+        ("runs/2026/11/b.dyno", SECOND.into()),
+        ("runs/2026/11/b.dyno.sig", "a signature".into()),
+        ("runs/2026/11/c.dyno", STRANGER.into()),
+        ("runs/2026/11/evil.dyno", EVIL.into()),
+        ("runs/2026/11/bad.dyno", "no run".into()),
+        ("servers/quick.toml", "links = [\"https://example.org/quick\", \"javascript:alert(1)\"]".into()),
+        ("rounds/0.toml", round("2025-10-20", FIRST, "sentences = [\"Quick led.\", \"By far.\", \"Yes.\"]")),
+        ("rounds/1.toml", round("2026-11-28", SECOND, "")),
+        ("CHANGES.md", "# 2026-11\n\nThe warm-up is longer.\n".into()),
+    ]
+}
+
+fn board(files: &[(&'static str, String)]) -> Memory {
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let memory = Memory::of(&files);
+    memory.built();
+    memory
+}
+
+const OWN: &str = "amd-epyc-2cpu-24gb-linux-6.18";
+
+#[test]
+fn the_order_of_files_is_no_matter() {
+    let mut files = files();
+    let one = board(&files);
+    files.reverse();
+    let other = board(&files);
+    assert_eq!(*one.site.lock().unwrap(), *other.site.lock().unwrap());
+}
+
+#[test]
+fn what_cannot_be_read_is_listed_and_the_rest_is_built() {
+    let memory = board(&files());
+    let built = memory.built();
+    assert_eq!(built.runs, 4);
+    let refused: Vec<&str> = built.refused.iter().map(|it| it.file.as_str()).collect();
+    assert_eq!(refused, ["runs/2026/11/bad.dyno"]);
+    let runs = memory.page("r/index.html");
+    assert!(runs.contains("bad.dyno") && runs.contains("it does not say when it began"), "{runs}");
+    assert!(memory.page("index.html").contains("1 file"), "the first page leads there");
+}
+
+/// The addresses in a page, without those within it.
+fn addresses(page: &str) -> impl Iterator<Item = &str> {
+    let all = page.split(" href=\"").chain(page.split(" src=\"")).skip(1);
+    let all = all.filter_map(|rest| rest.split('"').next());
+    all.map(|address| address.split('#').next().unwrap_or_default())
+        .filter(|address| !address.is_empty() && !address.starts_with("https://example.org/"))
+}
+
+/// The file that an address on a page means.
+fn target(page: &str, address: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in address.split('/') {
+        match part {
+            ".." => drop(parts.pop().expect("it stays within the site")),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[test]
+fn every_link_leads_to_a_file_of_the_site() {
+    let memory = board(&files());
+    let site = memory.site.lock().unwrap();
+    let mut seen = BTreeSet::new();
+    for (path, bytes) in site.iter().filter(|(path, _)| path.ends_with(".html")) {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let text = text.split("<script>").next().unwrap();
+        for address in addresses(text).filter(|it| !it.starts_with("data:")) {
+            let target = target(path, address);
+            assert!(site.contains_key(&target), "{path}: {address}");
+            seen.insert(target);
+        }
+    }
+    let is_page = |path: &&String| path.ends_with(".html") && *path != "index.html";
+    let unseen: Vec<&String> = site.keys().filter(is_page).filter(|it| !seen.contains(*it)).collect();
+    assert!(unseen.is_empty(), "no page leads to {unseen:?}");
+}
+
+#[test]
+fn nothing_in_a_file_becomes_markup_or_a_path() {
+    let memory = board(&files());
+    let site = memory.site.lock().unwrap();
+    for (path, bytes) in site.iter() {
+        let parts = path.split('/');
+        let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        assert!(
+            parts.clone().all(|part| !part.starts_with('.') && part.chars().all(is_safe)),
+            "{path}"
+        );
+        if path.ends_with(".dyno") {
+            continue;
+        }
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        // In JSON lines no text is markup.
+        if !path.ends_with(".jsonl") {
+            assert!(!text.contains("<script>alert") && !text.contains("<img"), "{path}");
+        }
+        assert!(!text.contains("href=\"javascript"), "{path}");
+    }
+    assert!(site.keys().any(|path| path.starts_with(&format!("s/{}", slug("../../../etc/passwd")))));
+}
+
+#[test]
+fn the_first_page_answers_with_the_newest_round_on_the_boards_own_machines() {
+    let page = board(&files()).page("index.html");
+    assert!(page.contains("<h1>Which server is fast?</h1>"), "{page}");
+    assert!(page.contains("Round 2026-11-28"), "{page}");
+    let table = page.split("<section>").nth(1).unwrap();
+    assert!(table.contains("hello at 64 connections") && table.contains(OWN), "{table}");
+    assert!(!table.contains("intel-xeon"), "a stranger's machine is in no default table: {table}");
+    assert!(page.contains("intel-xeon"), "it has a table of its own");
+    assert!(page.contains("throughput/s of Quick"), "a change that is shown: {page}");
+    assert!(!page.contains("throughput/s of Slow"), "one that is not: {page}");
+}
+
+#[test]
+fn rows_that_cannot_be_compared_have_no_number() {
+    let mut files = files();
+    files[2].1 = SECOND.replace("server other", "server liar").replace("0.1.0", "");
+    files.push(("runs/x.dyno", "began 1795884212480\ndyno liar\nserver liar 9 99000 Liar\n".into()));
+    files.push(("runs/y.dyno", "began 1795884212490\nquick\nserver hasty 9 99000 Hasty\n".into()));
+    let page = board(&files).page(&format!("w/hello/{OWN}/index.html"));
+    let row = |name: &str| {
+        let rows = page.split("<tr").filter(|row| row.contains(&format!("/{name}/index.html\"")));
+        rows.map(str::to_string).next().unwrap_or_else(|| panic!("{name}: {page}"))
+    };
+    assert!(row("quick").contains(">1</td>"), "{}", row("quick"));
+    // Rates of 5,010 and 5,000 with rounds that differ as much are one group.
+    assert!(row("slow").contains(">2–3</td>") && row("liar").contains(">2–3</td>"), "{page}");
+    assert!(row("hasty").contains("a quick run"), "{}", row("hasty"));
+}
+
+#[test]
+fn a_line_of_versions_ends_where_the_machine_or_dyno_changed() {
+    let mut files = files();
+    files.push(("runs/z.dyno", "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into()));
+    let page = board(&files).page("s/quick/index.html");
+    let chart = page.split("<figure>").nth(1).unwrap().split("</figure>").next().unwrap();
+    assert!(chart.contains("1.0") && chart.contains(">dyno<"), "{chart}");
+    assert!(page.contains("quick --port 8080"), "how it was started: {page}");
+    assert!(page.contains("href=\"https://example.org/quick\""), "{page}");
+}
+
+#[test]
+fn a_superseded_run_keeps_its_page_and_leaves_the_tables() {
+    let mut files = files();
+    let superseded =
+        format!("run = \"{}\"\nby = \"{}\"\nreason = \"a wrong disk\"", id(FIRST), id(SECOND));
+    files.push(("superseded/a.toml", superseded));
+    let memory = board(&files);
+    let page = memory.page(&format!("r/{}/index.html", &id(FIRST)[..32]));
+    assert!(page.contains("This run is superseded:</b> a wrong disk"), "{page}");
+    assert!(!memory.page("s/slow/index.html").contains(&id(FIRST)[..8]), "in no table");
+    assert!(memory.page("round/0/index.html").contains(&id(FIRST)[..8]), "but in its round's");
+    assert!(memory.page("method/index.html").contains("a wrong disk"));
+}
+
+#[test]
+fn a_runs_page_is_the_reports_below_what_is_said_of_its_file() {
+    let memory = board(&files());
+    let path = format!("r/{}", &id(SECOND)[..32]);
+    let page = memory.page(&format!("{path}/index.html"));
+    let run = (crate::fixture::READER.parse)(SECOND.as_bytes()).unwrap();
+    let alone = report::render::HTML;
+    let _ = alone;
+    let whole = report::render::Shown::page(&run.findings());
+    let main = |page: &str| page[page.find("<main>").unwrap()..page.find("</main>").unwrap()].to_string();
+    assert_eq!(main(&page), main(&whole));
+    assert!(page.contains(&format!("dyno runs repeat {}.dyno", &id(SECOND)[..32])), "{page}");
+    assert!(page.contains("its signature"), "{page}");
+    assert_eq!(memory.page(&format!("{path}/{}.dyno.sig", &id(SECOND)[..32])), "a signature");
+    assert_eq!(memory.page(&format!("{path}/{}.dyno", &id(SECOND)[..32])), SECOND);
+}
+
+#[test]
+fn a_round_keeps_its_sentences() {
+    let memory = board(&files());
+    let page = memory.page("round/0/index.html");
+    assert!(page.contains("Quick led.") && page.contains("Yes."), "{page}");
+    assert_eq!(memory.built().unfrozen.len(), 1, "the other one has none yet");
+}
+
+#[test]
+fn a_badge_says_value_interval_class_month_and_verdict() {
+    let badge = board(&files()).page("b/quick/hello.svg");
+    for part in ["throughput/s 9,", "[9,", OWN, "2026-11", "valid"] {
+        assert!(badge.contains(part), "{part}: {badge}");
+    }
+}
+
+#[test]
+fn the_feed_has_rounds_and_shown_changes_only() {
+    let feed = board(&files()).page("feed.xml");
+    assert_eq!(feed.matches("<entry>").count(), 3, "{feed}");
+    assert!(feed.contains("href=\"https://example.org/board/round/1/index.html\""), "{feed}");
+}
+
+#[test]
+fn data_has_every_row_and_its_schema_every_field() {
+    let memory = board(&files());
+    let lines = memory.page("data/rows.jsonl");
+    let schema: serde_json::Value = serde_json::from_str(&memory.page("data/schema.json")).unwrap();
+    let known: BTreeSet<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(lines.lines().count(), 7);
+    for line in lines.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let fields: BTreeSet<&String> = line.as_object().unwrap().keys().collect();
+        assert_eq!(fields, known);
+    }
+    let index = memory.page("data/index.js");
+    let index = index.strip_prefix("window.dynoIndex=").unwrap().trim_end().trim_end_matches(';');
+    let index: serde_json::Value = serde_json::from_str(index).unwrap();
+    assert_eq!(index["rows"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn a_folder_that_is_none_is_refused_with_the_way_out() {
+    let says = |files: &[(&str, &str)]| {
+        crate::site::build(&Memory::of(files), crate::fixture::READER).unwrap_err()
+    };
+    assert!(says(&[]).contains("it has no board.toml"));
+    let wrong = says(&[("board.toml", "title = \"x\"\nquestions = 1\n")]);
+    assert!(wrong.starts_with("board.toml: line 2: unknown field `questions`"), "{wrong}");
+}
