@@ -75,7 +75,7 @@ fn what_cannot_be_read_is_listed_and_the_rest_is_built() {
 
 /// The addresses in a page, without those within it.
 fn addresses(page: &str) -> impl Iterator<Item = &str> {
-    let all = page.split(" href=\"").chain(page.split(" src=\"")).skip(1);
+    let all = page.split(" href=\"").skip(1).chain(page.split(" src=\"").skip(1));
     let all = all.filter_map(|rest| rest.split('"').next());
     all.map(|address| address.split('#').next().unwrap_or_default())
         .filter(|address| !address.is_empty() && !address.starts_with("https://example.org/"))
@@ -198,8 +198,6 @@ fn a_runs_page_is_the_reports_below_what_is_said_of_its_file() {
     let path = format!("r/{}", &id(SECOND)[..32]);
     let page = memory.page(&format!("{path}/index.html"));
     let run = (crate::fixture::READER.parse)(SECOND.as_bytes()).unwrap();
-    let alone = report::render::HTML;
-    let _ = alone;
     let whole = report::render::Shown::page(&run.findings());
     let main = |page: &str| page[page.find("<main>").unwrap()..page.find("</main>").unwrap()].to_string();
     assert_eq!(main(&page), main(&whole));
@@ -258,4 +256,20 @@ fn a_folder_that_is_none_is_refused_with_the_way_out() {
     assert!(says(&[]).contains("it has no board.toml"));
     let wrong = says(&[("board.toml", "title = \"x\"\nquestions = 1\n")]);
     assert!(wrong.starts_with("board.toml: line 2: unknown field `questions`"), "{wrong}");
+}
+
+#[test]
+#[ignore]
+fn dump() {
+    let mut files = files();
+    files.push(("runs/z.dyno", "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into()));
+    let superseded =
+        format!("run = \"{}\"\nby = \"{}\"\nreason = \"a wrong disk\"", id(STRANGER), id(SECOND));
+    files.push(("superseded/a.toml", superseded));
+    let memory = board(&files);
+    for (path, bytes) in memory.site.lock().unwrap().iter() {
+        let path = std::path::Path::new("/tmp/board-site").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
 }

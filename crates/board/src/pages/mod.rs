@@ -88,7 +88,7 @@ pub(crate) fn links(all: impl IntoIterator<Item = (String, String, String)>) -> 
         markup!("<li><a href=\"{}\">{}</a>{}</li>\n", address, text, note)
     };
     let all: Markup = all.into_iter().map(item).collect();
-    Block::picture(markup!("<ul class=\"ways\">\n{}</ul>\n", all))
+    Block::picture(markup!("<ul class=\"links\">\n{}</ul>\n", all))
 }
 
 /// Links that people wrote: those that are none are shown as text.
@@ -100,7 +100,7 @@ pub(crate) fn written_links(all: &[String]) -> Block {
         None => markup!("<li>{} <span class=\"dim\">no https: link</span></li>\n", address),
     };
     let all: Markup = all.iter().take(20).map(item).collect();
-    Block::picture(markup!("<ul class=\"ways\">\n{}</ul>\n", all))
+    Block::picture(markup!("<ul class=\"links\">\n{}</ul>\n", all))
 }
 
 /// A line for a shell.
