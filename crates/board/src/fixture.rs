@@ -113,7 +113,7 @@ fn parse(bytes: &[u8]) -> Result<PublicRun, String> {
             };
             record.plan.push(key.clone());
             // The rounds of no two servers go up and down together.
-            let turned = u64::from(round) * (1 + server[0].len() as u64 % 4) % 5;
+            let turned = u64::from(round) * (1 + u64::from(server[0].as_bytes()[0] % 4)) % 5;
             trials.push(trial(key, rate + turned * rate / 400, began));
         }
     }
