@@ -197,5 +197,10 @@ fn verify(run: &PublicRun) -> Verified {
             recomputed: "2".into(),
         }],
     };
-    Verified { level: Level::Consistent, differences, unrecomputed: Vec::new() }
+    Verified {
+        level: Level::Consistent,
+        differences,
+        unrecomputed: Vec::new(),
+        claimed_by: run.record.dyno.clone(),
+    }
 }

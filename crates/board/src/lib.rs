@@ -20,5 +20,5 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
-pub use place::{Disk, Place};
+pub use place::{Disk, PARTS, Place, is_site};
 pub use site::{Built, Refused, site};

@@ -20,6 +20,19 @@ pub struct Disk {
     pub site: PathBuf,
 }
 
+/// The files and folders of which a site consists.
+pub const PARTS: [&str; 11] =
+    ["index.html", "feed.xml", "b", "c", "data", "m", "method", "r", "round", "s", "w"];
+
+/// Whether a folder is a site that was built before.
+#[must_use]
+pub fn is_site(folder: &Path) -> bool {
+    let mut start = [0; 16];
+    let index = fs::File::open(folder.join("data/index.js"));
+    let read = index.and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"window.dynoIndex"
+}
+
 /// A folder with more files is no board.
 const FILES_MOST: usize = 200_000;
 

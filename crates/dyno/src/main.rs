@@ -127,6 +127,7 @@ fn main() -> ExitCode {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Gate(flags) => commands::gate::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::Publish(flags) => commands::publish::run(&flags),
         Command::Trend(flags) => commands::trend::run(&flags),
         Command::View(flags) => commands::view::run(&flags),
         Command::Check(flags) => commands::check::run(&flags),

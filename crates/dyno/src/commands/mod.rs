@@ -12,6 +12,7 @@ mod help;
 pub(crate) mod hold;
 pub(crate) mod load;
 pub(crate) mod man;
+pub(crate) mod publish;
 pub(crate) mod race;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeFlags>),
     Servers(servers::ServersFlags),
     Runs(runs::RunsFlags),
+    Publish(publish::PublishFlags),
     Agents(agents::AgentsFlags),
     #[command(hide = true)]
     Completions(completions::CompletionsFlags),

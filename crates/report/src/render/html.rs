@@ -370,6 +370,7 @@ const DESK: u8 = 5;
 fn cell(row: &Row, placed: &Placed<'_>, cell: &Cell, load: Option<&str>) -> Markup {
     let sign = match cell.sign {
         Sign::None => Markup::default(),
+        Sign::Slot if row.slot.is_none() => Markup::default(),
         Sign::Slot => key_of(row.slot.filter(|_| !row.is_reference)),
         Sign::Verdict(verdict) => verdict_sign(verdict),
     };
