@@ -6,6 +6,7 @@ mod changes;
 mod data;
 mod feed;
 mod folder;
+pub mod init;
 mod pages;
 mod place;
 mod ranking;
