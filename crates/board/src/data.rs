@@ -65,7 +65,11 @@ const FIELDS: [(&str, &str, &str); 26] = [
     ("point", "number", "the load"),
     ("point_unit", "string", "what the load counts"),
     ("figure", "string", "the figure by which rows of this load are compared"),
-    ("figures", "object", "each figure by its name in docs/figures.md: mean, and both ends of its 95 % interval"),
+    (
+        "figures",
+        "object",
+        "each figure by its name in docs/figures.md: mean, and both ends of its 95 % interval",
+    ),
     ("trials", "integer", "rounds that were measured"),
     ("trials_planned", "integer", "rounds that were planned"),
     ("verdict", "string", "valid, suspect or invalid"),
@@ -82,9 +86,9 @@ pub(crate) fn lines(known: &Known) -> Result<[File; 2], String> {
             text.push(b'\n');
         }
     }
-    let properties = FIELDS.iter().map(|(name, kind, says)| {
-        (name.to_string(), json!({ "type": kind, "description": says }))
-    });
+    let properties = FIELDS
+        .iter()
+        .map(|(name, kind, says)| (name.to_string(), json!({ "type": kind, "description": says })));
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "a row of a board: a line of rows.jsonl",

@@ -38,7 +38,11 @@ pub(crate) fn feed(known: &Known, changes: &[Change<'_>]) -> File {
         let sentences: Vec<String> = changes.iter().map(|change| sentence(change)).collect();
         Entry {
             date: run.date(),
-            title: format!("{} shown in {}", units::counted(changes.len() as u64, "change", "changes"), run.experiment),
+            title: format!(
+                "{} shown in {}",
+                units::counted(changes.len() as u64, "change", "changes"),
+                run.experiment
+            ),
             address: runs::address(run),
             says: sentences.join(" "),
         }

@@ -67,8 +67,10 @@ pub(crate) fn id(words: &str) -> String {
 /// `server NAME VERSION RATE TITLE`.
 fn parse(bytes: &[u8]) -> Result<PublicRun, String> {
     let words = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-    let value = |key: &str| words.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-    let began = value("began").and_then(|text| text.parse().ok()).ok_or("it does not say when it began")?;
+    let value =
+        |key: &str| words.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+    let began =
+        value("began").and_then(|text| text.parse().ok()).ok_or("it does not say when it began")?;
     let workload = value("workload").unwrap_or("hello");
     let servers: Vec<Vec<&str>> = words
         .lines()
@@ -191,11 +193,9 @@ fn trial(key: TrialKey, rate: u64, began: i64) -> TrialRecord {
 fn verify(run: &PublicRun) -> Verified {
     let differences = match run.record.dyno.contains("liar") {
         false => Vec::new(),
-        true => vec![Difference {
-            at: "tables[0]".into(),
-            claimed: "1".into(),
-            recomputed: "2".into(),
-        }],
+        true => {
+            vec![Difference { at: "tables[0]".into(), claimed: "1".into(), recomputed: "2".into() }]
+        }
     };
     Verified {
         level: Level::Consistent,

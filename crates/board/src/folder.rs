@@ -38,8 +38,10 @@ impl Known {
         let mut paths = place.paths()?;
         paths.sort();
         let written = Written::read(place, &paths)?;
-        let files: Vec<&String> =
-            paths.iter().filter(|path| path.starts_with("runs/") && path.ends_with(".dyno")).collect();
+        let files: Vec<&String> = paths
+            .iter()
+            .filter(|path| path.starts_with("runs/") && path.ends_with(".dyno"))
+            .collect();
         let found = for_each(&files, |path| summary(place, reader, path, &paths));
         let mut refused: Vec<Refused> = written.refused.iter().map(Refused::from).collect();
         let mut runs: BTreeMap<String, RunSummary> = BTreeMap::new();

@@ -99,8 +99,7 @@ pub(crate) fn ranked<'k>(rows: &[Shown<'k>]) -> Vec<Ranked<'k>> {
     };
     let (numbered, rest): (Vec<_>, Vec<_>) =
         rows.iter().copied().partition(|shown| why(shown).is_empty());
-    let sides: Vec<_> =
-        numbered.iter().map(|shown| shown.row.rounds_of(shown.place)).collect();
+    let sides: Vec<_> = numbered.iter().map(|shown| shown.row.rounds_of(shown.place)).collect();
     let mut all = Vec::new();
     for group in groups_of_runs(figure, &sides) {
         let rank = Some((all.len() + 1, all.len() + group.len()));

@@ -56,7 +56,8 @@ pub(crate) fn table(key: &str, root: &str, rows: &[Ranked<'_>], with: With) -> T
 fn columns(leading: Figure, others: &[(Figure, u8)], with: With) -> Vec<Column> {
     let mut all = Vec::new();
     if with.ranks {
-        let meaning = "first to last place: within a group no row is shown to differ from the first one";
+        let meaning =
+            "first to last place: within a group no row is shown to differ from the first one";
         all.push(Column::new("rank", "rank", 0).left().meaning(meaning));
     }
     all.push(Column::new("subject", "server", 0).left());
@@ -97,7 +98,8 @@ fn cells(
         None => Cell::none(),
         Some(estimate) => cell_of(figure, estimate),
     };
-    let toned = |cell: Cell, tone: Tone| if is_pale { cell.toned(Tone::Dim) } else { cell.toned(tone) };
+    let toned =
+        |cell: Cell, tone: Tone| if is_pale { cell.toned(Tone::Dim) } else { cell.toned(tone) };
     let text = |text: &str| toned(Cell::text(text), Tone::Plain);
     let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
     let main = if row.verdict == Verdict::Valid { Tone::Strong } else { Tone::Doubtful };
@@ -120,7 +122,8 @@ fn cells(
         text(&run.date()).valued(Some(run.began_unix_ms as f64)),
         text(&run.dyno),
         text(&run.class.label).linked(format!("{root}m/index.html#{}", run.class.label)),
-        text(&run.short[..run.short.len().min(8)]).linked(format!("{root}r/{}/index.html", run.short)),
+        text(&run.short[..run.short.len().min(8)])
+            .linked(format!("{root}r/{}/index.html", run.short)),
     ]);
     if with.ranks {
         all.push(text(&ranked.why));

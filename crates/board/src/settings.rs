@@ -105,12 +105,16 @@ impl Written {
     pub(crate) fn read(place: &dyn Place, paths: &[String]) -> Result<Written, String> {
         let settings = match paths.iter().any(|path| path == BOARD) {
             true => toml_of(place, BOARD).map_err(|says| format!("{BOARD}: {says}"))?,
-            false => return Err(format!("it has no {BOARD}; `dyno publish --init` makes a folder")),
+            false => {
+                return Err(format!("it has no {BOARD}; `dyno publish --init` makes a folder"));
+            }
         };
         let mut written = Written { settings, ..Written::default() };
         let base = written.settings.base_url.trim_end_matches('/').to_string();
         if !base.is_empty() && https(&base).is_none() {
-            return Err(format!("{BOARD}: `base_url` is `{base}`, and does not begin with https://"));
+            return Err(format!(
+                "{BOARD}: `base_url` is `{base}`, and does not begin with https://"
+            ));
         }
         written.settings.base_url = base;
         for path in paths {
@@ -174,7 +178,9 @@ fn toml_of<T: DeserializeOwned>(place: &dyn Place, path: &str) -> Result<T, Stri
 fn round(place: &dyn Place, path: &str) -> Result<Round, String> {
     let round: Round = toml_of(place, path)?;
     let is_date = |date: &str| {
-        let form = |(n, byte): (usize, u8)| if n == 4 || n == 7 { byte == b'-' } else { byte.is_ascii_digit() };
+        let form = |(n, byte): (usize, u8)| {
+            if n == 4 || n == 7 { byte == b'-' } else { byte.is_ascii_digit() }
+        };
         date.len() == 10 && date.bytes().enumerate().all(form)
     };
     match is_date(&round.date) {

@@ -144,4 +144,3 @@ fn badges(known: &Known, rows: &[Shown<'_>]) -> Vec<File> {
     };
     of_workloads.into_iter().filter_map(badge).collect()
 }
-

@@ -10,8 +10,9 @@ const DIGITS: usize = 24;
 /// The name itself if it is made of small letters, digits, dots, hyphens and underscores; else what is left of it, and
 /// behind it a hash of all of it. A name that looks like a changed one is changed, too.
 pub(crate) fn slug(name: &str) -> String {
-    let is_kept =
-        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "._-".contains(letter);
+    let is_kept = |letter: char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || "._-".contains(letter)
+    };
     let looks_changed = || {
         let tail = name.rsplit('-').next().unwrap_or_default();
         tail.len() == DIGITS && tail.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -62,7 +63,9 @@ mod tests {
     #[test]
     fn only_https_is_a_link() {
         assert_eq!(https("https://example.org/a?b=c"), Some("https://example.org/a?b=c"));
-        for hostile in ["http://a", "javascript:alert(1)", "https://", "https://a\"b", "HTTPS://a b"] {
+        for hostile in
+            ["http://a", "javascript:alert(1)", "https://", "https://a\"b", "HTTPS://a b"]
+        {
             assert_eq!(https(hostile), None, "{hostile}");
         }
     }

@@ -35,8 +35,14 @@ fn files() -> Vec<(&'static str, String)> {
         ("runs/2026/11/c.dyno", STRANGER.into()),
         ("runs/2026/11/evil.dyno", EVIL.into()),
         ("runs/2026/11/bad.dyno", "no run".into()),
-        ("servers/quick.toml", "links = [\"https://example.org/quick\", \"javascript:alert(1)\"]".into()),
-        ("rounds/0.toml", round("2025-10-20", FIRST, "sentences = [\"Quick led.\", \"By far.\", \"Yes.\"]")),
+        (
+            "servers/quick.toml",
+            "links = [\"https://example.org/quick\", \"javascript:alert(1)\"]".into(),
+        ),
+        (
+            "rounds/0.toml",
+            round("2025-10-20", FIRST, "sentences = [\"Quick led.\", \"By far.\", \"Yes.\"]"),
+        ),
         ("rounds/1.toml", round("2026-11-28", SECOND, "")),
         ("CHANGES.md", "# 2026-11\n\nThe warm-up is longer.\n".into()),
     ]
@@ -109,7 +115,8 @@ fn every_link_leads_to_a_file_of_the_site() {
         }
     }
     let is_page = |path: &&String| path.ends_with(".html") && *path != "index.html";
-    let unseen: Vec<&String> = site.keys().filter(is_page).filter(|it| !seen.contains(*it)).collect();
+    let unseen: Vec<&String> =
+        site.keys().filter(is_page).filter(|it| !seen.contains(*it)).collect();
     assert!(unseen.is_empty(), "no page leads to {unseen:?}");
 }
 
@@ -134,7 +141,9 @@ fn nothing_in_a_file_becomes_markup_or_a_path() {
         }
         assert!(!text.contains("href=\"javascript"), "{path}");
     }
-    assert!(site.keys().any(|path| path.starts_with(&format!("s/{}", slug("../../../etc/passwd")))));
+    assert!(
+        site.keys().any(|path| path.starts_with(&format!("s/{}", slug("../../../etc/passwd"))))
+    );
 }
 
 #[test]
@@ -154,7 +163,8 @@ fn the_first_page_answers_with_the_newest_round_on_the_boards_own_machines() {
 fn rows_that_cannot_be_compared_have_no_number() {
     let mut files = files();
     files[2].1 = SECOND.replace("server other", "server liar").replace("0.1.0", "");
-    files.push(("runs/x.dyno", "began 1795884212480\ndyno liar\nserver liar 9 99000 Liar\n".into()));
+    files
+        .push(("runs/x.dyno", "began 1795884212480\ndyno liar\nserver liar 9 99000 Liar\n".into()));
     files.push(("runs/y.dyno", "began 1795884212490\nquick\nserver hasty 9 99000 Hasty\n".into()));
     let page = board(&files).page(&format!("w/hello/{OWN}/index.html"));
     let row = |name: &str| {
@@ -170,7 +180,10 @@ fn rows_that_cannot_be_compared_have_no_number() {
 #[test]
 fn a_line_of_versions_ends_where_the_machine_or_dyno_changed() {
     let mut files = files();
-    files.push(("runs/z.dyno", "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into()));
+    files.push((
+        "runs/z.dyno",
+        "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into(),
+    ));
     let page = board(&files).page("s/quick/index.html");
     let chart = page.split("<figure>").nth(1).unwrap().split("</figure>").next().unwrap();
     assert!(chart.contains("1.0") && chart.contains(">dyno<"), "{chart}");
@@ -199,7 +212,8 @@ fn a_runs_page_is_the_reports_below_what_is_said_of_its_file() {
     let page = memory.page(&format!("{path}/index.html"));
     let run = (crate::fixture::READER.parse)(SECOND.as_bytes()).unwrap();
     let whole = report::render::Shown::page(&run.findings());
-    let main = |page: &str| page[page.find("<main>").unwrap()..page.find("</main>").unwrap()].to_string();
+    let main =
+        |page: &str| page[page.find("<main>").unwrap()..page.find("</main>").unwrap()].to_string();
     assert_eq!(main(&page), main(&whole));
     assert!(page.contains(&format!("dyno runs repeat {}.dyno", &id(SECOND)[..32])), "{page}");
     assert!(page.contains("its signature"), "{page}");
@@ -262,7 +276,10 @@ fn a_folder_that_is_none_is_refused_with_the_way_out() {
 #[ignore]
 fn dump() {
     let mut files = files();
-    files.push(("runs/z.dyno", "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into()));
+    files.push((
+        "runs/z.dyno",
+        "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into(),
+    ));
     let superseded =
         format!("run = \"{}\"\nby = \"{}\"\nreason = \"a wrong disk\"", id(STRANGER), id(SECOND));
     files.push(("superseded/a.toml", superseded));

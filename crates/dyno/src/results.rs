@@ -39,11 +39,13 @@ impl Kind for OfTrials {
 }
 
 impl Kind for OfCases {
-    const LACKS: &'static [&'static str] = &["csv", "svg"];
+    const LACKS: &'static [&'static str] =
+        &["csv", "svg", "bmf", "customBiggerIsBetter", "customSmallerIsBetter"];
 }
 
 impl Kind for OfFigures {
-    const LACKS: &'static [&'static str] = &["csv", "svg", "junit"];
+    const LACKS: &'static [&'static str] =
+        &["csv", "svg", "junit", "bmf", "customBiggerIsBetter", "customSmallerIsBetter"];
 }
 
 fn formats<K: Kind>() -> impl Iterator<Item = &'static Format> {

@@ -105,10 +105,8 @@ mod tests {
     use super::*;
 
     fn label(facts: &[(&str, &str)]) -> String {
-        let fact = |(name, value): &(&str, &str)| Fact {
-            name: (*name).into(),
-            value: (*value).into(),
-        };
+        let fact =
+            |(name, value): &(&str, &str)| Fact { name: (*name).into(), value: (*value).into() };
         let facts = facts.iter().map(fact).collect();
         MachineClass::of(&RunRecord { facts, ..RunRecord::default() }).label
     }

@@ -40,8 +40,7 @@ pub fn versions(title: &str, figure: Figure, spots: &[VersionSpot]) -> Markup {
         ),
         ..Spot::default()
     });
-    let series =
-        Series { form: Form::Marked, points: points.collect(), ..Series::default() };
+    let series = Series { form: Form::Marked, points: points.collect(), ..Series::default() };
     let heading = format!("{}, 95 % interval", figure.heading());
     let panel = Panel::new(heading, "upright: not alike", figure.unit(), 180.0, vec![series]);
     let breaks = spots.iter().enumerate().filter(|(_, spot)| !spot.broken_by.is_empty());

@@ -133,9 +133,7 @@ fn grouped(places: usize, pairs: &[([usize; 2], Comparison)]) -> Vec<Vec<usize>>
 
 /// The second side of each pair against its first, decided together.
 #[must_use]
-pub fn compared_runs(
-    pairs: &[(Figure, RoundsOfRun, RoundsOfRun)],
-) -> Vec<Result<Comparison, Why>> {
+pub fn compared_runs(pairs: &[(Figure, RoundsOfRun, RoundsOfRun)]) -> Vec<Result<Comparison, Why>> {
     let mut all: Vec<Result<Comparison, Why>> =
         pairs.iter().map(|(figure, one, other)| ratio_of_runs(*figure, one, other)).collect();
     let made: Vec<&mut Comparison> = all.iter_mut().filter_map(|made| made.as_mut().ok()).collect();

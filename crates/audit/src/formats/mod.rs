@@ -10,6 +10,7 @@ mod own;
 mod techempower;
 mod web_frameworks;
 mod wrk;
+mod zrk;
 
 use serde_json::Value;
 
@@ -29,11 +30,12 @@ pub enum Format {
     TechEmpower,
     HttpArena,
     WebFrameworks,
+    Zrk,
     DynoLoad,
 }
 
 impl Format {
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Wrk,
         Format::Oha,
         Format::OhaJson,
@@ -45,6 +47,7 @@ impl Format {
         Format::TechEmpower,
         Format::HttpArena,
         Format::WebFrameworks,
+        Format::Zrk,
         Format::DynoLoad,
     ];
 
@@ -63,6 +66,7 @@ impl Format {
             Format::TechEmpower => "techempower",
             Format::HttpArena => "httparena",
             Format::WebFrameworks => "web_frameworks",
+            Format::Zrk => "zrk",
             Format::DynoLoad => "dyno_load",
         }
     }
@@ -82,6 +86,7 @@ impl Format {
             Format::TechEmpower => "TechEmpower's results.json",
             Format::HttpArena => "HttpArena's data",
             Format::WebFrameworks => "the-benchmarker's data.json",
+            Format::Zrk => "the JSON of zrk",
             Format::DynoLoad => "what `dyno load --json` writes",
         }
     }
@@ -116,11 +121,12 @@ pub(crate) fn of_json(name: &str, value: &Value) -> Result<(Format, Vec<Row>), U
             None => Err(Unreadable::OwnDocument(schema.into())),
         };
     }
-    let formats: [(Format, OfJson); 5] = [
+    let formats: [(Format, OfJson); 6] = [
         (Format::TechEmpower, techempower::rows),
         (Format::WebFrameworks, web_frameworks::rows),
         (Format::OhaJson, oha::rows_of_json),
         (Format::K6Json, k6::rows_of_json),
+        (Format::Zrk, zrk::rows),
         (Format::HttpArena, arena::rows),
     ];
     let mut read =

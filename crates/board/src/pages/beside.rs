@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use analysis::{Comparison, compared_runs};
 use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
 use report::markup::Markup;
-use report::run::{cell_of, ratio_text};
 use report::of_site;
+use report::run::{cell_of, ratio_text};
 
 use super::servers::names;
 use super::{File, links, of_page, page, root};
@@ -53,7 +53,11 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
         let rows = both.iter().zip(&made).filter(|((other, _), _)| *other == is_other);
         let rows: Vec<Row> =
             rows.map(|((_, sides), made)| row(&root, *sides, made.as_ref().ok())).collect();
-        let table = Table::of(if is_other { "others" } else { "own" }, columns([a, b]), rows.iter().cloned());
+        let table = Table::of(
+            if is_other { "others" } else { "own" },
+            columns([a, b]),
+            rows.iter().cloned(),
+        );
         (!rows.is_empty()).then_some(Block::Table(table))
     };
     let document = Document {
@@ -149,7 +153,9 @@ pub(crate) fn any(known: &Known) -> File {
         sections: vec![
             Section::new("pairs", "Common questions", Depth::Brief).with([links(presets)]),
             Section::new("any", "Any two servers", Depth::Brief).with([Block::picture(
-                Markup::fixed("<div id=\"beside\"><p class=\"dim\">A script shows them here.</p></div>\n"),
+                Markup::fixed(
+                    "<div id=\"beside\"><p class=\"dim\">A script shows them here.</p></div>\n",
+                ),
             )]),
             Section::new("servers", "Every server", Depth::Brief).with([links(servers)]),
         ],

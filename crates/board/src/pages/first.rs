@@ -20,10 +20,8 @@ pub(crate) fn first(known: &Known, changes: &[Change<'_>]) -> File {
     let settings = &known.written.settings;
     let rounds = known.written.newest_rounds();
     let newest = rounds.first();
-    let mut conditions: Vec<String> = newest
-        .map(|(_, round)| format!("{}, {}", round.title, round.date))
-        .into_iter()
-        .collect();
+    let mut conditions: Vec<String> =
+        newest.map(|(_, round)| format!("{}, {}", round.title, round.date)).into_iter().collect();
     if !settings.about.is_empty() {
         conditions.push(settings.about.clone());
     }

@@ -47,8 +47,8 @@ pub(crate) fn of_page(known: &Known, path: &str) -> OfSite {
         markup!("<a href=\"{}{}\"{}>{}</a>\n", root, to, Markup::fixed(here), name)
     };
     let canonical = Some(&settings.base_url).filter(|base| !base.is_empty());
-    let canonical = canonical
-        .map(|base| markup!("<link rel=\"canonical\" href=\"{}/{}\">\n", base, path));
+    let canonical =
+        canonical.map(|base| markup!("<link rel=\"canonical\" href=\"{}/{}\">\n", base, path));
     let feed = markup!(
         "<link rel=\"alternate\" type=\"application/atom+xml\" title=\"{}\" href=\"{}feed.xml\">\n",
         settings.title,

@@ -57,7 +57,9 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
     sections.push(Section::new("runs", "Its runs", Depth::Brief).with([links(runs)]));
     let frozen = match round.sentences.is_empty() {
         true => "Not frozen yet: the round's file has no `sentences`.",
-        false => "The figures are those that its files published. Where a later dyno computes another one, it stands beside.",
+        false => {
+            "The figures are those that its files published. Where a later dyno computes another one, it stands beside."
+        }
     };
     let document = Document {
         label: format!("round {name} · {}", round.date),
@@ -73,8 +75,8 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
 /// The rows of its runs, superseded ones among them, in the order of the runs.
 fn rows<'k>(known: &'k Known, round: &Round) -> Vec<Shown<'k>> {
     let runs = known.runs.iter().enumerate().filter(|(_, run)| of_round(round, &run.id));
-    let rows = runs
-        .flat_map(|(place, run)| run.rows.iter().map(move |row| Shown { place, run, row }));
+    let rows =
+        runs.flat_map(|(place, run)| run.rows.iter().map(move |row| Shown { place, run, row }));
     rows.take(ROWS_MOST).collect()
 }
 

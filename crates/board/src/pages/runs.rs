@@ -31,9 +31,9 @@ fn of_file(known: &Known, run: &RunSummary, root: &str) -> Markup {
     let superseded = known.superseded(run);
     let class = if superseded.is_some() { "file superseded" } else { "file" };
     let name = file_name(run);
-    let signature = run.has_signature.then(|| {
-        markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name)
-    });
+    let signature = run
+        .has_signature
+        .then(|| markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name));
     let repeated = known.repetitions(run).map(|other| repetition(root, other));
     let repeated: Markup = repeated.collect();
     let of = run.repeats.as_ref().map(|id| match known.run(id) {
@@ -132,9 +132,8 @@ pub(crate) fn list(known: &Known) -> File {
         vec![Column::new("subject", "file", 0).left(), Column::new("why", "why", 0).left()];
     if !known.refused.is_empty() {
         let table = Block::Table(Table::of("refused", columns, refused));
-        sections.push(
-            Section::new("refused", "Files that were refused", Depth::Brief).with([table]),
-        );
+        sections
+            .push(Section::new("refused", "Files that were refused", Depth::Brief).with([table]));
     }
     let document = Document {
         label: "every run, newest first".into(),

@@ -54,9 +54,8 @@ pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
 
 /// The newest run that it took part in, and how.
 fn newest<'k>(known: &'k Known, name: &str) -> Option<(&'k RunSummary, &'k ServerSummary)> {
-    let of_run = |run: &'k RunSummary| {
-        Some((run, run.servers.iter().find(|server| server.name == name)?))
-    };
+    let of_run =
+        |run: &'k RunSummary| Some((run, run.servers.iter().find(|server| server.name == name)?));
     let standing = known.runs.iter().rev().filter(|run| known.superseded(run).is_none());
     standing.chain(known.runs.iter().rev()).find_map(of_run)
 }
@@ -112,10 +111,8 @@ fn chart(terms: &Terms, rows: &[Shown<'_>]) -> Option<Block> {
 }
 
 fn differs(before: &RunSummary, run: &RunSummary) -> String {
-    let differing = [
-        (before.class.label != run.class.label, "machine"),
-        (before.dyno != run.dyno, "dyno"),
-    ];
+    let differing =
+        [(before.class.label != run.class.label, "machine"), (before.dyno != run.dyno, "dyno")];
     let names: Vec<&str> =
         differing.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect();
     names.join(", ")
@@ -125,7 +122,8 @@ fn differs(before: &RunSummary, run: &RunSummary) -> String {
 fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
     let section = Section::new("started", "How it was started", Depth::Brief);
     let run_page = format!("{root}r/{}/index.html", run.short);
-    let mut blocks = vec![links([(run_page, format!("the run of {}", run.date()), run.experiment.clone())])];
+    let mut blocks =
+        vec![links([(run_page, format!("the run of {}", run.date()), run.experiment.clone())])];
     if !server.command.is_empty() {
         blocks.push(command(&server.command));
     }
@@ -178,7 +176,8 @@ pub(crate) fn list(known: &Known) -> File {
     let rows = names(known).into_iter().filter_map(|name| {
         let (run, server) = newest(known, name)?;
         let cells = vec![
-            Cell { sign: Sign::Slot, ..Cell::text(&server.title) }.linked(format!("{root}{}", address(name))),
+            Cell { sign: Sign::Slot, ..Cell::text(&server.title) }
+                .linked(format!("{root}{}", address(name))),
             Cell::text(name),
             Cell::text(&server.language),
             Cell::text(&server.version),

@@ -313,6 +313,7 @@ fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> Stri
     let tool = match tool {
         LikeTool::Wrk => Tool::Wrk { has_latency },
         LikeTool::Hey => Tool::Hey,
+        LikeTool::Zrk => Tool::Zrk,
     };
     like::text(load, tool)
 }

@@ -44,8 +44,8 @@ pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
     let PublishFlags { folder, output } = flags;
     make_room(output)?;
     let disk = Disk { folder: folder.clone(), site: output.clone() };
-    let built = board::site(&disk)
-        .map_err(|says| Refusal::new(format!("{}: {says}", folder.display())))?;
+    let built =
+        board::site(&disk).map_err(|says| Refusal::new(format!("{}: {says}", folder.display())))?;
     tell(&built);
     let Built { runs, rows, files, bytes: size, .. } = built;
     let says = format!(
@@ -74,7 +74,8 @@ fn make_room(output: &Path) -> Result<(), Refusal> {
         )));
     }
     for part in PARTS.map(|part| output.join(part)) {
-        let removed = if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
+        let removed =
+            if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
         match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(says(error)),
             Err(_) | Ok(()) => {}
@@ -90,7 +91,10 @@ fn tell(built: &Built) {
     }
     if NAMED < built.refused.len() {
         let more = (built.refused.len() - NAMED) as u64;
-        terminal::notice(&format!("dyno: {} more files are refused; r/index.html lists all", count(more)));
+        terminal::notice(&format!(
+            "dyno: {} more files are refused; r/index.html lists all",
+            count(more)
+        ));
     }
     for (round, answer) in &built.unfrozen {
         terminal::notice(&format!(

@@ -37,6 +37,8 @@ pub(crate) enum LikeTool {
     Wrk,
     /// Summary, histogram, Latency distribution, Status code distribution
     Hey,
+    /// JSON: achieved_rate, rate_ratio, latency_us, status_codes, errors, latency_histogram
+    Zrk,
 }
 
 /// A run has no more rounds than this.

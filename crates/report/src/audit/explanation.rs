@@ -233,7 +233,9 @@ pub(super) fn not_counted(format: Format) -> Option<&'static str> {
         Format::Oha | Format::OhaJson | Format::K6 | Format::K6Json | Format::DynoLoad => {
             return None;
         }
-        Format::TechEmpower | Format::HttpArena | Format::WebFrameworks => return None,
+        Format::TechEmpower | Format::HttpArena | Format::WebFrameworks | Format::Zrk => {
+            return None;
+        }
     };
     Some(says)
 }

@@ -22,7 +22,7 @@ use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
 
 use crate::document::Document;
-use crate::render::{Chart, Shown};
+use crate::render::{Chart, Measure, Shown};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 pub use json::json;
@@ -78,6 +78,10 @@ impl Shown for FinishedLoads<'_> {
 
     fn csv(&self) -> Option<String> {
         self.findings.csv()
+    }
+
+    fn measures(&self) -> Option<Vec<Measure>> {
+        self.findings.measures()
     }
 
     fn charts(&self) -> Vec<Chart> {

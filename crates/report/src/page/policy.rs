@@ -28,9 +28,7 @@ impl Policy<'_> {
 }
 
 fn hashes(texts: &[&str]) -> Markup {
-    let hash = |text: &&str| {
-        markup!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
-    };
+    let hash = |text: &&str| markup!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
     texts.iter().filter(|text| !text.is_empty()).map(hash).collect()
 }
 

@@ -6,6 +6,7 @@ pub mod html;
 mod json;
 mod junit;
 mod markdown;
+mod measures;
 mod svg;
 mod terminal;
 mod tsv;
@@ -17,11 +18,24 @@ pub use html::HTML;
 pub use json::JSON;
 pub use junit::JUNIT;
 pub use markdown::{MARKDOWN, shown as markdown_text};
+pub use measures::Measure;
 pub use svg::{Chart, SVG};
 pub use terminal::{Glyphs, Screen, TEXT};
 
 /// All formats.
-pub static FORMATS: [&Format; 8] = [&TEXT, &MARKDOWN, &HTML, &CSV, &JSON, &SVG, &JUNIT, &tsv::TSV];
+pub static FORMATS: [&Format; 11] = [
+    &TEXT,
+    &MARKDOWN,
+    &HTML,
+    &CSV,
+    &JSON,
+    &SVG,
+    &JUNIT,
+    &tsv::TSV,
+    &measures::BMF,
+    &measures::BIGGER,
+    &measures::SMALLER,
+];
 
 /// A format in which results are written.
 #[derive(Debug)]
@@ -89,6 +103,11 @@ pub trait Shown {
     /// The charts, the first of which is drawn if there is room for one.
     fn charts(&self) -> Vec<Chart> {
         Vec::new()
+    }
+
+    /// Figures of servers, each by itself.
+    fn measures(&self) -> Option<Vec<Measure>> {
+        None
     }
 
     /// Test cases for a CI server.

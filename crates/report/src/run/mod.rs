@@ -28,7 +28,9 @@ use std::time::Duration;
 
 use analysis::search::{Searched, searched};
 use analysis::why::{Explained, explained};
-use analysis::{Board, Detail, Fairness, HeldCourse, JudgedTrial, Row, Table, ThenNow};
+use analysis::{
+    Board, COMPARED, Detail, Fairness, HeldCourse, JudgedTrial, Row, Table, ThenNow, Verdict,
+};
 use lab::checked::Checked;
 use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::figure::Figure;
@@ -43,7 +45,7 @@ use crate::chart::Theme;
 use crate::document::Document;
 use crate::load::FinishedLoad;
 use crate::page::OfSite;
-use crate::render::{self, Chart, Glyphs, Screen, Shown};
+use crate::render::{self, Chart, Glyphs, Measure, Screen, Shown};
 pub use comparison::{Compared, Side};
 pub use document::document;
 pub use experiment_text::rounds;
@@ -51,8 +53,8 @@ pub(crate) use fairness::text_table;
 pub use outcome::{Brief, RunOutcome};
 pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
-pub use results::{cell_of, ratio_text};
 pub(crate) use race::sentences as race_sentences;
+pub use results::{cell_of, ratio_text};
 pub(crate) use why::{section as why_section, sentences as why_sentences};
 
 /// A trial that is not in the store as it was kept.
@@ -468,6 +470,30 @@ impl Shown for Findings<'_> {
         Some(csv::of(self))
     }
 
+    fn measures(&self) -> Option<Vec<Measure>> {
+        let mut all = Vec::new();
+        for (workload, row) in self.rows() {
+            let verdict = row.judgement.verdict.filter(|verdict| *verdict != Verdict::Invalid);
+            let Some(verdict) = verdict else { continue };
+            let of =
+                format!("{} · {} · {}", row.subject, self.task(workload), self.place(row.point));
+            let measure = |figure: Figure| {
+                let found = row.estimate(figure)?;
+                let (value, ends, rounds) = (found.value, [found.low, found.high], found.rounds);
+                Some(Measure {
+                    of: of.clone(),
+                    figure,
+                    value,
+                    ends,
+                    verdict: verdict.name(),
+                    rounds,
+                })
+            };
+            all.extend(COMPARED.into_iter().filter_map(measure));
+        }
+        Some(all)
+    }
+
     fn charts(&self) -> Vec<Chart> {
         let Drawn { workload, theme } = &self.drawn;
         let names = self.workloads_drawn().into_iter();
@@ -512,6 +538,10 @@ impl Shown for Race<'_> {
 
     fn csv(&self) -> Option<String> {
         self.0.csv()
+    }
+
+    fn measures(&self) -> Option<Vec<Measure>> {
+        self.0.measures()
     }
 
     fn charts(&self) -> Vec<Chart> {

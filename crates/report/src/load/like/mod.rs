@@ -2,6 +2,7 @@
 
 mod hey;
 mod wrk;
+mod zrk;
 
 use load::Failure;
 
@@ -15,6 +16,8 @@ pub enum Tool {
         has_latency: bool,
     },
     Hey,
+    /// JSON.
+    Zrk,
 }
 
 /// What the tool would print of such a load.
@@ -22,6 +25,7 @@ pub fn text(run: &FinishedLoad, tool: Tool) -> String {
     match tool {
         Tool::Wrk { has_latency } => wrk::text(run, has_latency),
         Tool::Hey => hey::text(run),
+        Tool::Zrk => zrk::text(run),
     }
 }
 
