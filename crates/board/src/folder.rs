@@ -9,7 +9,7 @@ use public::{PublicRun, Verified};
 
 use crate::place::Place;
 use crate::ranking::Shown;
-use crate::settings::{Superseded, Written};
+use crate::settings::{BOARD, Superseded, Written};
 use crate::site::Refused;
 use crate::summary::RunSummary;
 
@@ -57,8 +57,37 @@ impl Known {
         runs.sort_by(|one, other| {
             (one.began_unix_ms, &one.id).cmp(&(other.began_unix_ms, &other.id))
         });
+        let known = Known { written, runs, refused: Vec::new() };
+        refused.extend(known.amiss());
         refused.sort();
-        Ok(Known { written, runs, refused })
+        Ok(Known { refused, ..known })
+    }
+
+    /// What people wrote of runs and servers that are not here.
+    fn amiss(&self) -> Vec<Refused> {
+        let amiss = |file: String, why: String| Refused { file, why };
+        let written = &self.written;
+        let mut found = Vec::new();
+        for preset in &written.settings.presets {
+            let is_here = |name: &String| {
+                let mut servers = self.runs.iter().flat_map(|run| &run.servers);
+                servers.any(|server| server.name == *name)
+            };
+            for name in preset.compare.iter().filter(|name| !is_here(name)) {
+                found.push(amiss(BOARD.into(), format!("presets: no run has the server `{name}`")));
+            }
+            if !matches!(preset.compare.len(), 0 | 2) {
+                found.push(amiss(BOARD.into(), "presets: `compare` takes two servers".into()));
+            }
+        }
+        let rounds = written.rounds.iter().flat_map(|(name, round)| {
+            round.runs.iter().map(move |id| (format!("rounds/{name}.toml"), id))
+        });
+        let superseded = written.superseded.iter().map(|it| ("superseded".into(), &it.run));
+        for (file, id) in rounds.chain(superseded).filter(|(_, id)| self.run(id).is_none()) {
+            found.push(amiss(file, format!("no run has the id `{id}`")));
+        }
+        found
     }
 
     pub(crate) fn superseded(&self, run: &RunSummary) -> Option<&Superseded> {

@@ -95,8 +95,9 @@ fn lineage(run: &RunSummary) -> String {
     let public::Lineage { finished, unfinished } = run.lineage;
     match (finished, unfinished) {
         (0, 0) => "how often it was run is not stated".into(),
+        (1, 0) => "its author states that it is the only run of this experiment".into(),
         _ => format!(
-            "its author states {} of this experiment, {unfinished} of them not finished",
+            "its author states that it is one of {} of this experiment, {unfinished} of them not finished",
             units::counted(u64::from(finished) + u64::from(unfinished), "run", "runs")
         ),
     }
