@@ -1,15 +1,15 @@
 //! The runs of a folder, read one by one on two threads; what cannot be believed is refused with its reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use public::{PublicRun, Verified};
+use report::Findings;
 
-use crate::place::Place;
 use crate::ranking::Shown;
-use crate::settings::{Superseded, Written};
+use crate::settings::{BOARD, Superseded, Written};
 use crate::site::Refused;
 use crate::summary::RunSummary;
 
@@ -17,7 +17,7 @@ use crate::summary::RunSummary;
 #[derive(Clone, Copy)]
 pub(crate) struct Reader {
     pub(crate) parse: fn(&[u8]) -> Result<PublicRun, String>,
-    pub(crate) verify: fn(&PublicRun) -> Verified,
+    pub(crate) verify: fn(&PublicRun, &Findings<'_>) -> Verified,
 }
 
 /// All that the pages of a board are made of.
@@ -28,43 +28,77 @@ pub(crate) struct Known {
     pub(crate) refused: Vec<Refused>,
 }
 
-/// No file of a run is larger.
-pub(crate) const FILE_MOST: usize = 64 * 1_024 * 1_024;
 /// Two, whatever the machine has: a run that is read takes memory.
 const THREADS: usize = 2;
 
 impl Known {
-    pub(crate) fn read(place: &dyn Place, reader: Reader) -> Result<Known, String> {
-        let mut paths = place.paths()?;
-        paths.sort();
-        let written = Written::read(place, &paths)?;
-        let files: Vec<&String> = paths
-            .iter()
-            .filter(|path| path.starts_with("runs/") && path.ends_with(".dyno"))
-            .collect();
-        let found = for_each(&files, |path| summary(place, reader, path, &paths));
+    /// From the files of runs, each with what was read of it; and the runs that are in several files.
+    pub(crate) fn of(
+        written: Written,
+        found: Vec<(String, Result<RunSummary, String>)>,
+    ) -> (Known, BTreeSet<String>) {
         let mut refused: Vec<Refused> = written.refused.iter().map(Refused::from).collect();
         let mut runs: BTreeMap<String, RunSummary> = BTreeMap::new();
-        for (path, found) in files.into_iter().zip(found) {
+        let mut twice = BTreeSet::new();
+        for (file, found) in found {
             let taken = found.and_then(|run| match runs.get(&run.short) {
-                Some(other) => Err(format!("{} is the same run", other.file)),
                 None => Ok(run),
+                Some(other) => {
+                    twice.insert(run.short);
+                    Err(format!("{} is the same run", other.file))
+                }
             });
             match taken {
                 Ok(run) => drop(runs.insert(run.short.clone(), run)),
-                Err(why) => refused.push(Refused { file: path.clone(), why }),
+                Err(why) => refused.push(Refused { file, why }),
             }
         }
         let mut runs: Vec<RunSummary> = runs.into_values().collect();
         runs.sort_by(|one, other| {
             (one.began_unix_ms, &one.id).cmp(&(other.began_unix_ms, &other.id))
         });
+        let known = Known { written, runs, refused: Vec::new() };
+        refused.extend(known.amiss());
         refused.sort();
-        Ok(Known { written, runs, refused })
+        (Known { refused, ..known }, twice)
+    }
+
+    /// What people wrote of runs and servers that are not here.
+    fn amiss(&self) -> Vec<Refused> {
+        let amiss = |file: String, why: String| Refused { file, why };
+        let written = &self.written;
+        let mut found = Vec::new();
+        for preset in &written.settings.presets {
+            let is_here = |name: &String| {
+                let mut servers = self.runs.iter().flat_map(|run| &run.servers);
+                servers.any(|server| server.name == *name)
+            };
+            for name in preset.compare.iter().filter(|name| !is_here(name)) {
+                found.push(amiss(BOARD.into(), format!("presets: no run has the server `{name}`")));
+            }
+            if !matches!(preset.compare.len(), 0 | 2) {
+                found.push(amiss(BOARD.into(), "presets: `compare` takes two servers".into()));
+            }
+        }
+        let rounds = written.rounds.iter().flat_map(|(name, round)| {
+            round.runs.iter().map(move |id| (format!("rounds/{name}.toml"), id))
+        });
+        let superseded = written.superseded.iter().map(|it| ("superseded".into(), &it.run));
+        for (file, id) in rounds.chain(superseded).filter(|(_, id)| self.run(id).is_none()) {
+            found.push(amiss(file, format!("no run has the id `{id}`")));
+        }
+        found
     }
 
     pub(crate) fn superseded(&self, run: &RunSummary) -> Option<&Superseded> {
         self.written.superseded(&run.id)
+    }
+
+    /// Whether its page names another run.
+    pub(crate) fn has_kin(&self, run: &RunSummary) -> bool {
+        run.repeats.is_some()
+            || self.repetitions(run).next().is_some()
+            || self.superseded(run).is_some_and(|it| !it.by.is_empty())
     }
 
     /// The run that people mean by this id.
@@ -92,24 +126,6 @@ impl Known {
     ) -> impl Iterator<Item = &'k RunSummary> {
         self.runs.iter().filter(|other| other.repeats.as_deref() == Some(run.id.as_str()))
     }
-}
-
-fn summary(
-    place: &dyn Place,
-    reader: Reader,
-    path: &str,
-    paths: &[String],
-) -> Result<RunSummary, String> {
-    let bytes = place.read(path, FILE_MOST)?;
-    let run = (reader.parse)(&bytes)?;
-    let verified = (reader.verify)(&run);
-    let id_is_one = run.id.len() == 64 && run.id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !id_is_one || run.id.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Err("its id is not one".into());
-    }
-    let summary = RunSummary::of(path, &run, &verified, &run.findings())?;
-    let signature = signature(path);
-    Ok(RunSummary { has_signature: paths.binary_search(&signature).is_ok(), ..summary })
 }
 
 pub(crate) fn signature(path: &str) -> String {

@@ -1,14 +1,17 @@
 //! A site, made of a folder: first the runs are read one by one, then each page is written.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
-use public::{PublicRun, verify};
+use public::{PublicRun, verify_found};
 
 use crate::changes::changes;
-use crate::folder::{FILE_MOST, Known, Reader, for_each, signature};
+use crate::folder::{Known, Reader, for_each, signature};
 use crate::pages::{File, beside, first, machines, method, rounds, runs, servers, workloads};
+use crate::pages::runs::Around;
 use crate::place::Place;
 use crate::ranking::{Shown, newest};
+use crate::settings::Written;
 use crate::summary::RunSummary;
 use crate::{badge, data, feed};
 
@@ -39,60 +42,121 @@ pub struct Built {
 
 /// Builds the site of a folder.
 pub fn site(place: &dyn Place) -> Result<Built, String> {
-    build(place, Reader { parse: PublicRun::read, verify })
+    build(place, Reader { parse: PublicRun::read, verify: verify_found })
 }
 
 pub(crate) fn build(place: &dyn Place, reader: Reader) -> Result<Built, String> {
-    let known = Known::read(place, reader)?;
-    let mut sizes = Vec::new();
-    for written in for_each(&known.runs, |run| write_run(place, reader, &known, run)) {
-        sizes.extend(written?);
+    let mut paths = place.paths()?;
+    paths.sort();
+    let written = Written::read(place, &paths)?;
+    let place = Counted { place, sizes: Mutex::default() };
+    let folder = Folder { place: &place, reader, paths: &paths };
+    let is_run = |path: &&String| path.starts_with("runs/") && path.ends_with(".dyno");
+    let files: Vec<&String> = paths.iter().filter(is_run).collect();
+    let around = Around { written: &written, known: None };
+    let taken = for_each(&files, |path| folder.take(&around, path));
+    let mut found = Vec::new();
+    for (path, taken) in files.into_iter().zip(taken) {
+        found.push((path.clone(), taken?));
+    }
+    let (known, twice) = Known::of(written, found);
+    // Their pages name other runs, which were not known yet; or two files have written the page.
+    let is_again = |run: &&RunSummary| known.has_kin(run) || twice.contains(&run.short);
+    let again: Vec<&RunSummary> = known.runs.iter().filter(is_again).collect();
+    let around = Around { written: &known.written, known: Some(&known) };
+    for (run, taken) in again.iter().zip(for_each(&again, |run| folder.take(&around, &run.file))) {
+        taken?.map_err(|why| format!("{}: {why}", run.file))?;
     }
     for (path, bytes) in pages(&known)? {
         place.write(&path, &bytes)?;
-        sizes.push(bytes.len());
     }
+    Ok(of_built(known, &place))
+}
+
+fn of_built(known: Known, place: &Counted<'_>) -> Built {
+    let sizes = place.sizes.lock().expect("no thread panics");
     let rounds = known.written.rounds.iter().filter(|(_, round)| round.sentences.is_empty());
-    Ok(Built {
+    Built {
         runs: known.runs.len(),
         rows: known.runs.iter().map(|run| run.rows.len()).sum(),
         files: sizes.len(),
-        bytes: sizes.iter().map(|size| *size as u64).sum(),
+        bytes: sizes.values().map(|size| *size as u64).sum(),
         unfrozen: rounds
             .map(|(name, round)| (name.clone(), rounds::answer(&known, round)))
             .collect(),
         refused: known.refused,
-    })
+    }
 }
 
-/// The page of a run, its file, and its signature if there is one; the sizes of all.
-fn write_run(
-    place: &dyn Place,
+/// A place that knows how much was written.
+struct Counted<'p> {
+    place: &'p dyn Place,
+    sizes: Mutex<BTreeMap<String, usize>>,
+}
+
+impl Place for Counted<'_> {
+    fn paths(&self) -> Result<Vec<String>, String> {
+        self.place.paths()
+    }
+
+    fn read(&self, path: &str, most: usize) -> Result<Vec<u8>, String> {
+        self.place.read(path, most)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
+        self.sizes.lock().expect("no thread panics").insert(path.into(), bytes.len());
+        self.place.write(path, bytes)
+    }
+}
+
+/// The folder that is read, in order.
+struct Folder<'f> {
+    place: &'f dyn Place,
     reader: Reader,
-    known: &Known,
-    summary: &RunSummary,
-) -> Result<Vec<usize>, String> {
-    let says = |why: String| format!("{}: {why}", summary.file);
-    let bytes = place.read(&summary.file, FILE_MOST).map_err(says)?;
-    let run = (reader.parse)(&bytes).map_err(says)?;
-    if run.id != summary.id {
-        return Err(says("it changed while the site was built".into()));
+    paths: &'f [String],
+}
+
+impl Folder<'_> {
+    /// Reads a run and writes its page, its file, and its signature if there is one; or why the file is refused. The
+    /// error is that of a site that cannot be written.
+    fn take(
+        &self,
+        around: &Around<'_>,
+        path: &str,
+    ) -> Result<Result<RunSummary, String>, String> {
+        let (summary, files) = match self.made(around, path) {
+            Ok(made) => made,
+            Err(why) => return Ok(Err(why)),
+        };
+        for (path, bytes) in files {
+            self.place.write(&path, &bytes)?;
+        }
+        Ok(Ok(summary))
     }
-    let folder = format!("r/{}", summary.short);
-    let name = format!("{folder}/{}", runs::file_name(summary));
-    let mut files = vec![runs::of_run(known, summary, &run), (name.clone(), bytes)];
-    if summary.has_signature {
-        const SIGNATURE_MOST: usize = 64 * 1_024;
-        let from = signature(&summary.file);
-        let bytes = place.read(&from, SIGNATURE_MOST).map_err(|why| format!("{from}: {why}"))?;
-        files.push((signature(&name), bytes));
+
+    fn made(&self, around: &Around<'_>, path: &str) -> Result<(RunSummary, Vec<File>), String> {
+        let bytes = self.place.read(path, public::PACKED_MAX)?;
+        let run = (self.reader.parse)(&bytes)?;
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if run.id.len() != 64 || !run.id.bytes().all(is_digit) {
+            return Err("its id is not one".into());
+        }
+        let findings = run.findings();
+        let verified = (self.reader.verify)(&run, &findings);
+        let signature = signature(path);
+        let has_signature = self.paths.binary_search(&signature).is_ok();
+        let summary = RunSummary::of(path, &run, &verified, &findings)?;
+        let summary = RunSummary { has_signature, ..summary };
+        let name = format!("r/{}/{}", summary.short, runs::file_name(&summary));
+        let mut files = vec![runs::of_run(around, &summary, &findings), (name.clone(), bytes)];
+        if has_signature {
+            const SIGNATURE_MOST: usize = 64 * 1_024;
+            let bytes = self.place.read(&signature, SIGNATURE_MOST);
+            let bytes = bytes.map_err(|why| format!("{signature}: {why}"))?;
+            files.push((crate::folder::signature(&name), bytes));
+        }
+        Ok((summary, files))
     }
-    let mut sizes = Vec::new();
-    for (path, bytes) in files {
-        place.write(&path, &bytes)?;
-        sizes.push(bytes.len());
-    }
-    Ok(sizes)
 }
 
 /// Every page but those of runs.

@@ -6,7 +6,7 @@ use analysis::{Estimate, Gravity, RoundsOfRun, Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::{Figure, Number};
 use lab::manner::Task;
-use lab::record::{Setting, TrialRecord};
+use lab::record::{PROTOCOL, REQUEST, STREAMS, Setting, TrialRecord, fact};
 use public::{Level, MachineClass, PublicRun, Verified};
 use report::Findings;
 use report::time::utc;
@@ -154,8 +154,6 @@ impl RowSummary {
 
 fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSummary> {
     let workload = Task::named(&table.workload).workload;
-    let path = format!("workloads/{workload}.toml");
-    let file = run.record.files.iter().find(|(name, _)| *name == path);
     let of_workload = RowSummary {
         server: String::new(),
         title: String::new(),
@@ -163,7 +161,7 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
         is_reference: false,
         task: cut(&table.workload),
         workload: cut(&workload),
-        workload_hash: hash(file.map_or("", |(_, text)| text), 12),
+        workload_hash: hash(&workload_text(run, &workload), 12),
         point: Point::Connections(0),
         place: String::new(),
         figures: Vec::new(),
@@ -201,6 +199,17 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
         }
     };
     judged.map(row).collect()
+}
+
+/// What a workload is: its file, or, where flags said what to request, these.
+fn workload_text(run: &PublicRun, workload: &str) -> String {
+    let path = format!("workloads/{workload}.toml");
+    let mut files = run.record.files.iter();
+    if let Some((_, text)) = files.find(|(name, _)| *name == path) {
+        return text.clone();
+    }
+    let asked = [REQUEST, STREAMS, PROTOCOL].map(|name| fact(&run.record.facts, name));
+    format!("{} {asked:?}", run.record.group())
 }
 
 /// The figure that a load is about.

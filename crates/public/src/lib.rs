@@ -13,4 +13,4 @@ pub use class::MachineClass;
 pub use file::{PACKED_MAX, UNPACKED_MAX};
 pub use privacy::Words;
 pub use run::{Lineage, PublicRun, REPEATS};
-pub use verify::{Difference, Level, Verified, verify};
+pub use verify::{Difference, Level, Verified, verify, verify_found};

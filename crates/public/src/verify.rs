@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lab::plan::{Runner, plan};
 use lab::record::OutcomeKind;
+use report::run::Findings;
 use serde_json::Value;
 use store::RunEnd;
 
@@ -57,6 +58,12 @@ const ROUNDING: f64 = 1e-9;
 /// Computes everything that a file claims from its counts and histograms, and compares.
 #[must_use]
 pub fn verify(run: &PublicRun) -> Verified {
+    verify_found(run, &run.findings())
+}
+
+/// The same where all that is found in the run is known.
+#[must_use]
+pub fn verify_found(run: &PublicRun, findings: &Findings<'_>) -> Verified {
     let mut found = Found::default();
     plan_rows(run, &mut found);
     for trial in &run.trials {
@@ -80,10 +87,9 @@ pub fn verify(run: &PublicRun) -> Verified {
             found.differs(at(), "measured", "no load");
         }
     }
-    let findings = run.findings();
     match &run.claims {
         Value::Null => drop(found.unrecomputed.insert("it claims nothing".into())),
-        claimed => compare(String::new(), claimed, &claims(&findings), &mut found),
+        claimed => compare(String::new(), claimed, &claims(findings), &mut found),
     }
     for (number, profile) in (0..).zip(&run.record.profiles) {
         if let Err(says) = &profile.found {

@@ -51,7 +51,11 @@ const show = () => {
   const table = make("table", undefined, out);
   const head = make("tr", undefined, make("thead", undefined, table));
   const names = ["workload and load", "figure", "A", "B", "verdicts", "versions", "trials", "dates", "dyno", "machine class", "same run"];
-  for (const name of names) make("th", name, head).scope = "col";
+  for (const name of names) {
+    const made = make("th", name, head);
+    made.scope = "col";
+    made.className = "text";
+  }
   const body = make("tbody", undefined, table);
   for (const [key, one] of ofA) {
     const other = ofB.get(key);
@@ -63,7 +67,7 @@ const show = () => {
       both(one.trials, other.trials), both(index.dates[one.run[1]], index.dates[other.run[1]]),
       both(index.texts[one.run[3]], index.texts[other.run[3]]), index.texts[one.run[2]],
       one.run === other.run ? "yes" : "no"];
-    for (const text of texts) make("td", text, line).className = "text";
+    for (const text of texts) make("td", text, line).className = "told";
   }
   if (!body.rows.length) out.replaceChildren(make("p", "No load has rows of both."));
   else out.append(make("p", "Whether two values differ is decided on the pages of workloads and of common questions."));

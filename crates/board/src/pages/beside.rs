@@ -161,7 +161,7 @@ pub(crate) fn any(known: &Known) -> File {
         ],
         ..Document::default()
     };
-    let mut site = of_page(known, path);
+    let mut site = of_page(&known.written, path);
     site.script = SCRIPT;
     site.script_file = Some(format!("{root}{INDEX}"));
     (path.into(), of_site(&document, &site).into_string().into_bytes())

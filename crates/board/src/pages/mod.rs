@@ -14,6 +14,7 @@ use report::markup::{Markup, markup};
 use report::{OfSite, of_site};
 
 use crate::folder::Known;
+use crate::settings::Written;
 use crate::slug::https;
 
 /// A file of the site.
@@ -39,8 +40,8 @@ pub(crate) fn root(path: &str) -> String {
 }
 
 /// What the page at this path has besides its document.
-pub(crate) fn of_page(known: &Known, path: &str) -> OfSite {
-    let settings = &known.written.settings;
+pub(crate) fn of_page(written: &Written, path: &str) -> OfSite {
+    let settings = &written.settings;
     let root = root(path);
     let way = |(to, name): &(&str, &str)| {
         let here = if *to == path { " aria-current=\"page\"" } else { "" };
@@ -64,9 +65,8 @@ pub(crate) fn of_page(known: &Known, path: &str) -> OfSite {
             WAYS.iter().map(way).collect::<Markup>()
         ),
         below: markup!(
-            "<footer class=\"site\">Made by dyno {} of {}, each recomputed from its counts. <a href=\"{}feed.xml\">Feed</a></footer>\n",
+            "<footer class=\"site\">Made by dyno {}: every figure is computed from the counts in the files of the runs. <a href=\"{}feed.xml\">Feed</a></footer>\n",
             env!("CARGO_PKG_VERSION"),
-            units::counted(known.runs.len() as u64, "run", "runs"),
             root
         ),
         style: STYLE,
@@ -76,7 +76,7 @@ pub(crate) fn of_page(known: &Known, path: &str) -> OfSite {
 
 /// The page at this path.
 pub(crate) fn page(known: &Known, path: &str, document: &Document) -> File {
-    let text = of_site(document, &of_page(known, path)).into_string();
+    let text = of_site(document, &of_page(&known.written, path)).into_string();
     (path.into(), text.into_bytes())
 }
 

@@ -1,12 +1,12 @@
 //! The page of each run as `report` writes it, below what the board says of its file; and the list of all runs.
 
-use public::PublicRun;
 use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
+use report::Findings;
 use report::markup::{Markup, markup};
 
 use super::{File, of_page, page, root};
 use crate::folder::Known;
-use crate::settings::Superseded;
+use crate::settings::{Superseded, Written};
 use crate::summary::RunSummary;
 
 pub(crate) fn address(run: &RunSummary) -> String {
@@ -18,24 +18,45 @@ pub(crate) fn file_name(run: &RunSummary) -> String {
     format!("{}.dyno", run.short)
 }
 
-pub(crate) fn of_run(known: &Known, summary: &RunSummary, run: &PublicRun) -> File {
+/// What stands around a run's page; `known` is none while runs are read, and other runs are not known.
+pub(crate) struct Around<'k> {
+    pub(crate) written: &'k Written,
+    pub(crate) known: Option<&'k Known>,
+}
+
+pub(crate) fn of_run(around: &Around<'_>, summary: &RunSummary, findings: &Findings<'_>) -> File {
     let path = address(summary);
-    let mut site = of_page(known, &path);
-    site.above.push(&of_file(known, summary, &root(&path)));
-    let page = run.findings().page_of(&site);
-    (path, page.into_bytes())
+    let mut site = of_page(around.written, &path);
+    site.above.push(&of_file(around, summary, &root(&path)));
+    (path, findings.page_of(&site).into_bytes())
 }
 
 /// What the board says of a run's file: whether it is superseded, how far it can be believed, and how to repeat it.
-fn of_file(known: &Known, run: &RunSummary, root: &str) -> Markup {
-    let superseded = known.superseded(run);
+fn of_file(around: &Around<'_>, run: &RunSummary, root: &str) -> Markup {
+    let superseded = around.written.superseded(&run.id);
     let class = if superseded.is_some() { "file superseded" } else { "file" };
     let name = file_name(run);
-    let signature = run
-        .has_signature
-        .then(|| markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name));
-    let repeated = known.repetitions(run).map(|other| repetition(root, other));
-    let repeated: Markup = repeated.collect();
+    let signature = run.has_signature.then(|| {
+        markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name)
+    });
+    markup!(
+        "<aside class=\"{0}\" aria-label=\"the file of this run\">\n{1}<p><b>{2}</b>; {3}. \
+         <a href=\"{4}\" download>The file</a>{5} · <a href=\"{6}m/index.html#{7}\">{7}</a></p>\n\
+         {8}<p>To repeat it:</p><pre tabindex=\"0\">dyno runs repeat {4}</pre>\n</aside>\n",
+        class,
+        superseded.map(|it| banner(around, it, root)),
+        believed(run),
+        lineage(run),
+        name,
+        signature,
+        root,
+        run.class.label,
+        around.known.map(|known| kin(known, run, root))
+    )
+}
+
+/// The runs that it repeats, and those that repeat it.
+fn kin(known: &Known, run: &RunSummary, root: &str) -> Markup {
     let of = run.repeats.as_ref().map(|id| match known.run(id) {
         Some(other) => markup!(
             "<p>It says that it repeats <a href=\"{}{}\">the run of {}</a>.</p>\n",
@@ -45,25 +66,12 @@ fn of_file(known: &Known, run: &RunSummary, root: &str) -> Markup {
         ),
         None => markup!("<p>It says that it repeats {}, which is not on this board.</p>\n", id),
     });
-    markup!(
-        "<aside class=\"{0}\" aria-label=\"the file of this run\">\n{1}<p><b>{2}</b>; {3}. \
-         <a href=\"{4}\" download>The file</a>{5} · <a href=\"{6}m/index.html#{7}\">{7}</a></p>\n\
-         {8}{9}<p>To repeat it:</p><pre tabindex=\"0\">dyno runs repeat {4}</pre>\n</aside>\n",
-        class,
-        superseded.map(|it| banner(known, it, root)),
-        believed(run),
-        lineage(run),
-        name,
-        signature,
-        root,
-        run.class.label,
-        of,
-        repeated
-    )
+    let repeated = known.repetitions(run).map(|other| repetition(root, other));
+    markup!("{}{}", of, repeated.collect::<Markup>())
 }
 
-fn banner(known: &Known, superseded: &Superseded, root: &str) -> Markup {
-    let by = known.run(&superseded.by).map(|run| {
+fn banner(around: &Around<'_>, superseded: &Superseded, root: &str) -> Markup {
+    let by = around.known.and_then(|known| known.run(&superseded.by)).map(|run| {
         markup!(" <a href=\"{}{}\">The run that takes its place.</a>", root, address(run))
     });
     markup!("<p class=\"bad\"><b>This run is superseded:</b> {}{}</p>\n", superseded.reason, by)
@@ -95,8 +103,9 @@ fn lineage(run: &RunSummary) -> String {
     let public::Lineage { finished, unfinished } = run.lineage;
     match (finished, unfinished) {
         (0, 0) => "how often it was run is not stated".into(),
+        (1, 0) => "its author states that it is the only run of this experiment".into(),
         _ => format!(
-            "its author states {} of this experiment, {unfinished} of them not finished",
+            "its author states that it is one of {} of this experiment, {unfinished} of them not finished",
             units::counted(u64::from(finished) + u64::from(unfinished), "run", "runs")
         ),
     }
@@ -132,8 +141,9 @@ pub(crate) fn list(known: &Known) -> File {
         vec![Column::new("subject", "file", 0).left(), Column::new("why", "why", 0).left()];
     if !known.refused.is_empty() {
         let table = Block::Table(Table::of("refused", columns, refused));
-        sections
-            .push(Section::new("refused", "Files that were refused", Depth::Brief).with([table]));
+        sections.push(
+            Section::new("refused", "Files that were refused", Depth::Brief).with([table]),
+        );
     }
     let document = Document {
         label: "every run, newest first".into(),

@@ -20,7 +20,7 @@ Which command:
 
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Measure", &["load", "hold", "race", "capacity", "gate", "run", "check"]),
-    ("Look", &["report", "compare", "trend", "view", "audit"]),
+    ("Look", &["report", "compare", "trend", "view", "audit", "publish"]),
     ("Provide", &["serve", "servers", "runs", "agents"]),
 ];
 

@@ -77,7 +77,7 @@ const show = () => {
     way.setAttribute("aria-pressed", String(isTurned));
     root.classList.toggle(way.dataset.way + "-turned", isTurned);
   }
-  search.value = view.find;
+  if (search) search.value = view.find;
   tables.forEach(order);
   light(null);
 };
@@ -203,7 +203,7 @@ for (const made of all("button[data-all]")) {
     changed();
   });
 }
-search.addEventListener("input", () => { view.find = search.value; changed(); });
+search?.addEventListener("input", () => { view.find = search.value; changed(); });
 // The subject under the pointer stands out everywhere; a click on a name keeps it so, until the next one or Escape.
 document.addEventListener("pointerover", (event) => {
   const over = event.target.closest?.("[data-s]");
@@ -225,7 +225,7 @@ addEventListener("hashchange", () => {
   // A link to a part of the page is not a view.
   if (location.hash === "" || location.hash.includes("=")) { read(); show(); }
 });
-controls.hidden = false;
+if (controls) controls.hidden = false;
 read();
 show();
 })();
