@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde::de::DeserializeOwned;
+
 use super::files;
+use crate::settings::{About, Round, Settings, Superseded, is_id};
+use crate::slug::https;
+use crate::{Disk, site};
 
 /// A run is what it says here.
 const DYNO: &str = "#!/bin/sh
@@ -394,4 +399,35 @@ fn what_shares_no_history_with_the_base_is_by_hand_and_what_is_not_open_gets_no_
         wrong.args(["own/board", "forker", "branch", commit, run]);
         assert_eq!(wrong.output().unwrap().status.code(), Some(2));
     }
+}
+
+/// The example in the README of a folder, as a file of that folder.
+fn example<T: DeserializeOwned>(readme: &str) -> T {
+    let (_, text, _) = files().into_iter().find(|file| file.0 == readme).unwrap();
+    toml::from_str(text.split("```").nth(1).unwrap().strip_prefix("toml\n").unwrap()).unwrap()
+}
+
+#[test]
+fn a_new_board_is_a_site_without_runs_and_the_examples_of_its_pages_are_read() {
+    let rig = Rig::new();
+    fs::remove_file(rig.root.join("board/runs/old.dyno")).unwrap();
+    let built = site(&Disk { folder: rig.root.join("board"), site: rig.root.join("site") });
+    let built = built.unwrap();
+    assert_eq!((built.runs, built.refused.len()), (0, 0));
+    assert!(rig.root.join("site/index.html").exists());
+    let machine: About = example("machines/README.md");
+    let server: About = example("servers/README.md");
+    assert!(server.links.iter().chain(&machine.links).all(|link| https(link).is_some()));
+    let round: Round = example("rounds/README.md");
+    let superseded: Superseded = example("superseded/README.md");
+    let id = "0123456789abcdef".repeat(4);
+    assert!(is_id(&round.runs[0], &id) && is_id(&superseded.run, &id));
+    // The presets that are commented out.
+    let (_, text, _) = files().into_iter().find(|file| file.0 == "board.toml").unwrap();
+    let keys = ["[[presets", "title", "workload", "compare"];
+    let text = keys
+        .iter()
+        .fold(text, |text, key| text.replace(&format!("\n# {key}"), &format!("\n{key}")));
+    let settings: Settings = toml::from_str(&text).unwrap();
+    assert_eq!(settings.presets.len(), 2);
 }
