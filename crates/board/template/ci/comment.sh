@@ -42,9 +42,10 @@ artifact=$(gh api "repos/$repository/actions/runs/$run/artifacts" \
 case $artifact in
 '' | *[!0-9]*) ;;
 *)
-  gh api "repos/$repository/actions/artifacts/$artifact/zip" >"$work/report.zip"
   # A single file is read, to this program: nothing is unpacked into a folder.
-  unzip -p "$work/report.zip" report.md 2>/dev/null </dev/null | head -c "$report_max" >"$work/report" || :
+  if gh api "repos/$repository/actions/artifacts/$artifact/zip" >"$work/report.zip"; then
+    unzip -p "$work/report.zip" report.md 2>/dev/null </dev/null | head -c "$report_max" >"$work/report" || :
+  fi
   ;;
 esac
 {

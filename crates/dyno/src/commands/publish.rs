@@ -1,5 +1,7 @@
 //! `dyno publish`: the site of a folder of public runs.
 
+mod init;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,11 +21,14 @@ use crate::shell::{ExitStatus, Refusal};
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PublishFlags {
     /// The folder, which has board.toml
-    #[arg(value_name = "FOLDER")]
-    folder: PathBuf,
+    #[arg(value_name = "FOLDER", required_unless_present = "init")]
+    folder: Option<PathBuf>,
     /// Where the site is written: a new folder, an empty one, or an earlier site, which it replaces
-    #[arg(short = 'o', long, value_name = "SITE")]
-    output: PathBuf,
+    #[arg(short = 'o', long, value_name = "SITE", required_unless_present = "init")]
+    output: Option<PathBuf>,
+    /// Write the files of a new board into this folder, a new or an empty one: settings, rules, and CI that verifies
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    init: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -32,16 +37,22 @@ docs/board.md describes the folder and the pages.
 Examples:
   # the site of the folder `board`
   dyno publish board -o site
+  # the files of a new board, which people fork
+  dyno publish --init my-board
 
 Exit codes:
-  0    the site was written; files that were refused are listed
-  2    the folder cannot be read, or the site cannot be written";
+  0    the site or the new board was written; files that were refused are listed
+  2    the folder cannot be read or is no place for a new board, or the site cannot be written";
 
 /// So many files that were refused are named.
 const NAMED: usize = 20;
 
 pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
-    let PublishFlags { folder, output } = flags;
+    if let Some(folder) = &flags.init {
+        return init::init(folder);
+    }
+    let both = flags.folder.as_ref().zip(flags.output.as_ref());
+    let (folder, output) = both.expect("both are required without --init");
     make_room(output)?;
     let disk = Disk { folder: folder.clone(), site: output.clone() };
     let built =
