@@ -20,7 +20,7 @@ pub struct Measure {
     pub rounds: usize,
 }
 
-pub static BMF: Format = Format {
+pub(super) static BMF: Format = Format {
     name: "bmf",
     about: "Figures with their intervals, in the Bencher Metric Format",
     ending: "bmf",
@@ -37,7 +37,7 @@ pub static BMF: Format = Format {
     },
 };
 
-pub static BIGGER: Format = Format {
+pub(super) static BIGGER: Format = Format {
     name: "customBiggerIsBetter",
     about: "Figures of which more is better, for github-action-benchmark",
     ending: "bigger",
@@ -45,7 +45,7 @@ pub static BIGGER: Format = Format {
     make: |shown, _| listed(shown, Better::Higher),
 };
 
-pub static SMALLER: Format = Format {
+pub(super) static SMALLER: Format = Format {
     name: "customSmallerIsBetter",
     about: "Figures of which less is better, for github-action-benchmark",
     ending: "smaller",
