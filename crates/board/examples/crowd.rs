@@ -50,7 +50,8 @@ fn main() {
             entry.version = format!("{}.{}", 1 + n / 100, n / 10 % 10);
         }
         let lineage = Lineage { finished: 1, unfinished: 0 };
-        let (run, _) = PublicRun::of(record, trials, original.ended, lineage, &Words::default()).unwrap();
+        let (run, _) =
+            PublicRun::of(record, trials, original.ended, lineage, &Words::default()).unwrap();
         let folder = out.join("runs").join(format!("{:02}", n % 100));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(format!("{n}.dyno")), run.write(false).unwrap()).unwrap();

@@ -7,8 +7,8 @@ use lab::experiment::{Experiment, Point};
 use lab::record::{Entry, Fact, Launch, LoadRecord, RunRecord, Setting, TrialKey, TrialRecord};
 use lab::source_file::SourceFile;
 use load::{Distribution, LaneReport, Recording, SECOND, Tally};
-use report::Findings;
 use public::{Difference, Level, Lineage, PublicRun, Verified};
+use report::Findings;
 
 use crate::folder::Reader;
 use crate::place::Place;

@@ -7,8 +7,8 @@ use public::{PublicRun, verify_found};
 
 use crate::changes::changes;
 use crate::folder::{Known, Reader, for_each, signature};
-use crate::pages::{File, beside, first, machines, method, rounds, runs, servers, workloads};
 use crate::pages::runs::Around;
+use crate::pages::{File, beside, first, machines, method, rounds, runs, servers, workloads};
 use crate::place::Place;
 use crate::ranking::{Shown, newest};
 use crate::settings::Written;
@@ -119,11 +119,7 @@ struct Folder<'f> {
 impl Folder<'_> {
     /// Reads a run and writes its page, its file, and its signature if there is one; or why the file is refused. The
     /// error is that of a site that cannot be written.
-    fn take(
-        &self,
-        around: &Around<'_>,
-        path: &str,
-    ) -> Result<Result<RunSummary, String>, String> {
+    fn take(&self, around: &Around<'_>, path: &str) -> Result<Result<RunSummary, String>, String> {
         let (summary, files) = match self.made(around, path) {
             Ok(made) => made,
             Err(why) => return Ok(Err(why)),

@@ -105,32 +105,45 @@ fn clean_bytes(
 
 /// The text without what is private; none if there is nothing.
 fn clean(text: &str, words: &Words, note: &mut impl FnMut(&'static str)) -> Option<String> {
-    let mut out: Option<String> = None;
-    let mut apply = |kind: &'static str, replace: &dyn Fn(&str) -> Option<String>| {
-        if let Some(new) = replace(out.as_deref().unwrap_or(text)) {
-            note(kind);
-            out = Some(new);
-        }
-    };
-    apply("credentials in a URL", &credentials);
-    apply("the value of a header field", &fields);
-    if 1 < words.project.len() {
-        apply("the folder of the project", &|text| path(text, &words.project, "{project}"));
-    }
-    if 1 < words.home.len() {
-        apply("a home folder", &|text| path(text, &words.home, "{home}"));
-    }
-    apply("a home folder", &homes);
-    for (word, kind, shown) in [
+    let names = [
         (&words.user, "the name of a user", "{user}"),
         (&words.host, "the name of a machine", "{host}"),
-    ] {
-        if 3 <= word.len() && !COMMON.contains(&word.to_lowercase().as_str()) {
-            apply(kind, &|text| whole_word(text, word, shown));
-        }
+    ];
+    let folders = [
+        (&words.project, "the folder of the project", "{project}"),
+        (&words.home, "a home folder", "{home}"),
+    ];
+    let mut new = None;
+    replace(&mut new, text, "credentials in a URL", credentials, note);
+    replace(&mut new, text, "the value of a header field", fields, note);
+    for (folder, kind, shown) in folders.into_iter().filter(|(folder, ..)| 1 < folder.len()) {
+        replace(&mut new, text, kind, |text| path(text, folder, shown), note);
     }
-    apply("an address", &addresses);
-    out
+    replace(&mut new, text, "a home folder", homes, note);
+    for (word, kind, shown) in names.into_iter().filter(|(word, ..)| is_telling(word)) {
+        replace(&mut new, text, kind, |text| whole_word(text, word, shown), note);
+    }
+    replace(&mut new, text, "an address", addresses, note);
+    new
+}
+
+/// Whether a name tells who or which machine it is.
+fn is_telling(name: &str) -> bool {
+    3 <= name.len() && !COMMON.contains(&name.to_lowercase().as_str())
+}
+
+/// Takes over what a replacement makes of what is there so far, if that is anything.
+fn replace(
+    new: &mut Option<String>,
+    text: &str,
+    kind: &'static str,
+    replaced: impl Fn(&str) -> Option<String>,
+    note: &mut impl FnMut(&'static str),
+) {
+    if let Some(replaced) = replaced(new.as_deref().unwrap_or(text)) {
+        note(kind);
+        *new = Some(replaced);
+    }
 }
 
 /// Replaces stretches of a text: each is found from a place on, as where it begins, where it ends and what it becomes.
@@ -276,9 +289,9 @@ fn addresses(text: &str) -> Option<String> {
 fn address(text: &str) -> Option<usize> {
     let alone = text.trim_end_matches(['.', ':']);
     let with_port = alone.rsplit_once(':').map(|(address, _)| address);
-    let of = |text: &str| text.parse::<IpAddr>().ok().map(|it| (it, text.len()));
-    let v4 = |text: &str| of(text).filter(|(it, _)| it.is_ipv4());
-    let (address, length) = of(alone).or_else(|| with_port.and_then(v4))?;
+    let parsed = |text: &str| text.parse::<IpAddr>().ok().map(|address| (address, text.len()));
+    let (address, length) = parsed(alone)
+        .or_else(|| with_port.and_then(parsed).filter(|(address, _)| address.is_ipv4()))?;
     let names = match address {
         IpAddr::V4(it) => !it.is_loopback() && !it.is_unspecified() && it != Ipv4Addr::BROADCAST,
         IpAddr::V6(it) => {

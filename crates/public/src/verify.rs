@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use lab::experiment::Experiment;
 use lab::plan::{Runner, plan};
-use lab::record::OutcomeKind;
+use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use report::run::Findings;
 use serde_json::Value;
 use store::RunEnd;
@@ -67,13 +68,13 @@ pub fn verify_found(run: &PublicRun, findings: &Findings<'_>) -> Verified {
     let mut found = Found::default();
     plan_rows(run, &mut found);
     for trial in &run.trials {
-        let at = || format!("trial {}", trial.key.number);
+        let at = format!("trial {}", trial.key.number);
         let planned = run.record.plan.iter().find(|key| key.number == trial.key.number);
         if planned != Some(&trial.key) {
-            found.differs(at(), "another server, load or round", "that of the plan");
+            found.differs(at.clone(), "another server, load or round", "that of the plan");
         }
         if let Some(Err(says)) = trial.loaded.as_ref().map(|it| it.recording.check_sums()) {
-            found.differs(format!("{}, its counts", at()), &says, "counts that add up");
+            found.differs(format!("{at}, its counts"), &says, "counts that add up");
         }
         if trial.held.is_some() {
             found
@@ -84,7 +85,7 @@ pub fn verify_found(run: &PublicRun, findings: &Findings<'_>) -> Verified {
             && trial.held.is_none()
             && trial.outcome.kind == OutcomeKind::Measured
         {
-            found.differs(at(), "measured", "no load");
+            found.differs(at, "measured", "no load");
         }
     }
     match &run.claims {
@@ -167,20 +168,21 @@ fn plan_rows(run: &PublicRun, found: &mut Found) {
     }
     let kept: BTreeSet<u32> = run.trials.iter().map(|trial| trial.key.number).collect();
     let mut missing = record.plan.iter().filter(|key| !kept.contains(&key.number));
-    // Where rounds end by a rule, those that were not needed are missing, and they are the last of a row.
-    let is_needed = |key: &&lab::record::TrialKey| {
-        experiment.until.is_none()
-            || run.trials.iter().any(|trial| {
-                let of = |key: &lab::record::TrialKey| (key.subject.clone(), key.workload.clone());
-                of(&trial.key) == of(key)
-                    && trial.key.point == key.point
-                    && key.repeat < trial.key.repeat
-            })
-    };
-    if let Some(key) = missing.find(is_needed) {
+    if let Some(key) = missing.find(|key| is_needed(key, experiment, &run.trials)) {
         let at = format!("trial {} ({}, round {})", key.number, key.subject, key.repeat + 1);
         found.differs(at, "the run was done", "it is missing");
     }
+}
+
+/// Whether the run could not be done without this trial: where rounds end by a rule, those that were not needed are the
+/// last ones of a row.
+fn is_needed(key: &TrialKey, experiment: &Experiment, trials: &[TrialRecord]) -> bool {
+    experiment.until.is_none()
+        || trials.iter().map(|trial| &trial.key).any(|other| {
+            (&other.subject, &other.workload) == (&key.subject, &key.workload)
+                && other.point == key.point
+                && key.repeat < other.repeat
+        })
 }
 
 /// Compares two trees of JSON.

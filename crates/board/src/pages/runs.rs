@@ -1,7 +1,7 @@
 //! The page of each run as `report` writes it, below what the board says of its file; and the list of all runs.
 
-use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
 use report::Findings;
+use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
 use report::markup::{Markup, markup};
 
 use super::{File, of_page, page, root};
@@ -36,9 +36,9 @@ fn of_file(around: &Around<'_>, run: &RunSummary, root: &str) -> Markup {
     let superseded = around.written.superseded(&run.id);
     let class = if superseded.is_some() { "file superseded" } else { "file" };
     let name = file_name(run);
-    let signature = run.has_signature.then(|| {
-        markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name)
-    });
+    let signature = run
+        .has_signature
+        .then(|| markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name));
     markup!(
         "<aside class=\"{0}\" aria-label=\"the file of this run\">\n{1}<p><b>{2}</b>; {3}. \
          <a href=\"{4}\" download>The file</a>{5} · <a href=\"{6}m/index.html#{7}\">{7}</a></p>\n\
@@ -141,9 +141,8 @@ pub(crate) fn list(known: &Known) -> File {
         vec![Column::new("subject", "file", 0).left(), Column::new("why", "why", 0).left()];
     if !known.refused.is_empty() {
         let table = Block::Table(Table::of("refused", columns, refused));
-        sections.push(
-            Section::new("refused", "Files that were refused", Depth::Brief).with([table]),
-        );
+        sections
+            .push(Section::new("refused", "Files that were refused", Depth::Brief).with([table]));
     }
     let document = Document {
         label: "every run, newest first".into(),

@@ -56,6 +56,7 @@ mod machines;
 mod namespaces;
 mod new;
 mod old_kernel;
+mod public;
 mod race;
 mod readme_output;
 mod real;

@@ -59,21 +59,22 @@ fn measures(shown: &dyn Shown) -> Result<Vec<Measure>, String> {
 
 fn listed(shown: &dyn Shown, better: Better) -> Result<String, String> {
     let all = measures(shown)?.into_iter().filter(|measure| measure.figure.better() == better);
-    let entry = |measure: Measure| {
-        let range = match measure.ends {
-            [Some(low), Some(high)] => json!(format!("{low}–{high}")),
-            _ => Value::Null,
-        };
-        let rounds = units::counted(measure.rounds as u64, "round", "rounds");
-        json!({
-            "name": format!("{} · {}", measure.of, measure.figure.name()),
-            "unit": unit(measure.figure),
-            "value": measure.value,
-            "range": range,
-            "extra": format!("{}, {rounds}; the range is a 95 % interval", measure.verdict),
-        })
+    written(&Value::Array(all.map(|measure| listed_one(&measure)).collect()))
+}
+
+fn listed_one(measure: &Measure) -> Value {
+    let range = match measure.ends {
+        [Some(low), Some(high)] => json!(format!("{low}–{high}")),
+        _ => Value::Null,
     };
-    written(&Value::Array(all.map(entry).collect()))
+    let rounds = units::counted(measure.rounds as u64, "round", "rounds");
+    json!({
+        "name": format!("{} · {}", measure.of, measure.figure.name()),
+        "unit": unit(measure.figure),
+        "value": measure.value,
+        "range": range,
+        "extra": format!("{}, {rounds}; the range is a 95 % interval", measure.verdict),
+    })
 }
 
 /// The unit that the figure's name has.

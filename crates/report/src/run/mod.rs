@@ -471,27 +471,7 @@ impl Shown for Findings<'_> {
     }
 
     fn measures(&self) -> Option<Vec<Measure>> {
-        let mut all = Vec::new();
-        for (workload, row) in self.rows() {
-            let verdict = row.judgement.verdict.filter(|verdict| *verdict != Verdict::Invalid);
-            let Some(verdict) = verdict else { continue };
-            let of =
-                format!("{} · {} · {}", row.subject, self.task(workload), self.place(row.point));
-            let measure = |figure: Figure| {
-                let found = row.estimate(figure)?;
-                let (value, ends, rounds) = (found.value, [found.low, found.high], found.rounds);
-                Some(Measure {
-                    of: of.clone(),
-                    figure,
-                    value,
-                    ends,
-                    verdict: verdict.name(),
-                    rounds,
-                })
-            };
-            all.extend(COMPARED.into_iter().filter_map(measure));
-        }
-        Some(all)
+        Some(self.rows().flat_map(|(workload, row)| self.measures_of(workload, row)).collect())
     }
 
     fn charts(&self) -> Vec<Chart> {
@@ -507,6 +487,23 @@ impl Shown for Findings<'_> {
 }
 
 impl Findings<'_> {
+    /// The compared figures of a row; none of one that is invalid or was never measured.
+    fn measures_of(&self, workload: &str, row: &Row) -> Vec<Measure> {
+        let verdict = row.judgement.verdict.filter(|verdict| *verdict != Verdict::Invalid);
+        let Some(verdict) = verdict.map(Verdict::name) else { return Vec::new() };
+        let of = format!("{} · {} · {}", row.subject, self.task(workload), self.place(row.point));
+        let found = COMPARED.into_iter().filter_map(|figure| Some((figure, row.estimate(figure)?)));
+        let measures = found.map(|(figure, it)| Measure {
+            of: of.clone(),
+            figure,
+            value: it.value,
+            ends: [it.low, it.high],
+            verdict,
+            rounds: it.rounds,
+        });
+        measures.collect()
+    }
+
     /// The experiment's workloads, in its order.
     #[must_use]
     pub fn workloads_drawn(&self) -> Vec<&str> {

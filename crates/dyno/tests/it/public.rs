@@ -1,0 +1,184 @@
+//! Runs for the public: export, import, verification, and figures in the formats of other tools.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use crate::rig::Rig;
+
+/// A folder with a store that has one race, which the documentation shows.
+struct Shelf(PathBuf);
+
+impl Shelf {
+    fn new(name: &str) -> Shelf {
+        let folder =
+            std::env::temp_dir().join(format!("dyno-public-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let packed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/shown/first-race.sqlite.gz");
+        let mut store = File::create(folder.join("runs.sqlite")).unwrap();
+        std::io::copy(&mut GzDecoder::new(File::open(packed).unwrap()), &mut store).unwrap();
+        Shelf(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn unpacked(path: &str) -> String {
+    let mut text = String::new();
+    GzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text
+}
+
+fn id(text: &str) -> String {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("id "));
+    line.unwrap_or_else(|| panic!("no id: {text}")).to_string()
+}
+
+#[test]
+fn a_public_file_is_shown_written_verified_and_imported_under_one_id() {
+    let (rig, shelf) = (Rig::new(), Shelf::new("round"));
+    let (store, file, again) =
+        (shelf.path("runs.sqlite"), shelf.path("a.dyno"), shelf.path("b.dyno"));
+    let number = rig.dyno(&["runs", "list", "--store", &store]).status(0).stdout;
+    let number =
+        number.split_whitespace().find(|word| word.parse::<u32>().is_ok()).unwrap().to_string();
+    let shown =
+        rig.dyno(&["runs", "export", &number, "--public", "--show", "--store", &store]).status(0);
+    assert!(!Path::new(&file).exists());
+    let written =
+        rig.dyno(&["runs", "export", &number, "--public", "-o", &file, "--store", &store]);
+    assert_eq!(id(&written.status(0).stdout), id(&shown.stdout));
+    let verified = rig.dyno(&["runs", "verify", &file]).status(0).stdout_has("consistent");
+    assert_eq!(id(&verified.stdout), id(&shown.stdout));
+    let other = shelf.path("other.sqlite");
+    rig.dyno(&["runs", "import", &file, "--store", &other]).status(0);
+    rig.dyno(&["runs", "import", &file, "--store", &other]).status(0).stdout_has("here already");
+    rig.dyno(&["runs", "export", "1", "--public", "-o", &again, "--store", &other]).status(0);
+    let without_lineage = |path: &str| {
+        let text = unpacked(path);
+        text.lines()
+            .skip(1)
+            .filter(|line| !line.starts_with("{\"lineage\""))
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(without_lineage(&file), without_lineage(&again));
+    // Nothing is overwritten.
+    rig.dyno(&["runs", "export", "1", "--public", "-o", &file, "--store", &other]).status(2);
+}
+
+#[test]
+fn what_was_changed_in_a_public_file_is_named() {
+    let (rig, shelf) = (Rig::new(), Shelf::new("changed"));
+    let (store, file, changed) =
+        (shelf.path("runs.sqlite"), shelf.path("a.dyno"), shelf.path("c.dyno"));
+    let listed = rig.dyno(&["runs", "list", "--store", &store]).status(0).stdout;
+    let number =
+        listed.split_whitespace().find(|word| word.parse::<u32>().is_ok()).unwrap().to_string();
+    rig.dyno(&["runs", "export", &number, "--public", "-o", &file, "--store", &store]).status(0);
+    let text = unpacked(&file);
+    let repacked = |text: &str| {
+        let mut packer = GzEncoder::new(File::create(&changed).unwrap(), Compression::fast());
+        packer.write_all(text.as_bytes()).unwrap();
+        packer.finish().unwrap();
+    };
+    repacked(&text.replacen("\"attempted", "\"Attempted", 1));
+    rig.dyno(&["runs", "verify", &file, &changed])
+        .status(2)
+        .stdout_has("refused")
+        .stdout_has("consistent");
+    // A claim with the digest that fits it.
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(String::from).collect();
+    let at = lines.iter().position(|line| line.starts_with("{\"claims\"")).unwrap();
+    let old = sha256(&lines[at]);
+    let mut claims: Value = serde_json::from_str(&lines[at]).unwrap();
+    claims["claims"]["tables"][0]["rows"][0]["figures"]["throughput_per_s"]["value"] = 1e9.into();
+    lines[at] = serde_json::to_string(&claims).unwrap() + "\n";
+    let new = sha256(&lines[at]);
+    lines[0] = lines[0].replace(&old, &new);
+    repacked(&lines.concat());
+    let found = rig.dyno(&["runs", "verify", &changed]).status(1);
+    found.stdout_has("intact").stdout_has("figures.throughput_per_s.value: claimed 1000000000");
+    for (bytes, says) in [(&b"no file"[..], "cannot be unpacked"), (b"", "cannot be unpacked")] {
+        fs::write(&changed, bytes).unwrap();
+        rig.dyno(&["runs", "verify", &changed]).status(2).stdout_has(says);
+    }
+    rig.dyno(&["runs", "verify", "/nowhere.dyno"]).status(2).stdout_has("/nowhere.dyno");
+}
+
+fn sha256(text: &str) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn figures_are_those_of_the_report_in_the_formats_of_other_tools() {
+    let (rig, shelf) = (Rig::new(), Shelf::new("formats"));
+    let store = shelf.path("runs.sqlite");
+    let report = |format: &str| {
+        let ran = rig.dyno(&["report", "--store", &store, "--format", format]).status(0);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()
+    };
+    let own = report("json");
+    let row = &own["tables"][0]["rows"][0];
+    let figure = |name: &str| &row["figures"][name];
+    let bmf = report("bmf");
+    let of = bmf.as_object().unwrap().keys().find(|name| name.starts_with("before ·")).unwrap();
+    assert_eq!(row["subject"], "before");
+    for name in ["throughput_per_s", "response_p99_ms"] {
+        let metric = &bmf[of][name];
+        assert_eq!(metric["value"], figure(name)["value"]);
+        assert_eq!(metric["lower_value"], figure(name)["low"]);
+        assert_eq!(metric["upper_value"], figure(name)["high"]);
+    }
+    let entry = |list: &Value, name: &str| {
+        let wanted = format!("{of} · {name}");
+        let mut list = list.as_array().unwrap().iter();
+        list.find(|it| it["name"] == wanted.as_str()).cloned()
+    };
+    let (bigger, smaller) = (report("customBiggerIsBetter"), report("customSmallerIsBetter"));
+    let rate = entry(&bigger, "throughput_per_s").unwrap();
+    assert_eq!(rate["value"], figure("throughput_per_s")["value"]);
+    assert_eq!(rate["unit"], "1/s");
+    assert!(entry(&smaller, "throughput_per_s").is_none());
+    assert_eq!(entry(&smaller, "response_p99_ms").unwrap()["unit"], "ms");
+}
+
+#[test]
+fn a_load_in_the_shape_of_zrk_has_its_figures_and_is_audited() {
+    let (rig, shelf) = (Rig::new(), Shelf::new("zrk"));
+    let (own, like) = (shelf.path("own.json"), shelf.path("like.json"));
+    let url = rig.url("/hello");
+    let flags = ["load", &url, "-c", "4", "-d", "1s", "-r", "500", "--like", "zrk", "-o", &own];
+    let ran = rig.dyno(&flags);
+    assert!(ran.code().is_some_and(|code| code <= 2), "{}", ran.stderr);
+    let zrk: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let own: Value = serde_json::from_str(&fs::read_to_string(&own).unwrap()).unwrap();
+    let value = |name: &str| own["figures"][name]["value"].as_f64().unwrap();
+    let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-3 * other.abs() + 1.0;
+    assert!(is_near(zrk["achieved_rate"].as_f64().unwrap(), value("throughput_per_s")), "{zrk:#}");
+    assert!(is_near(zrk["latency_us"]["p99"].as_f64().unwrap(), 1e3 * value("response_p99_ms")));
+    assert!(is_near(zrk["target_rate"].as_f64().unwrap(), 500.0));
+    assert!(zrk["latency_histogram"].as_str().unwrap().starts_with("HIST"));
+    fs::write(&like, &ran.stdout).unwrap();
+    let sound = rig.dyno(&["audit", &like]).stdout_has("the JSON of zrk");
+    sound.stdout_lacks("percentiles");
+    let impossible = ran.stdout.replace("\"p50\":", "\"p50\": 99999999, \"was\":");
+    fs::write(&like, impossible).unwrap();
+    rig.dyno(&["audit", &like]).status(1).stdout_has("p50");
+}
