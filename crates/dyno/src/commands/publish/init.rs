@@ -35,7 +35,7 @@ fn write(folder: &Path, files: &[NewFile]) -> Result<(), String> {
             );
         }
         Err(error) if error.kind() == ErrorKind::NotFound => true,
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(format!("{error}; name a new folder")),
     };
     let written = files.iter().try_for_each(|file| write_one(folder, file));
     written.map_err(|error| {
