@@ -162,7 +162,6 @@ fn pages(known: &Known) -> Result<Vec<File>, String> {
         first::first(known, &changes),
         workloads::list(known),
         servers::list(known),
-        runs::list(known),
         rounds::list(known),
         machines::machines(known),
         method::method(known),
@@ -170,6 +169,7 @@ fn pages(known: &Known) -> Result<Vec<File>, String> {
         data::index(known)?,
         feed::feed(known, &changes),
     ];
+    all.extend(runs::lists(known));
     all.extend(data::lines(known)?);
     all.extend(beside::pairs(known));
     for ((workload, class), loads) in workloads::by_class(known) {

@@ -178,6 +178,28 @@ fn rows_that_cannot_be_compared_have_no_number() {
 }
 
 #[test]
+fn rows_of_one_run_have_the_numbers_that_the_run_gives_them() {
+    let words = "began 1795884212469\nserver quick 1 5060 Q\nserver slow 2 5010 S\nserver other 3 5000 O\n";
+    let run = (crate::fixture::READER.parse)(words.as_bytes()).unwrap();
+    let findings = run.findings();
+    let table = &findings.board.tables[0];
+    let own: Vec<_> = table
+        .at(lab::experiment::Point::Connections(64))
+        .into_iter()
+        .map(|placed| (placed.row.subject.clone(), placed.rank))
+        .collect();
+    let verified = (crate::fixture::READER.verify)(&run, &findings);
+    let summary = crate::summary::RunSummary::of("a", &run, &verified, &findings).unwrap();
+    let rows = summary.rows.iter().map(|row| crate::ranking::Shown { place: 0, run: &summary, row });
+    let ranked = crate::ranking::ranked(&rows.collect::<Vec<_>>()).into_iter();
+    let here: Vec<_> =
+        ranked.map(|ranked| (ranked.shown.row.server.clone(), ranked.rank)).collect();
+    assert_eq!(here, own);
+    assert_eq!(own[0].1, Some((1, 1)), "it is shown to be ahead");
+    assert_eq!(own[1].1, Some((2, 3)), "these are not shown to differ");
+}
+
+#[test]
 fn a_line_of_versions_ends_where_the_machine_or_dyno_changed() {
     let mut files = files();
     files.push((
@@ -270,6 +292,50 @@ fn a_folder_that_is_none_is_refused_with_the_way_out() {
     assert!(says(&[]).contains("it has no board.toml"));
     let wrong = says(&[("board.toml", "title = \"x\"\nquestions = 1\n")]);
     assert!(wrong.starts_with("board.toml: line 2: unknown field `questions`"), "{wrong}");
+}
+
+/// What a reader sees of a page: a line for each cell, paragraph and heading.
+fn shown(page: &str) -> String {
+    let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
+    let mut text = String::new();
+    for part in body.split('<').skip(1) {
+        let (tag, rest) = part.split_once('>').unwrap();
+        let is_block = ["p", "h1", "h2", "h3", "td", "th", "li", "tr", "svg", "dd", "dt", "pre", "text"];
+        if is_block.contains(&tag.split(' ').next().unwrap()) {
+            text.push('\n');
+        }
+        text.push_str(rest);
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn each_kind_of_page_is_as_it_was() {
+    let mut files = files();
+    // Pages of strangers' texts are tests of their own.
+    files.retain(|(path, _)| !path.contains("evil"));
+    files.push(("superseded/a.toml", format!("run = \"{}\"\nreason = \"a wrong disk\"", id(STRANGER))));
+    let memory = board(&files);
+    for (path, name) in [
+        ("index.html", "first"),
+        (&format!("w/hello/{OWN}/index.html"), "workload"),
+        ("w/index.html", "workloads"),
+        ("s/quick/index.html", "server"),
+        ("s/index.html", "servers"),
+        ("r/index.html", "runs"),
+        ("round/0/index.html", "round"),
+        ("m/index.html", "machines"),
+        ("method/index.html", "method"),
+        ("c/quick/slow/index.html", "pair"),
+        ("c/index.html", "compare"),
+    ] {
+        let golden = format!("{}/src/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        expect_test::expect_file![golden].assert_eq(&shown(&memory.page(path)));
+    }
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/src/golden/");
+    expect_test::expect_file![format!("{golden}badge.svg")].assert_eq(&memory.page("b/quick/hello.svg"));
+    expect_test::expect_file![format!("{golden}feed.xml")].assert_eq(&memory.page("feed.xml"));
 }
 
 #[test]

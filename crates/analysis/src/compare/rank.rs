@@ -108,11 +108,41 @@ pub fn groups_of_runs(figure: Figure, sides: &[RoundsOfRun]) -> Vec<Vec<usize>> 
             pairs.extend(compared.ok().map(|comparison| ([place, other_place], comparison)));
         }
     }
+    share_spreads_of_runs(sides, &order, &mut pairs);
     let weight = HEADLINE / pairs.len() as f64;
     let weighed = pairs.iter_mut().map(|(_, comparison)| (weight, comparison));
     decide(weighed.collect(), 1.0 - HEADLINE);
     let groups = grouped(order.len(), &pairs).into_iter();
     groups.map(|group| group.into_iter().map(|place| order[place]).collect()).collect()
+}
+
+/// Comparisons within a run are judged by the spread of all of its sides, as the run's own order is.
+fn share_spreads_of_runs(
+    sides: &[RoundsOfRun],
+    order: &[usize],
+    pairs: &mut [([usize; 2], Comparison)],
+) {
+    let mut runs: Vec<usize> = order.iter().map(|place| sides[*place].run).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    for run in runs {
+        let of_run: Vec<&RoundsOfRun> =
+            order.iter().map(|place| &sides[*place]).filter(|side| side.run == run).collect();
+        let is_of_run = |place: usize| sides[order[place]].run == run;
+        let both = pairs.iter_mut().filter(|(places, _)| places.iter().all(|it| is_of_run(*it)));
+        let mut made: Vec<&mut Comparison> = both.map(|(_, made)| made).collect();
+        share_spread(&mut made, shared_spread(&rounds_of_sides(&of_run)));
+    }
+}
+
+/// The rounds that all of these sides have.
+fn rounds_of_sides(sides: &[&RoundsOfRun]) -> Vec<Vec<Number>> {
+    let Some(first) = sides.first() else { return Vec::new() };
+    let in_round = |side: &&RoundsOfRun, round: u32| {
+        side.rounds.iter().find(|(number, _)| *number == round).map(|(_, number)| *number)
+    };
+    let all = |(round, _): &(u32, Number)| sides.iter().map(|side| in_round(side, *round)).collect();
+    first.rounds.iter().filter_map(all).collect()
 }
 
 /// Places in groups: none of a group is shown to differ from its first.

@@ -4,7 +4,7 @@ use report::Findings;
 use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
 use report::markup::{Markup, markup};
 
-use super::{File, of_page, page, root};
+use super::{File, links, of_page, page, root};
 use crate::folder::Known;
 use crate::settings::{Superseded, Written};
 use crate::summary::RunSummary;
@@ -111,12 +111,42 @@ fn lineage(run: &RunSummary) -> String {
     }
 }
 
-/// The list of all runs, newest first, and of the files that were refused.
-pub(crate) fn list(known: &Known) -> File {
-    let path = "r/index.html";
-    let root = root(path);
-    let runs = known.runs.iter().rev().take(2_000).map(|run| row(known, &root, run));
-    let columns = vec![
+/// So many runs are on a page of the list.
+const LISTED: usize = 400;
+
+/// The list of all runs, newest first, on as many pages as it takes; the first one has the files that were refused.
+pub(crate) fn lists(known: &Known) -> Vec<File> {
+    let newest: Vec<&RunSummary> = known.runs.iter().rev().collect();
+    let pages = newest.len().div_ceil(LISTED).max(1);
+    let address = |n: usize| if n == 0 { "r/index.html".into() } else { format!("r/{n}/index.html") };
+    let list = |n: usize| {
+        let path: String = address(n);
+        let root = root(&path);
+        let runs = newest.iter().skip(n * LISTED).take(LISTED);
+        let table = Table::of("0", columns(), runs.map(|run| row(known, &root, run)));
+        let mut sections = vec![Section::new("runs", "", Depth::Brief).with([Block::Table(table)])];
+        let others = (0..pages).filter(|other| *other != n).map(|other| {
+            (format!("{root}{}", address(other)), format!("page {}", other + 1), String::new())
+        });
+        let others: Vec<_> = others.collect();
+        if !others.is_empty() {
+            let others = links(others);
+            sections.push(Section::new("others", "Other runs", Depth::Brief).with([others]));
+        }
+        sections.extend((n == 0).then(|| refused(known)));
+        let document = Document {
+            label: "every run, newest first".into(),
+            title: "Runs".into(),
+            sections,
+            ..Document::default()
+        };
+        page(known, &path, &document)
+    };
+    (0..pages).map(list).collect()
+}
+
+fn columns() -> Vec<Column> {
+    vec![
         Column::new("subject", "run", 0).left(),
         Column::new("date", "date", 0).left(),
         Column::new("experiment", "experiment", 1).left(),
@@ -126,11 +156,12 @@ pub(crate) fn list(known: &Known) -> File {
         Column::new("class", "machine class", 1).left(),
         Column::new("dyno", "dyno", 1).left(),
         Column::new("file", "its file", 1).left(),
-    ];
-    let mut sections = vec![
-        Section::new("runs", "", Depth::Brief).with([Block::Table(Table::of("0", columns, runs))]),
-    ];
-    let refused = known.refused.iter().take(500).map(|refused| Row {
+    ]
+}
+
+fn refused(known: &Known) -> Section {
+    let section = Section::new("refused", "Files that were refused", Depth::Brief);
+    let rows = known.refused.iter().take(LISTED).map(|refused| Row {
         cells: vec![
             Cell { sign: Sign::Slot, ..Cell::text(&refused.file) },
             Cell::text(&refused.why).toned(Tone::Bad),
@@ -139,18 +170,10 @@ pub(crate) fn list(known: &Known) -> File {
     });
     let columns =
         vec![Column::new("subject", "file", 0).left(), Column::new("why", "why", 0).left()];
-    if !known.refused.is_empty() {
-        let table = Block::Table(Table::of("refused", columns, refused));
-        sections
-            .push(Section::new("refused", "Files that were refused", Depth::Brief).with([table]));
+    match known.refused.is_empty() {
+        true => section,
+        false => section.with([Block::Table(Table::of("refused", columns, rows))]),
     }
-    let document = Document {
-        label: "every run, newest first".into(),
-        title: "Runs".into(),
-        sections,
-        ..Document::default()
-    };
-    page(known, path, &document)
 }
 
 fn row(known: &Known, root: &str, run: &RunSummary) -> Row {

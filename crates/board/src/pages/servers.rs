@@ -7,7 +7,7 @@ use report::document::{
 };
 use report::versions::{VersionSpot, versions};
 
-use super::{File, command, links, page, root, written_links};
+use super::{File, command, links, page, root, workloads, written_links};
 use crate::folder::Known;
 use crate::ranking::{Shown, Terms};
 use crate::rows_table::{With, table, unnumbered};
@@ -15,11 +15,11 @@ use crate::slug::slug;
 use crate::summary::{RunSummary, ServerSummary};
 
 /// So many runs are in a chart, the newest ones.
-const DRAWN: usize = 40;
+const DRAWN: usize = 30;
 /// So many rows are in a table, the newest ones.
-const ROWS: usize = 40;
-/// A server's page has no more tables.
-const LOADS_MOST: usize = 24;
+const ROWS: usize = 20;
+/// A server's page has no more charts and tables: other loads are links.
+const LOADS_MOST: usize = 12;
 
 pub(crate) fn address(server: &str) -> String {
     format!("s/{}/index.html", slug(server))
@@ -76,8 +76,18 @@ fn of_loads(known: &Known, root: &str, rows: &[Shown<'_>]) -> Vec<Section> {
         let is_other = !known.written.is_own(shown.class());
         loads.entry((is_other, shown.terms())).or_default().push(*shown);
     }
+    let mut rest = BTreeSet::new();
+    for rows in loads.values().skip(LOADS_MOST) {
+        rest.insert((rows[0].row.workload.as_str(), rows[0].class()));
+    }
+    let links = links(rest.into_iter().take(200).map(|(workload, class)| {
+        let address = format!("{root}{}", workloads::address(workload, class));
+        (address, workload.to_string(), class.to_string())
+    }));
+    let rest = (LOADS_MOST < loads.len())
+        .then(|| Section::new("rest", "Under other loads", Depth::Brief).with([links]));
     let all = loads.into_iter().take(LOADS_MOST).enumerate();
-    all.map(|(n, ((is_other, terms), rows))| {
+    let sections = all.map(|(n, ((is_other, terms), rows))| {
         let place = &rows[0].row.place;
         let whose = if is_other { ", on other machines" } else { "" };
         let newest = &rows[rows.len().saturating_sub(ROWS)..];
@@ -86,8 +96,8 @@ fn of_loads(known: &Known, root: &str, rows: &[Shown<'_>]) -> Vec<Section> {
         Section::new(format!("load-{n}"), format!("{} at {place}{whose}", terms.task), Depth::Brief)
             .with(chart(&terms, &rows))
             .with([Block::Table(table)])
-    })
-    .collect()
+    });
+    sections.chain(rest).collect()
 }
 
 fn chart(terms: &Terms, rows: &[Shown<'_>]) -> Option<Block> {

@@ -39,8 +39,9 @@ fn largest_first<'l, 'k>(loads: &'l Loads<'k>) -> Vec<(&'l Terms, Vec<Ranked<'k>
     all
 }
 
-/// A workload's page has no more tables.
-const LOADS_MOST: usize = 12;
+/// A workload's page has no more tables, and no table after so many rows.
+const LOADS_MOST: usize = 20;
+const ROWS_ENOUGH: usize = 300;
 
 pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads<'_>) -> File {
     let path = address(workload, class);
@@ -54,8 +55,13 @@ pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads
     };
     let with = With { ranks: true, load: false, pale_before: known.pale_before() };
     let mut sections = Vec::new();
+    let mut written = 0;
     for (n, (terms, rows)) in all.iter().take(LOADS_MOST).enumerate() {
         let Some(first) = rows.first().map(|ranked| ranked.shown.row) else { continue };
+        if ROWS_ENOUGH < written {
+            break;
+        }
+        written += rows.len();
         let file = if is_one_file { "" } else { &format!(", workload file {}", terms.hash) };
         let heading = format!("{} at {}{file}", terms.task, first.place);
         let table = table(&n.to_string(), &root, rows, with);
@@ -74,8 +80,9 @@ pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads
         sections,
         ..Document::default()
     };
-    if LOADS_MOST < all.len() {
-        let says = format!("{} more loads are in data/rows.jsonl.", all.len() - LOADS_MOST);
+    if document.sections.len() < all.len() {
+        let more = all.len() - document.sections.len();
+        let says = format!("{more} more loads are in data/rows.jsonl.");
         document.ending.push(report::document::Paragraph::new(Tone::Dim, says));
     }
     page(known, &path, &document)
