@@ -1,4 +1,5 @@
 # make demo    build, and compare the servers that this machine can run (first page within four minutes)
+# make board   the site of the first board, in target/board
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make check   format check, lints, and the unit tests of each room that has changed since they passed; nothing is installed
@@ -41,7 +42,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo board tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -56,6 +57,9 @@ nats:
 demo: PROFILE := demo
 demo: build
 	@$(DYNO) run demo || test $$? -eq 2
+
+board: build
+	@$(DYNO) publish board -o $(CARGO_TARGET_DIR)/board
 
 tour: build
 	@./tour $(DYNO)
