@@ -117,7 +117,7 @@ fn cells(
     all.extend(others.iter().map(|(of, _)| toned(figure(*of), Tone::Plain)));
     let trials = format!("{}/{}", row.measured, row.planned);
     all.extend([
-        text(if row.version.is_empty() { "not stated" } else { &row.version }),
+        text(row.stated_version()),
         text(&trials).valued(Some(row.measured as f64)),
         text(&run.date()).valued(Some(run.began_unix_ms as f64)),
         text(&run.dyno),

@@ -146,6 +146,10 @@ impl RowSummary {
         self.figures.iter().find(|(of, _)| *of == figure).map(|(_, estimate)| estimate)
     }
 
+    pub(crate) fn stated_version(&self) -> &str {
+        if self.version.is_empty() { "not stated" } else { &self.version }
+    }
+
     /// The rounds of its leading figure, as one of the run at this place.
     pub(crate) fn rounds_of(&self, run: usize) -> RoundsOfRun {
         RoundsOfRun { run, rounds: self.rounds.clone() }

@@ -179,7 +179,8 @@ fn rows_that_cannot_be_compared_have_no_number() {
 
 #[test]
 fn rows_of_one_run_have_the_numbers_that_the_run_gives_them() {
-    let words = "began 1795884212469\nserver quick 1 5060 Q\nserver slow 2 5010 S\nserver other 3 5000 O\n";
+    let words =
+        "began 1795884212469\nserver quick 1 5060 Q\nserver slow 2 5010 S\nserver other 3 5000 O\n";
     let run = (crate::fixture::READER.parse)(words.as_bytes()).unwrap();
     let findings = run.findings();
     let table = &findings.board.tables[0];
@@ -190,7 +191,8 @@ fn rows_of_one_run_have_the_numbers_that_the_run_gives_them() {
         .collect();
     let verified = (crate::fixture::READER.verify)(&run, &findings);
     let summary = crate::summary::RunSummary::of("a", &run, &verified, &findings).unwrap();
-    let rows = summary.rows.iter().map(|row| crate::ranking::Shown { place: 0, run: &summary, row });
+    let rows =
+        summary.rows.iter().map(|row| crate::ranking::Shown { place: 0, run: &summary, row });
     let ranked = crate::ranking::ranked(&rows.collect::<Vec<_>>()).into_iter();
     let here: Vec<_> =
         ranked.map(|ranked| (ranked.shown.row.server.clone(), ranked.rank)).collect();
@@ -300,7 +302,8 @@ fn shown(page: &str) -> String {
     let mut text = String::new();
     for part in body.split('<').skip(1) {
         let (tag, rest) = part.split_once('>').unwrap();
-        let is_block = ["p", "h1", "h2", "h3", "td", "th", "li", "tr", "svg", "dd", "dt", "pre", "text"];
+        let is_block =
+            ["p", "h1", "h2", "h3", "td", "th", "li", "tr", "svg", "dd", "dt", "pre", "text"];
         if is_block.contains(&tag.split(' ').next().unwrap()) {
             text.push('\n');
         }
@@ -315,7 +318,10 @@ fn each_kind_of_page_is_as_it_was() {
     let mut files = files();
     // Pages of strangers' texts are tests of their own.
     files.retain(|(path, _)| !path.contains("evil"));
-    files.push(("superseded/a.toml", format!("run = \"{}\"\nreason = \"a wrong disk\"", id(STRANGER))));
+    files.push((
+        "superseded/a.toml",
+        format!("run = \"{}\"\nreason = \"a wrong disk\"", id(STRANGER)),
+    ));
     let memory = board(&files);
     for (path, name) in [
         ("index.html", "first"),
@@ -334,25 +340,7 @@ fn each_kind_of_page_is_as_it_was() {
         expect_test::expect_file![golden].assert_eq(&shown(&memory.page(path)));
     }
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/src/golden/");
-    expect_test::expect_file![format!("{golden}badge.svg")].assert_eq(&memory.page("b/quick/hello.svg"));
+    expect_test::expect_file![format!("{golden}badge.svg")]
+        .assert_eq(&memory.page("b/quick/hello.svg"));
     expect_test::expect_file![format!("{golden}feed.xml")].assert_eq(&memory.page("feed.xml"));
-}
-
-#[test]
-#[ignore]
-fn dump() {
-    let mut files = files();
-    files.push((
-        "runs/z.dyno",
-        "began 1795884213000\ndyno 0.2.0\nserver quick 1.2 9900 Quick\n".into(),
-    ));
-    let superseded =
-        format!("run = \"{}\"\nby = \"{}\"\nreason = \"a wrong disk\"", id(STRANGER), id(SECOND));
-    files.push(("superseded/a.toml", superseded));
-    let memory = board(&files);
-    for (path, bytes) in memory.site.lock().unwrap().iter() {
-        let path = std::path::Path::new("/tmp/board-site").join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
 }

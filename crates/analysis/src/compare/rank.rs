@@ -141,7 +141,8 @@ fn rounds_of_sides(sides: &[&RoundsOfRun]) -> Vec<Vec<Number>> {
     let in_round = |side: &&RoundsOfRun, round: u32| {
         side.rounds.iter().find(|(number, _)| *number == round).map(|(_, number)| *number)
     };
-    let all = |(round, _): &(u32, Number)| sides.iter().map(|side| in_round(side, *round)).collect();
+    let all =
+        |(round, _): &(u32, Number)| sides.iter().map(|side| in_round(side, *round)).collect();
     first.rounds.iter().filter_map(all).collect()
 }
 

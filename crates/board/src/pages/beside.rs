@@ -124,7 +124,7 @@ fn row(root: &str, [a, b]: [Shown<'_>; 2], made: Option<&Comparison>) -> Row {
         value(b),
         ratio,
         both(|shown| shown.row.verdict.name().into()),
-        both(|shown| shown.row.version.clone()),
+        both(|shown| shown.row.stated_version().into()),
         both(|shown| format!("{}/{}", shown.row.measured, shown.row.planned)),
         both(|shown| shown.run.date()),
         both(|shown| shown.run.dyno.clone()),

@@ -10,6 +10,7 @@ use crate::ranking::Shown;
 use crate::rows_table::ROWS_MOST;
 use crate::settings::{Round, is_id};
 use crate::slug::slug;
+use crate::summary::RunSummary;
 
 pub(crate) fn address(name: &str) -> String {
     format!("round/{}/index.html", slug(name))
@@ -50,7 +51,7 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
         Some(run) => (
             format!("{root}r/{}/index.html", run.short),
             run.short.clone(),
-            format!("{}, {}", run.experiment, run.date()),
+            format!("{}, {}{}", run.experiment, run.date(), since(known, run)),
         ),
         None => (format!("{root}r/index.html"), id.clone(), "not on this board".into()),
     });
@@ -70,6 +71,12 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
         ..Document::default()
     };
     page(known, &path, &document)
+}
+
+/// What was found of a run since.
+fn since(known: &Known, run: &RunSummary) -> String {
+    let superseded = known.superseded(run);
+    superseded.map_or(String::new(), |it| format!("; superseded since: {}", it.reason))
 }
 
 /// The rows of its runs, superseded ones among them, in the order of the runs.
@@ -108,7 +115,7 @@ fn table(key: &str, root: &str, rows: &[Shown<'_>]) -> Table {
             printed.toned(Tone::Strong),
             now,
             Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) },
-            Cell::text(&row.version),
+            Cell::text(row.stated_version()),
             Cell::text(format!("{}/{}", row.measured, row.planned)),
             Cell::text(run.date()),
             Cell::text(&run.dyno),

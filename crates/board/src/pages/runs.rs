@@ -118,7 +118,8 @@ const LISTED: usize = 400;
 pub(crate) fn lists(known: &Known) -> Vec<File> {
     let newest: Vec<&RunSummary> = known.runs.iter().rev().collect();
     let pages = newest.len().div_ceil(LISTED).max(1);
-    let address = |n: usize| if n == 0 { "r/index.html".into() } else { format!("r/{n}/index.html") };
+    let address =
+        |n: usize| if n == 0 { "r/index.html".into() } else { format!("r/{n}/index.html") };
     let list = |n: usize| {
         let path: String = address(n);
         let root = root(&path);

@@ -61,12 +61,18 @@ fn newest<'k>(known: &'k Known, name: &str) -> Option<(&'k RunSummary, &'k Serve
 }
 
 fn in_short(run: &RunSummary, server: &ServerSummary) -> String {
-    let version = if server.version.is_empty() { "of unknown version" } else { &server.version };
+    let version = match server.version.is_empty() {
+        true => "its version is not stated".into(),
+        false => format!("version {}", server.version),
+    };
     let conformance = match &server.conformance {
         Ok(score) => format!("conformance {score}"),
         Err(why) => format!("conformance: {why}"),
     };
-    format!("{version}, {}, as of {}; {conformance}.", server.language, run.date())
+    let as_of = format!("as of {}", run.date());
+    let parts = [version, server.language.clone(), conformance, as_of];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
 }
 
 /// A chart and a table for each load: first on the board's own machines, then on others.
@@ -137,11 +143,10 @@ fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
     if !server.command.is_empty() {
         blocks.push(command(&server.command));
     }
-    blocks.push(Block::Facts(vec![
-        Fact::new("kind", &server.tier),
-        Fact::new("notes", &server.notes),
-        Fact::new("conformance", server.conformance.clone().unwrap_or_else(|why| why)),
-    ]));
+    let conformance = server.conformance.clone().unwrap_or_else(|why| why);
+    let facts = [("kind", &server.tier), ("notes", &server.notes), ("conformance", &conformance)];
+    let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
+    blocks.push(Block::Facts(facts.map(|(name, text)| Fact::new(name, text)).collect()));
     let cell = |text: Option<&str>| text.map_or_else(Cell::none, Cell::text);
     let settings = server.settings.iter().map(|setting| Row {
         cells: vec![

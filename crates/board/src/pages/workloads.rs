@@ -102,13 +102,20 @@ pub(crate) fn leaders(rows: &[Ranked<'_>]) -> String {
     match of_group.as_slice() {
         [] => format!("No row at {place} is valid and can be compared."),
         [one] if numbered == 1 => format!("{one} is the only server with a valid row at {place}."),
-        [one] => format!("By {figure}, {one} is ahead of the {} others at {place}.", numbered - 1),
+        [one] => format!("By {figure}, {one} is ahead of {} at {place}.", others(numbered - 1)),
+        many if many.len() == numbered => {
+            format!("By {figure}, {} are not shown to differ at {place}.", many.join(", "))
+        }
         many => format!(
-            "By {figure}, {} are not shown to differ at {place}, and are ahead of {} others.",
+            "By {figure}, {} are not shown to differ at {place}, and are ahead of {}.",
             many.join(", "),
-            numbered - many.len()
+            others(numbered - many.len())
         ),
     }
+}
+
+fn others(number: usize) -> String {
+    units::counted(number as u64, "other server", "other servers")
 }
 
 /// The list of all workloads on all classes: own ones, then others.
