@@ -21,10 +21,11 @@ pub(crate) fn changes(known: &Known) -> Vec<Change<'_>> {
     let mut pairs: BTreeMap<usize, Vec<[Shown<'_>; 2]>> = BTreeMap::new();
     for shown in known.rows().filter(Shown::can_be_numbered) {
         let key = (shown.terms(), &shown.row.server[..], shown.class(), &shown.run.dyno[..]);
-        if let Some(before) = newest.insert(key, shown) {
-            if before.place != shown.place && before.row.leading == shown.row.leading {
-                pairs.entry(shown.place).or_default().push([before, shown]);
-            }
+        let is_pair = |before: &Shown<'_>| {
+            before.place != shown.place && before.row.leading == shown.row.leading
+        };
+        if let Some(before) = newest.insert(key, shown).filter(is_pair) {
+            pairs.entry(shown.place).or_default().push([before, shown]);
         }
     }
     let mut all = Vec::new();

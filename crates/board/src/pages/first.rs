@@ -88,8 +88,7 @@ fn main_rows(known: &Known) -> Option<(String, String, Vec<Ranked<'_>>)> {
         rows.iter().filter(|shown| !has_newest || is_newest(&shown.run.id)).count()
     };
     let rows = loads.values().max_by_key(kept)?;
-    let rows: Vec<_> = rows.iter().copied().collect();
-    let shown = rows.into_iter().filter(|shown| !has_newest || is_newest(&shown.run.id));
+    let shown = rows.iter().copied().filter(|shown| !has_newest || is_newest(&shown.run.id));
     let rows = order(&shown.collect::<Vec<_>>());
     let place = rows.first().map(|ranked| ranked.shown.row.place.clone()).unwrap_or_default();
     let heading = format!("{workload} at {place}, on {class}");
