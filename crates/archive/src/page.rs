@@ -14,7 +14,7 @@ use crate::kept::{findings, kept};
 pub fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;
     let path = path(pages, &findings.id, &findings.run.name);
-    keep::write(&path, &findings.page())?;
+    keep::write(&path, findings.page())?;
     Ok(path)
 }
 
