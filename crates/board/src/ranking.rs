@@ -58,6 +58,16 @@ impl<'k> Shown<'k> {
         self.why_unnumbered().is_empty()
     }
 
+    /// Whether its figure is compared with those of others.
+    fn is_weighed(&self, figure: Figure) -> bool {
+        let is_suspect = self.row.verdict == Verdict::Suspect
+            && !self.row.is_reference
+            && self.run.differences == 0
+            && !self.run.is_quick
+            && 1 < self.row.rounds.len();
+        self.row.leading == figure && (is_suspect || self.can_be_numbered())
+    }
+
     /// Why it has no number; empty if it has one.
     fn why_unnumbered(&self) -> String {
         let or = |text: &str| match self.row.reason.is_empty() {
@@ -65,7 +75,7 @@ impl<'k> Shown<'k> {
             false => self.row.reason.clone(),
         };
         match self.row.verdict {
-            _ if self.row.is_reference => "a reference: it does not compete".into(),
+            _ if self.row.is_reference => "it does not compete".into(),
             _ if 0 < self.run.differences => "its file claims what its counts do not give".into(),
             _ if self.run.is_quick => "a quick run: times and rounds were reduced".into(),
             Verdict::Suspect => or("suspect"),
@@ -97,17 +107,20 @@ pub(crate) fn ranked<'k>(rows: &[Shown<'k>]) -> Vec<Ranked<'k>> {
         true => shown.why_unnumbered(),
         false => format!("its load is about another figure: {}", shown.row.leading.heading()),
     };
-    let (numbered, rest): (Vec<_>, Vec<_>) =
-        rows.iter().copied().partition(|shown| why(shown).is_empty());
-    let sides: Vec<_> = numbered.iter().map(|shown| shown.row.rounds_of(shown.place)).collect();
+    let rest = rows.iter().copied().filter(|shown| !why(shown).is_empty());
+    // Suspect rows have no number, and are weighed with the others, as in the run that they are of: what is said of a run
+    // and of the board is then the same.
+    let weighed: Vec<Shown<'k>> = rows.iter().copied().filter(|it| it.is_weighed(figure)).collect();
+    let sides: Vec<_> = weighed.iter().map(|shown| shown.row.rounds_of(shown.place)).collect();
     let mut all = Vec::new();
     for group in groups_of_runs(figure, &sides) {
+        let group = group.into_iter().map(|place| weighed[place]);
+        let group: Vec<Shown<'k>> = group.filter(Shown::can_be_numbered).collect();
         let rank = Some((all.len() + 1, all.len() + group.len()));
-        let placed = |place: usize| Ranked { shown: numbered[place], rank, why: String::new() };
-        all.extend(group.into_iter().map(placed));
+        all.extend(group.into_iter().map(|shown| Ranked { shown, rank, why: String::new() }));
     }
     let mut rest: Vec<Ranked<'k>> =
-        rest.into_iter().map(|shown| Ranked { shown, rank: None, why: why(&shown) }).collect();
+        rest.map(|shown| Ranked { shown, rank: None, why: why(&shown) }).collect();
     rest.sort_by(|one, other| {
         let key = |it: &Ranked<'k>| (it.shown.row.is_reference, it.shown.row.verdict);
         let by_value = by_value(figure, one.shown.row, other.shown.row);
