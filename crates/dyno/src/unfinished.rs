@@ -4,6 +4,7 @@ use std::path::Path;
 
 use campaign::project::Project;
 use lab::record::{CAPACITY, LOAD, RACE, RunRecord};
+use public::REPEATS;
 use store::{RunId, Store};
 
 use crate::shell::Refusal;
@@ -35,6 +36,11 @@ pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> O
         let option = Project::store_option(store);
         return Some(format!(
             "run {run} is a search for a capacity: `dyno capacity --resume {run}{option}` continues it"
+        ));
+    }
+    if record.facts.iter().any(|fact| fact.name == REPEATS) {
+        return Some(format!(
+            "run {run} repeats a public file, whose sources are no longer here: `dyno runs repeat FILE` repeats it anew"
         ));
     }
     let made = [("a race", RACE), ("a kept load", LOAD)].into_iter();
