@@ -46,7 +46,9 @@ impl Signed {
         match self {
             Signed::No => "not signed".into(),
             Signed::By(name) => format!("signed by {}", visible(name)),
-            Signed::ByUnknown(key) => format!("signed by a key that is not among the signers: {}", visible(key)),
+            Signed::ByUnknown(key) => {
+                format!("signed by a key that is not among the signers: {}", visible(key))
+            }
             Signed::Bad(why) => format!("its signature is wrong: {}", visible(why)),
             Signed::Unchecked(why) => format!("its signature was not checked: {}", visible(why)),
         }
@@ -76,12 +78,15 @@ fn signature_by(program: &OsStr, file: &Path, signers: Option<&Path>) -> Signed 
     let signature = beside.as_os_str();
     let check = |verb: &str, more: &[&OsStr], read: Option<&Path>| {
         let words = ["-Y", verb, "-s"].map(OsStr::new);
-        let words: Vec<&OsStr> = words.into_iter().chain([signature]).chain(more.iter().copied()).collect();
+        let words: Vec<&OsStr> =
+            words.into_iter().chain([signature]).chain(more.iter().copied()).collect();
         ended(program, &words, read, CHECK)
     };
     let purpose = ["-n", NAMESPACE].map(OsStr::new);
     let key = match check("check-novalidate", &purpose, Some(file)) {
-        Ok(Ok(says)) => says.split_once("with ").map_or(says.clone(), |(_, key)| key.trim().to_string()),
+        Ok(Ok(says)) => {
+            says.split_once("with ").map_or(says.clone(), |(_, key)| key.trim().to_string())
+        }
         Ok(Err(says)) => return Signed::Bad(says),
         Err(error) => return Signed::Unchecked(unstarted(&error)),
     };
@@ -100,7 +105,13 @@ fn signature_by(program: &OsStr, file: &Path, signers: Option<&Path>) -> Signed 
         let words = [list[0], list[1], purpose[0], purpose[1], OsStr::new("-I"), OsStr::new(name)];
         matches!(check("verify", &words, Some(file)), Ok(Ok(_)))
     };
-    match names.lines().map(str::trim).filter(|name| !name.is_empty()).take(NAMES_MAX).find(is_valid) {
+    match names
+        .lines()
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .take(NAMES_MAX)
+        .find(is_valid)
+    {
         Some(name) => Signed::By(name.into()),
         None => Signed::ByUnknown(key),
     }
@@ -117,12 +128,16 @@ pub(crate) fn sign(file: &Path, key: &Path) -> Result<PathBuf, Refusal> {
         ))
     };
     if fs::symlink_metadata(&beside).is_ok() {
-        return Err(refused(&format!("{} is there already, and nothing is overwritten", beside.display())));
+        return Err(refused(&format!(
+            "{} is there already, and nothing is overwritten",
+            beside.display()
+        )));
     }
     let words = ["-Y", "sign", "-n", NAMESPACE, "-f"].map(OsStr::new);
     let words: Vec<&OsStr> = words.into_iter().chain([key.as_os_str()]).collect();
     let signed = ended(OsStr::new(PROGRAM), &words, Some(file), SIGN);
-    let signature = signed.map_err(|error| refused(&unstarted(&error)))?.map_err(|says| refused(&says))?;
+    let signature =
+        signed.map_err(|error| refused(&unstarted(&error)))?.map_err(|says| refused(&says))?;
     keep::write_for("--sign", &beside, signature)?;
     Ok(beside)
 }
@@ -165,7 +180,10 @@ fn ended(
             None if most < began.elapsed() => {
                 child.kill()?;
                 child.wait()?;
-                return Err(io::Error::other(format!("it did not end within {} s", most.as_secs())));
+                return Err(io::Error::other(format!(
+                    "it did not end within {} s",
+                    most.as_secs()
+                )));
             }
             None => thread::sleep(Duration::from_millis(2)),
         }
@@ -179,7 +197,9 @@ fn ended(
     }
     Ok(match status.success() {
         true => Ok(printed),
-        false => Err(says.lines().next().unwrap_or("it failed and says nothing").trim().to_string()),
+        false => {
+            Err(says.lines().next().unwrap_or("it failed and says nothing").trim().to_string())
+        }
     })
 }
 
@@ -189,7 +209,8 @@ mod tests {
 
     /// A folder with keys of alice and eve, made anew, and a file that alice has signed.
     fn signed(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("dyno-signing-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("dyno-signing-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).unwrap();
         for who in ["alice", "eve"] {
@@ -197,7 +218,8 @@ mod tests {
             let made = Command::new(PROGRAM).args(words).arg(folder.join(who)).status().unwrap();
             assert!(made.success());
             let key = fs::read_to_string(folder.join(format!("{who}.pub"))).unwrap();
-            fs::write(folder.join(format!("{who}.signers")), format!("{who}@example {key}")).unwrap();
+            fs::write(folder.join(format!("{who}.signers")), format!("{who}@example {key}"))
+                .unwrap();
         }
         fs::write(folder.join("run"), "content").unwrap();
         sign(&folder.join("run"), &folder.join("alice")).unwrap();
@@ -219,7 +241,9 @@ mod tests {
         let limited = text.replace("@example ", "@example namespaces=\"git\" ");
         fs::write(&alice, limited).unwrap();
         assert!(matches!(signature(&run, Some(&alice)), Signed::ByUnknown(_)));
-        assert!(sign(&run, &folder.join("alice")).unwrap_err().to_string().contains("there already"));
+        assert!(
+            sign(&run, &folder.join("alice")).unwrap_err().to_string().contains("there already")
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -228,7 +252,10 @@ mod tests {
         let folder = signed("changed");
         let (run, alice) = (folder.join("run"), folder.join("alice.signers"));
         let missing = signature_by(OsStr::new("/nowhere/ssh-keygen"), &run, Some(&alice));
-        assert!(matches!(&missing, Signed::Unchecked(why) if why.contains("is missing")), "{missing:?}");
+        assert!(
+            matches!(&missing, Signed::Unchecked(why) if why.contains("is missing")),
+            "{missing:?}"
+        );
         fs::write(&run, "contents").unwrap();
         assert!(matches!(signature(&run, Some(&alice)), Signed::Bad(_)));
         fs::write(beside(&run), "no signature").unwrap();
@@ -236,7 +263,10 @@ mod tests {
         fs::remove_file(beside(&run)).unwrap();
         assert_eq!(signature(&run, Some(&alice)), Signed::No);
         let refused = sign(&run, &folder.join("nobody")).unwrap_err().to_string();
-        assert!(refused.starts_with("--sign ") && refused.contains("ssh-keygen -Y sign"), "{refused}");
+        assert!(
+            refused.starts_with("--sign ") && refused.contains("ssh-keygen -Y sign"),
+            "{refused}"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 }

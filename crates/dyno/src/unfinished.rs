@@ -127,6 +127,11 @@ mod tests {
             RunRecord { facts: vec![Fact { name: RACE.into(), value: "x".into() }], ..record };
         store.begin(&newer).unwrap();
         assert_eq!(newest_unfinished(&store).unwrap(), run);
+        let facts = vec![Fact { name: REPEATS.into(), value: "0".into() }];
+        let repeated = store.begin(&RunRecord { facts, ..of_experiment }).unwrap();
+        assert_eq!(newest_unfinished(&store).unwrap(), run);
+        let repeated = unresumable(&store.run(repeated).unwrap(), (repeated, store.path()));
+        assert!(repeated.unwrap().contains("`dyno runs repeat FILE`"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -72,7 +72,10 @@ fn no_repetition(original: &PublicRun, repetition: &PublicRun) -> Option<&'stati
     let is_known = |file: &(String, String)| first.files.contains(file);
     let servers = || again.entries.iter().filter(|entry| entry.skipped.is_none());
     let sources = |run: &PublicRun, server: &str| {
-        run.folder(server).into_iter().map(|(path, text)| (path.to_string(), text.to_string())).collect::<BTreeSet<_>>()
+        run.folder(server)
+            .into_iter()
+            .map(|(path, text)| (path.to_string(), text.to_string()))
+            .collect::<BTreeSet<_>>()
     };
     let differs = |server: &str| sources(original, server) != sources(repetition, server);
     if !again.files.iter().all(is_known) || servers().any(|entry| differs(&entry.name)) {

@@ -82,7 +82,8 @@ pub(super) fn run(flags: &RepeatFlags) -> Result<ExitStatus, Refusal> {
     if let Some(output) = &flags.output {
         keep::check("--output", output)?;
         if fs::symlink_metadata(output).is_ok() {
-            let says = format!("--output {}: it is there already; name a new file", output.display());
+            let says =
+                format!("--output {}: it is there already; name a new file", output.display());
             return Err(Refusal::new(says));
         }
     }
@@ -154,13 +155,18 @@ fn shown(run: &PublicRun, campaign: &Campaign) -> Result<String, Refusal> {
         let probe = Probe::read(&campaign.project.root, name)?;
         text.push_str(&format!("  {name}\n"));
         let commands = probe.plan.commands.iter();
-        commands.for_each(|command| text.push_str(&format!("    build    {}\n", visible(&command.to_string()))));
+        commands.for_each(|command| {
+            text.push_str(&format!("    build    {}\n", visible(&command.to_string())))
+        });
         let variables = probe.env.iter();
-        variables.for_each(|(name, value)| text.push_str(&visible(&format!("    gives    {name}={value}\n"))));
+        variables.for_each(|(name, value)| {
+            text.push_str(&visible(&format!("    gives    {name}={value}\n")))
+        });
     }
     text.push_str("\nFiles: SHA-256, bytes and path\n");
     for (path, content) in &run.record.files {
-        let hash: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: String =
+            Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
         text.push_str(&format!("  {hash} {:>7} {}\n", content.len(), visible(path)));
     }
     Ok(text)
@@ -191,7 +197,9 @@ fn typed(summary: &str) -> Option<String> {
         return None;
     }
     terminal::notice(summary);
-    terminal::notice("type the first 8 digits of the id to run them, or anything else to run nothing:");
+    terminal::notice(
+        "type the first 8 digits of the id to run them, or anything else to run nothing:",
+    );
     let mut line = String::new();
     let read = io::BufReader::new(io::stdin().lock().take(200)).read_line(&mut line);
     read.ok().map(|_| line.trim().to_string())
@@ -206,7 +214,9 @@ fn agreed(
 ) -> Result<(), Refusal> {
     let says = match read {
         Some(id) if id == run.id || id == run.short_id() => return Ok(()),
-        Some(_) => "--i-have-read: this file has another id; read what it runs with --show, which prints its id",
+        Some(_) => {
+            "--i-have-read: this file has another id; read what it runs with --show, which prints its id"
+        }
         None => match typed() {
             Some(typed) if typed == run.id[..8] => return Ok(()),
             Some(_) => "these are not the first 8 digits of its id: nothing was run",
@@ -222,13 +232,18 @@ fn agreed(
 /// No repetition takes longer than twice what its trials are expected to take, and so much for builds and checks.
 const BESIDES: Duration = Duration::from_secs(2 * 3_600);
 
-fn repeat(flags: &RepeatFlags, run: &PublicRun, campaign: &Campaign) -> Result<ExitStatus, Refusal> {
+fn repeat(
+    flags: &RepeatFlags,
+    run: &PublicRun,
+    campaign: &Campaign,
+) -> Result<ExitStatus, Refusal> {
     let place = StorePlace::of(&campaign.project, flags.store.named());
     let mut session = Session::open(&campaign.project, place)?;
     let most = checked::time(&campaign.experiment, campaign.members.len()) * 2 + BESIDES;
     let halt = Arc::clone(&session.halt);
     thread::spawn(move || {
         thread::sleep(most);
+        terminal::notice("dyno: the repetition takes far longer than its trials should: it is ended");
         halt.ask();
     });
     let resources = weighed(campaign)?;
@@ -254,14 +269,17 @@ fn repeat(flags: &RepeatFlags, run: &PublicRun, campaign: &Campaign) -> Result<E
     ));
     match session.measure(campaign, &admitted, (&record, id))? {
         Ended::Interrupted => {
-            terminal::notice(&format!("dyno: interrupted; what run {id} has measured is kept, and it cannot be continued"));
+            terminal::notice(&format!(
+                "dyno: interrupted; what run {id} has measured is kept, and it cannot be continued"
+            ));
             return Ok(ExitStatus::Interrupted);
         }
         Ended::Done => {}
     }
     if let Some(output) = &flags.output {
         let (repetition, _) = public_run(session.store(), id, Some(&campaign.project))?;
-        let bytes = repetition.write(false).map_err(|says| Refusal::new(format!("run {id}: {says}")))?;
+        let bytes =
+            repetition.write(false).map_err(|says| Refusal::new(format!("run {id}: {says}")))?;
         keep::write_for("--output", output, bytes)?;
     }
     compared(&session, run, id)
@@ -279,7 +297,9 @@ fn compared(session: &Session, run: &PublicRun, id: RunId) -> Result<ExitStatus,
         RowRepeated::No => "not repeated",
         RowRepeated::CannotTell => "cannot tell",
     };
-    let mut text = String::from("Each figure of the repetition, divided by that of the file, with the interval that decides:\n");
+    let mut text = String::from(
+        "Each figure of the repetition, divided by that of the file, with the interval that decides:\n",
+    );
     for (kind, says) in &rows {
         text.push_str(&format!("  {}: {}\n", shown(*kind), visible(says)));
     }
@@ -292,7 +312,11 @@ fn compared(session: &Session, run: &PublicRun, id: RunId) -> Result<ExitStatus,
         rows.len() - yes - no,
     ));
     print(&text)?;
-    Ok(status(Found { is_interrupted: false, has_failed: 0 < no, is_unknown: yes < rows.len() || rows.is_empty() }))
+    Ok(status(Found {
+        is_interrupted: false,
+        has_failed: 0 < no,
+        is_unknown: yes < rows.len() || rows.is_empty(),
+    }))
 }
 
 #[cfg(test)]

@@ -29,7 +29,9 @@ impl Compared<'_> {
     /// Every row of A that was measured, with what B says of it, in a sentence without its end.
     #[must_use]
     pub fn repeated(&self) -> Vec<(RowRepeated, String)> {
-        let name = |subject: &str, workload: &str, place: String| format!("{subject}, {workload} at {place}");
+        let name = |subject: &str, workload: &str, place: String| {
+            format!("{subject}, {workload} at {place}")
+        };
         let paired = self.versus.pairs.iter().filter(|pair| 0 < pair.a.measured()).map(|pair| {
             let (found, says) = row(pair);
             let name = name(&pair.a.subject, pair.workload, self.place(pair));
@@ -97,7 +99,9 @@ mod tests {
         let (mut again, mut others) = (run.clone(), trials.clone());
         again.plan.retain(|key| key.repeat < rounds);
         others.retain(|trial| trial.key.repeat < rounds);
-        for recording in others.iter_mut().filter_map(|trial| Some(&mut trial.loaded.as_mut()?.recording)) {
+        for recording in
+            others.iter_mut().filter_map(|trial| Some(&mut trial.loaded.as_mut()?.recording))
+        {
             let length = recording.measured_until - recording.measured_from;
             recording.measured_until = recording.measured_from + (length as f64 * times) as u64;
         }
@@ -116,7 +120,10 @@ mod tests {
         assert!(same.iter().any(|(kind, _)| *kind == RowRepeated::Yes), "{same:#?}");
         assert!(same.iter().all(|(kind, _)| *kind != RowRepeated::No), "{same:#?}");
         let slower = repeated(2.0, u32::MAX);
-        assert!(slower.iter().any(|(kind, says)| *kind == RowRepeated::No && says.contains("differs")), "{slower:#?}");
+        assert!(
+            slower.iter().any(|(kind, says)| *kind == RowRepeated::No && says.contains("differs")),
+            "{slower:#?}"
+        );
         assert!(kinds(repeated(1.0, 0)).iter().all(|kind| *kind == RowRepeated::CannotTell));
     }
 }

@@ -48,14 +48,17 @@ pub(super) fn experiment(run: &RunRecord, seed: u64) -> Result<Experiment, Refus
         (LOAD_ON, "its load came from other machines"),
         (AGENTS, "its load came from agents"),
     ];
-    if let Some((_, why)) = kinds.iter().find(|(name, _)| record::fact(&run.facts, name).is_some()) {
+    if let Some((_, why)) = kinds.iter().find(|(name, _)| record::fact(&run.facts, name).is_some())
+    {
         return Err(not_from_this_file(why));
     }
-    let experiment = run.experiment.clone().ok_or_else(|| not_from_this_file("it has no experiment"))?;
+    let experiment =
+        run.experiment.clone().ok_or_else(|| not_from_this_file("it has no experiment"))?;
     if run.is_search() || experiment.sought.is_some() || experiment.pairs.is_some() {
         return Err(not_from_this_file("it is a search or a gate, which ends by its own data"));
     }
-    let took_part = |name: &String| run.entries.iter().any(|it| it.name == *name && it.skipped.is_none());
+    let took_part =
+        |name: &String| run.entries.iter().any(|it| it.name == *name && it.skipped.is_none());
     let names = match &experiment.subjects {
         Subjects::Named(names) => names.clone(),
         Subjects::All => run.entries.iter().map(|entry| entry.name.clone()).collect(),
@@ -76,7 +79,8 @@ fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
         Err(not_from_this_file(format!("{what}: {is}, and at most {most} is repeated")))
     };
     let places = experiment.points.len() as u64 * experiment.tasks().count() as u64;
-    let trials = (servers as u64).saturating_mul(places).saturating_mul(u64::from(experiment.rounds()));
+    let trials =
+        (servers as u64).saturating_mul(places).saturating_mul(u64::from(experiment.rounds()));
     if TRIALS_MAX < trials {
         return beyond("trials", count(trials), count(TRIALS_MAX));
     }
@@ -95,13 +99,19 @@ fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
     }
     let load = |point: &Point| match experiment.shape {
         Shape::Held(_) => point.value() as usize,
-        Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. } => experiment.load(*point).connections_max(),
+        Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. } => {
+            experiment.load(*point).connections_max()
+        }
     };
     let connections = experiment.points.iter().map(load).max().unwrap_or_default();
     if CONNECTIONS_MAX < connections {
         return beyond("connections", count(connections as u64), count(CONNECTIONS_MAX as u64));
     }
-    let highest = experiment.points.iter().map(|point| experiment.as_requests(*point).value()).fold(0.0, f64::max);
+    let highest = experiment
+        .points
+        .iter()
+        .map(|point| experiment.as_requests(*point).value())
+        .fold(0.0, f64::max);
     match RATE_MAX < highest {
         true => beyond("requests a second", count(highest as u64), count(RATE_MAX as u64)),
         false => Ok(()),
@@ -112,7 +122,8 @@ fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
 pub(super) fn time(experiment: &Experiment, servers: usize) -> Duration {
     let each = experiment.points.iter().map(|point| experiment.trial_time(*point));
     let often = experiment.tasks().count() as f64 * f64::from(experiment.rounds()) * servers as f64;
-    Duration::try_from_secs_f64(each.sum::<Duration>().as_secs_f64() * often).unwrap_or(Duration::MAX)
+    Duration::try_from_secs_f64(each.sum::<Duration>().as_secs_f64() * often)
+        .unwrap_or(Duration::MAX)
 }
 
 /// Writes the files of a run below a folder, which is new. That of its experiment is not needed: the run keeps what was
@@ -127,18 +138,23 @@ pub(super) fn write(run: &RunRecord, root: &Path) -> Result<(), Refusal> {
         return Err(not_from_this_file(format!("its files have more than {} MB", TEXTS_MAX >> 20)));
     }
     for (path, text) in files {
-        let inside = inside(path)
-            .ok_or_else(|| not_from_this_file(format!("`{}` is no path within a project", visible(path))))?;
+        let inside = inside(path).ok_or_else(|| {
+            not_from_this_file(format!("`{}` is no path within a project", visible(path)))
+        })?;
         let to = root.join(inside);
         let folder = to.parent().unwrap_or(root);
         let is_program = text.starts_with("#!");
         // Nothing is written over, and nothing in the folder is a link: it was made for these files.
-        let written = fs::create_dir_all(folder)
-            .and_then(|()| fs::File::create_new(&to))
-            .and_then(|mut file| {
+        let written = fs::create_dir_all(folder).and_then(|()| fs::File::create_new(&to)).and_then(
+            |mut file| {
                 std::io::Write::write_all(&mut file, text.as_bytes())?;
-                file.set_permissions(fs::Permissions::from_mode(if is_program { 0o755 } else { 0o644 }))
-            });
+                file.set_permissions(fs::Permissions::from_mode(if is_program {
+                    0o755
+                } else {
+                    0o644
+                }))
+            },
+        );
         written.map_err(|error| not_from_this_file(format!("`{}`: {error}", visible(path))))?;
     }
     Ok(())
@@ -185,13 +201,15 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
             question.ask.encode(wire::Values::default(), &mut request);
             if BODY_MAX < request.len() {
                 let most = units::bytes(BODY_MAX as u64);
-                let says = format!("a request of workload `{}` has more than {most}", workload.name);
+                let says =
+                    format!("a request of workload `{}` has more than {most}", workload.name);
                 return Err(not_from_this_file(says));
             }
         }
     }
     let left_out = run.files.iter().find(|(path, _)| path.ends_with(&format!("/{LEFT_OUT}")));
-    match left_out.and_then(|(_, text)| Some(text.lines().next()?.rsplit(' ').next()?.to_string())) {
+    match left_out.and_then(|(_, text)| Some(text.lines().next()?.rsplit(' ').next()?.to_string()))
+    {
         Some(path) => Err(not_from_this_file(format!(
             "`{}` was too large for it, or is no text; ask whoever published it for the file",
             visible(&path)
@@ -204,11 +222,13 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
 /// when it was measured, or needs no file.
 fn has_sources(run: &RunRecord, campaign: &Campaign, subject: &Subject) -> bool {
     let folders = [Some(&subject.folder), subject.from.as_ref()].into_iter().flatten();
-    let is_source = |path: &str| folders.clone().any(|folder| {
-        let folder = folder.strip_prefix(&campaign.project.root).unwrap_or(folder);
-        let below = Path::new(path).strip_prefix(folder);
-        below.is_ok_and(|below| below != Path::new("subject.toml"))
-    });
+    let is_source = |path: &str| {
+        folders.clone().any(|folder| {
+            let folder = folder.strip_prefix(&campaign.project.root).unwrap_or(folder);
+            let below = Path::new(path).strip_prefix(folder);
+            below.is_ok_and(|below| below != Path::new("subject.toml"))
+        })
+    };
     if run.files.iter().any(|(path, _)| is_source(path)) {
         return true;
     }

@@ -53,10 +53,22 @@ fn what_dyno_did_not_start_here_cannot_be_repeated() {
 #[test]
 fn absurd_amounts_are_refused_with_the_bound() {
     for (old, new, says) in [
-        ("repeat = 5", "repeat = 1000", "the time of all trials: "),
-        ("duration = '2s'", "duration = '16m'", "the load of a trial: 16 min, and at most 15 min is repeated"),
+        (
+            "duration = '2s' }\ntrials = { repeat = 5",
+            "duration = '60s' }\ntrials = { repeat = 900",
+            "the time of all trials: ",
+        ),
+        (
+            "duration = '2s'",
+            "duration = '16m'",
+            "the load of a trial: 962 s, and at most 900 s is repeated",
+        ),
         ("[8]", "[50001]", "connections: 50,001, and at most 50,000 is repeated"),
-        ("closed = [8], duration = '2s'", "closed = [8], duration = '2s', timeout = '10m'", "a pause or a time-out: 10 min"),
+        (
+            "closed = [8], duration = '2s'",
+            "closed = [8], duration = '2s', timeout = '10m'",
+            "a pause or a time-out: ",
+        ),
         ("closed = [8]", "open = [3e6]", "requests a second: 3,000,000, and at most 2,000,000"),
     ] {
         let found = refused(experiment(&run(old, new), 1));
@@ -75,8 +87,20 @@ fn a_path_stays_in_its_folder_of_a_project() {
     }
     let long = format!("subjects/{}", "x".repeat(PATH_MAX));
     for bad in [
-        "", "subjects", "subjects/", "/subjects/x", "subjects/../x", "subjects/x/..", "subjects/./x", "subjects//x",
-        ".dyno/builds/x", "../subjects/x", "subjects/x\n", "subjects/x\0y", "home/x", &long,
+        "",
+        "subjects",
+        "subjects/",
+        "/subjects/x",
+        "subjects/../x",
+        "subjects/x/..",
+        "subjects/./x",
+        "subjects//x",
+        ".dyno/builds/x",
+        "../subjects/x",
+        "subjects/x\n",
+        "subjects/x\0y",
+        "home/x",
+        &long,
     ] {
         assert_eq!(inside(bad), None, "{bad:?}");
     }
@@ -104,7 +128,7 @@ fn files_are_written_once_below_their_folder_and_nothing_else_is() {
         let found = refused(write(&with(&[(path, "x")]), &root));
         assert!(found.contains(says), "{path}: {found}");
     }
-    let large = "x".repeat(TEXTS_MAX);
+    let large = "x".repeat(TEXTS_MAX + 1);
     assert!(refused(write(&with(&[("subjects/l", &large)]), &root)).contains("more than 32 MB"));
     fs::remove_dir_all(&root).unwrap();
 }
