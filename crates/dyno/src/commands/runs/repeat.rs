@@ -2,6 +2,7 @@
 
 mod checked;
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::BuildHasher;
@@ -127,7 +128,8 @@ fn campaign(run: &PublicRun, root: &Path, around: &Project) -> Result<Campaign, 
         }
     };
     let experiment = checked::experiment(&run.record, seed)?;
-    let project = checked::project(&run.record, root, around)?;
+    checked::write(&run.record, root)?;
+    let project = Project::in_folder(root.to_path_buf(), around);
     give_to_caller(&project.cache()?.variables, root)
         .map_err(|error| Refusal::new(format!("{}: {error}", root.display())))?;
     let is_unchecked = run.record.facts.iter().any(|it| it.name == lab::conformance::LEFT_OUT);
@@ -143,25 +145,17 @@ fn shown(run: &PublicRun, campaign: &Campaign) -> Result<String, Refusal> {
     let mut dry = dry(campaign, &resources);
     // The folder is another one each time.
     dry.members.iter_mut().for_each(|member| member.folder = None);
-    let mut text = format!("id {}\n\n{}\nProbes\n", run.id, dry_run::text(&dry));
+    let mut text = format!("id {}\n\n{}", run.id, dry_run::text(&dry));
     let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
-    let mut probes: Vec<&str> = subjects.filter_map(|subject| subject.probe.as_deref()).collect();
-    probes.sort_unstable();
-    probes.dedup();
-    if probes.is_empty() {
-        text.push_str("  none\n");
-    }
+    let probes: BTreeSet<&str> = subjects.filter_map(|subject| subject.probe.as_deref()).collect();
     for name in probes {
         let probe = Probe::read(&campaign.project.root, name)?;
-        text.push_str(&format!("  {name}\n"));
-        let commands = probe.plan.commands.iter();
-        commands.for_each(|command| {
-            text.push_str(&format!("    build    {}\n", visible(&command.to_string())))
-        });
-        let variables = probe.env.iter();
-        variables.for_each(|(name, value)| {
-            text.push_str(&visible(&format!("    gives    {name}={value}\n")))
-        });
+        let commands =
+            probe.plan.commands.iter().map(|command| format!("    build    {command}\n"));
+        let variables =
+            probe.env.iter().map(|(name, value)| format!("    gives    {name}={value}\n"));
+        let lines: String = commands.chain(variables).collect();
+        text.push_str(&format!("\nProbe {name}\n{}", visible(&lines)));
     }
     text.push_str("\nFiles: SHA-256, bytes and path\n");
     for (path, content) in &run.record.files {
@@ -174,19 +168,14 @@ fn shown(run: &PublicRun, campaign: &Campaign) -> Result<String, Refusal> {
 
 /// What whoever is asked has to decide about.
 fn summary(run: &PublicRun, campaign: &Campaign) -> String {
-    let experiment = &campaign.experiment;
     let servers: Vec<&str> = campaign.members.iter().map(|member| member.name.as_str()).collect();
-    let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
-    let builds: usize = subjects.map(|subject| subject.plan.commands.len()).sum();
+    let time = checked::time(&campaign.experiment, servers.len()).as_secs().max(1);
     format!(
-        "`{}` runs commands of a stranger's file on this machine, as you, without a sandbox:\n  {}: {}\n  {}; {}; trials of \
-         about {} in all\n  `dyno runs repeat FILE --show` prints every command and file\nid {}",
-        visible(&experiment.name),
-        counted(servers.len() as u64, "server", "servers"),
-        visible(&servers.join(", ")),
-        counted(builds as u64, "command that builds", "commands that build"),
-        counted(campaign.services.len() as u64, "service beside them", "services beside them"),
-        duration(Duration::from_secs(checked::time(experiment, servers.len()).as_secs().max(1))),
+        "this builds and runs what a stranger's file says, as you, without a sandbox; --show prints every command:\n  \
+         `{}`: {}; trials of about {}\nid {}\ntype the first 8 digits of the id to go on, anything else to run nothing:",
+        campaign.experiment.name,
+        servers.join(", "),
+        duration(Duration::from_secs(time)),
         run.id,
     )
 }
@@ -243,7 +232,9 @@ fn repeat(
     let halt = Arc::clone(&session.halt);
     thread::spawn(move || {
         thread::sleep(most);
-        terminal::notice("dyno: the repetition takes far longer than its trials should: it is ended");
+        terminal::notice(
+            "dyno: the repetition takes far longer than its trials should: it is ended",
+        );
         halt.ask();
     });
     let resources = weighed(campaign)?;

@@ -7,28 +7,25 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use campaign::Campaign;
-use campaign::project::Project;
 use lab::build::Recipe;
 use lab::experiment::{Experiment, Point, Shape, Subjects};
 use lab::record::{self, AGENTS, CAPACITY, LOAD, LOAD_ON, RACE, RunRecord, SUBJECT_ON};
 use lab::subject::{Serving, Subject, is_file_name};
+use lab::workload::{Question, Workload};
 use units::{count, duration, visible};
 
 use crate::commands::runs::publishing::LEFT_OUT;
 use crate::shell::Refusal;
 
-/// Bounds of what is written into a folder, ...
+/// Bounds of what is written into a folder.
 const FILES_MAX: usize = 5_000;
 const PATH_MAX: usize = 300;
 const TEXTS_MAX: usize = 32 << 20;
-/// ... and of what is then done.
-const TRIALS_MAX: u64 = 5_000;
-const TRIAL_MAX: Duration = Duration::from_secs(15 * 60);
-const TIME_MAX: Duration = Duration::from_secs(12 * 3_600);
+/// A workload's text is not longer, nor are the requests that are made of it; ...
+const WORKLOAD_MAX: usize = 16 << 10;
+const REQUEST_MAX: usize = 4 << 20;
+/// ... and nothing else waits longer.
 const WAIT_MAX: Duration = Duration::from_secs(5 * 60);
-const CONNECTIONS_MAX: usize = 50_000;
-const RATE_MAX: f64 = 2_000_000.0;
-const BODY_MAX: usize = 4 << 20;
 /// Folders of a project from which a run has files.
 const FOLDERS: [&str; 5] = ["experiments", "probes", "services", "subjects", "workloads"];
 
@@ -75,46 +72,40 @@ pub(super) fn experiment(run: &RunRecord, seed: u64) -> Result<Experiment, Refus
 
 /// Refuses an experiment that would take too long, or too much of the machine.
 fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
-    let beyond = |what: &str, is: String, most: String| {
-        Err(not_from_this_file(format!("{what}: {is}, and at most {most} is repeated")))
+    let places = experiment.points.len() * experiment.tasks().count();
+    let trials = (servers * places) as f64 * f64::from(experiment.rounds());
+    let of_points = |amount: &dyn Fn(Point) -> f64| {
+        experiment.points.iter().map(|it| amount(*it)).fold(0.0, f64::max)
     };
-    let places = experiment.points.len() as u64 * experiment.tasks().count() as u64;
-    let trials =
-        (servers as u64).saturating_mul(places).saturating_mul(u64::from(experiment.rounds()));
-    if TRIALS_MAX < trials {
-        return beyond("trials", count(trials), count(TRIALS_MAX));
-    }
-    let each = |point: &Point| experiment.load_time(*point);
-    let longest = experiment.points.iter().map(each).max().unwrap_or_default();
-    if TRIAL_MAX < longest {
-        return beyond("the load of a trial", duration(longest), duration(TRIAL_MAX));
-    }
-    let waits = [experiment.pause, experiment.timeout];
-    if let Some(wait) = waits.into_iter().find(|wait| WAIT_MAX < *wait) {
-        return beyond("a pause or a time-out", duration(wait), duration(WAIT_MAX));
-    }
-    let all = time(experiment, servers);
-    if TIME_MAX < all {
-        return beyond("the time of all trials", duration(all), duration(TIME_MAX));
-    }
-    let load = |point: &Point| match experiment.shape {
-        Shape::Held(_) => point.value() as usize,
+    let connections = |point: Point| match experiment.shape {
+        Shape::Held(_) => point.value(),
         Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. } => {
-            experiment.load(*point).connections_max()
+            experiment.load(point).connections_max() as f64
         }
     };
-    let connections = experiment.points.iter().map(load).max().unwrap_or_default();
-    if CONNECTIONS_MAX < connections {
-        return beyond("connections", count(connections as u64), count(CONNECTIONS_MAX as u64));
-    }
-    let highest = experiment
-        .points
-        .iter()
-        .map(|point| experiment.as_requests(*point).value())
-        .fold(0.0, f64::max);
-    match RATE_MAX < highest {
-        true => beyond("requests a second", count(highest as u64), count(RATE_MAX as u64)),
-        false => Ok(()),
+    let amounts = [
+        ("trials", trials, 5_000.0),
+        (
+            "seconds of load in a trial",
+            of_points(&|it| experiment.load_time(it).as_secs_f64()),
+            900.0,
+        ),
+        (
+            "seconds of a pause or a time-out",
+            experiment.pause.max(experiment.timeout).as_secs_f64(),
+            WAIT_MAX.as_secs_f64(),
+        ),
+        ("seconds in all", time(experiment, servers).as_secs_f64(), 43_200.0),
+        ("connections", of_points(&connections), 50_000.0),
+        ("requests a second", of_points(&|it| experiment.as_requests(it).value()), 2_000_000.0),
+    ];
+    match amounts.into_iter().find(|(_, is, most)| most < is) {
+        None => Ok(()),
+        Some((what, is, most)) => Err(not_from_this_file(format!(
+            "{} {what}, and at most {} are repeated",
+            count(is as u64),
+            count(most as u64)
+        ))),
     }
 }
 
@@ -194,18 +185,21 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
             return refused("has no sources in it");
         }
     }
-    for workload in &campaign.workloads {
+    let encoded = |question: &Question| {
         let mut request = Vec::new();
-        for question in &workload.questions {
-            request.clear();
-            question.ask.encode(wire::Values::default(), &mut request);
-            if BODY_MAX < request.len() {
-                let most = units::bytes(BODY_MAX as u64);
-                let says =
-                    format!("a request of workload `{}` has more than {most}", workload.name);
-                return Err(not_from_this_file(says));
-            }
-        }
+        question.ask.encode(wire::Values::default(), &mut request);
+        request.len()
+    };
+    let is_large = |it: &&Workload| {
+        WORKLOAD_MAX < it.source.text.len()
+            || it.questions.iter().any(|it| REQUEST_MAX < encoded(it))
+    };
+    if let Some(workload) = campaign.workloads.iter().find(is_large) {
+        let (text, request) = (WORKLOAD_MAX >> 10, REQUEST_MAX >> 20);
+        return Err(not_from_this_file(format!(
+            "workload `{}` is too large: at most {text} kB, and {request} MB a request",
+            workload.name
+        )));
     }
     let left_out = run.files.iter().find(|(path, _)| path.ends_with(&format!("/{LEFT_OUT}")));
     match left_out.and_then(|(_, text)| Some(text.lines().next()?.rsplit(' ').next()?.to_string()))
@@ -240,17 +234,6 @@ fn has_sources(run: &RunRecord, campaign: &Campaign, subject: &Subject) -> bool 
     entry.is_some_and(|entry| Some(entry.build.as_str()) == hash)
         || subject.plan.commands.is_empty()
             && command.is_some_and(|run| !run.words().iter().any(names_a_file))
-}
-
-/// A project of these files: it is built there, and its runs are kept where those of `around` are.
-pub(super) fn project(run: &RunRecord, root: &Path, around: &Project) -> Result<Project, Refusal> {
-    write(run, root)?;
-    // Without these two it would be no project.
-    for folder in ["subjects", "workloads"] {
-        fs::create_dir_all(root.join(folder))
-            .map_err(|error| Refusal::new(format!("{}: {error}", root.display())))?;
-    }
-    Ok(Project::in_folder(root.to_path_buf(), around))
 }
 
 #[cfg(test)]

@@ -56,20 +56,20 @@ fn absurd_amounts_are_refused_with_the_bound() {
         (
             "duration = '2s' }\ntrials = { repeat = 5",
             "duration = '60s' }\ntrials = { repeat = 900",
-            "the time of all trials: ",
+            " seconds in all, and at most 43,200",
         ),
         (
             "duration = '2s'",
             "duration = '16m'",
-            "the load of a trial: 962 s, and at most 900 s is repeated",
+            "962 seconds of load in a trial, and at most 900 are repeated",
         ),
-        ("[8]", "[50001]", "connections: 50,001, and at most 50,000 is repeated"),
+        ("[8]", "[50001]", "50,001 connections, and at most 50,000"),
+        ("'2s'", "'2s', timeout = '10m'", "600 seconds of a pause or a time-out, and at most 300"),
         (
-            "closed = [8], duration = '2s'",
-            "closed = [8], duration = '2s', timeout = '10m'",
-            "a pause or a time-out: ",
+            "closed = [8]",
+            "open = { rate = 3e6 }",
+            "3,000,000 requests a second, and at most 2,000,000",
         ),
-        ("closed = [8]", "open = [3e6]", "requests a second: 3,000,000, and at most 2,000,000"),
     ] {
         let found = refused(experiment(&run(old, new), 1));
         assert!(found.contains(says), "{new}: {found}");
@@ -77,7 +77,7 @@ fn absurd_amounts_are_refused_with_the_bound() {
     let mut many = run("duration = '2s'", "duration = '1ms', warmup = '0s'");
     many.experiment.as_mut().unwrap().repeat = 1_000;
     many.entries.resize(6, many.entries[0].clone());
-    assert!(refused(experiment(&many, 1)).contains("trials: 6,000, and at most 5,000"));
+    assert!(refused(experiment(&many, 1)).contains("6,000 trials, and at most 5,000"));
 }
 
 #[test]
