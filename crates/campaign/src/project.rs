@@ -89,6 +89,13 @@ impl Project {
         Ok(Project { root, work, results, is_embedded: false })
     }
 
+    /// A project whose files were written into a folder of their own. It is built there, and its runs are kept where those
+    /// of another project are.
+    pub fn in_folder(root: PathBuf, around: &Project) -> Project {
+        let (work, results) = (root.join(WORK), around.results.clone());
+        Project { root, work, results, is_embedded: false }
+    }
+
     /// The project that an experiment belongs to, and the experiment's file: a name in `experiments/`, or a path.
     pub fn of_experiment(name: &str) -> Result<(Project, Experiment), Refusal> {
         if name.ends_with(".toml") || name.contains('/') {

@@ -17,6 +17,7 @@ mod results;
 mod session;
 mod shell;
 mod sides;
+mod signing;
 mod stores;
 mod unfinished;
 

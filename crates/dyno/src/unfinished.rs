@@ -4,6 +4,7 @@ use std::path::Path;
 
 use campaign::project::Project;
 use lab::record::{CAPACITY, LOAD, RACE, RunRecord};
+use public::REPEATS;
 use store::{RunId, Store};
 
 use crate::shell::Refusal;
@@ -35,6 +36,11 @@ pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> O
         let option = Project::store_option(store);
         return Some(format!(
             "run {run} is a search for a capacity: `dyno capacity --resume {run}{option}` continues it"
+        ));
+    }
+    if record.facts.iter().any(|fact| fact.name == REPEATS) {
+        return Some(format!(
+            "run {run} repeats a public file, whose sources are no longer here: `dyno runs repeat FILE` repeats it anew"
         ));
     }
     let made = [("a race", RACE), ("a kept load", LOAD)].into_iter();
@@ -121,6 +127,11 @@ mod tests {
             RunRecord { facts: vec![Fact { name: RACE.into(), value: "x".into() }], ..record };
         store.begin(&newer).unwrap();
         assert_eq!(newest_unfinished(&store).unwrap(), run);
+        let facts = vec![Fact { name: REPEATS.into(), value: "0".into() }];
+        let repeated = store.begin(&RunRecord { facts, ..of_experiment }).unwrap();
+        assert_eq!(newest_unfinished(&store).unwrap(), run);
+        let repeated = unresumable(&store.run(repeated).unwrap(), (repeated, store.path()));
+        assert!(repeated.unwrap().contains("`dyno runs repeat FILE`"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

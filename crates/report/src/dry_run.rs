@@ -254,6 +254,7 @@ fn service(service: &Service, lack: Option<&String>) -> Vec<String> {
         ("ready  ", vec![&service.ready]),
         ("seed   ", service.seed.iter().collect()),
         ("read   ", service.read.iter().collect()),
+        ("insert ", service.insert.iter().collect()),
         ("count  ", service.counters.iter().collect()),
         ("ceiling", service.ceiling.iter().collect()),
     ];

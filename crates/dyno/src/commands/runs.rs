@@ -5,6 +5,7 @@ mod import;
 mod list;
 mod prune;
 mod publishing;
+mod repeat;
 mod rm;
 mod verify;
 
@@ -12,7 +13,7 @@ use clap::{Args, Subcommand};
 
 use crate::shell::{ExitStatus, Refusal};
 
-/// List the kept runs, delete, move, publish and verify them
+/// List the kept runs, delete, move, publish, verify and repeat them
 ///
 /// `dyno report` shows the results of one, `dyno compare` those of two, and `dyno view` all of them in a browser.
 #[derive(Args)]
@@ -30,6 +31,7 @@ enum RunsCommand {
     Export(export::ExportFlags),
     Import(import::ImportFlags),
     Verify(verify::VerifyFlags),
+    Repeat(repeat::RepeatFlags),
 }
 
 const AFTER_HELP: &str = "\
@@ -55,5 +57,6 @@ pub(crate) fn run(flags: &RunsFlags) -> Result<ExitStatus, Refusal> {
         RunsCommand::Export(flags) => export::run(flags),
         RunsCommand::Import(flags) => import::run(flags),
         RunsCommand::Verify(flags) => verify::run(flags),
+        RunsCommand::Repeat(flags) => repeat::run(flags),
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod campaigns;
+mod repetitions;
 
 use std::fs::File;
 use std::io;

@@ -5,6 +5,7 @@ mod conformance;
 mod document;
 pub(crate) mod json;
 mod loads;
+mod repeated;
 
 use std::collections::BTreeSet;
 
@@ -23,6 +24,7 @@ use crate::load::file::POLLING;
 use crate::load::terms;
 use crate::render::Shown;
 use conformance::Checks;
+pub use repeated::RowRepeated;
 
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,

@@ -46,7 +46,7 @@ use crate::document::Document;
 use crate::load::FinishedLoad;
 use crate::page::OfSite;
 use crate::render::{self, Chart, Glyphs, Measure, Screen, Shown};
-pub use comparison::{Compared, Side};
+pub use comparison::{Compared, RowRepeated, Side};
 pub use document::document;
 pub use experiment_text::rounds;
 pub(crate) use fairness::text_table;

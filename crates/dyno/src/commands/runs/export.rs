@@ -12,6 +12,7 @@ use units::visible;
 
 use super::publishing::public_run;
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::signing::sign;
 use crate::stores::StoreFlag;
 
 /// Write a run into one file, to be kept or shared; `dyno runs import` reads it
@@ -32,6 +33,9 @@ pub(crate) struct ExportFlags {
     /// With --public: the sampled trials, too
     #[arg(long, requires = "public")]
     why: bool,
+    /// With --public: sign the file with this key, by ssh-keygen; the signature is FILE.sig
+    #[arg(long, value_name = "KEY", requires = "public", conflicts_with = "show")]
+    sign: Option<PathBuf>,
     #[command(flatten)]
     store: StoreFlag,
 }
@@ -48,6 +52,7 @@ that `dyno runs verify` can compute it anew. docs/board.md has what is in it.
 Examples:
   dyno runs export 3 -o run-3.dyno
   dyno runs export 3 --public -o hello.dyno
+  dyno runs export 3 --public -o hello.dyno --sign ~/.ssh/id_ed25519
   dyno report --store run-3.dyno
 
 Exit codes:
@@ -69,6 +74,9 @@ pub(super) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
         let (bytes, says) = public(flags)?;
         if !flags.show {
             keep::write_for("--output", output, &bytes)?;
+        }
+        if let Some(key) = &flags.sign {
+            sign(output, key)?;
         }
         return print(&says);
     }

@@ -8,6 +8,7 @@ use public::{Level, PACKED_MAX, PublicRun, Verified, verify};
 use units::{counted, visible};
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::signing::{Signed, signature};
 
 /// Compute everything that public files claim anew from their counts, and compare
 ///
@@ -36,7 +37,7 @@ Examples:
 Exit codes:
   0    every file is consistent
   1    a file is intact, and something that it claims differs or could not be recomputed
-  2    a file cannot be read, is not intact, or its signature is wrong";
+  2    a file cannot be read, is not intact, or its signature is wrong or could not be checked";
 
 /// So many differences are printed of each file.
 const SHOWN: usize = 20;
@@ -46,8 +47,13 @@ pub(super) fn run(flags: &VerifyFlags) -> Result<ExitStatus, Refusal> {
     for path in &flags.files {
         let status = match verified(path) {
             Ok((run, found)) => {
-                print(&says(path, &run, &found))?;
-                if found.level == Level::Consistent { ExitStatus::Yes } else { ExitStatus::No }
+                let signed = signature(path, flags.signers.as_deref());
+                print(&format!("{}  {}\n", says(path, &run, &found), signed.says()))?;
+                match signed {
+                    Signed::Bad(_) | Signed::Unchecked(_) => ExitStatus::CouldNotTell,
+                    _ if found.level == Level::Consistent => ExitStatus::Yes,
+                    Signed::No | Signed::By(_) | Signed::ByUnknown(_) => ExitStatus::No,
+                }
             }
             Err(refusal) => {
                 print(&format!("{}: refused\n  {refusal}\n", path.display()))?;

@@ -1,0 +1,129 @@
+//! Whether a run was repeated: each row of A, by whether B is shown to differ from it.
+
+use analysis::{Change, Pair, Why};
+use lab::figure::Figure;
+
+use super::Compared;
+use crate::paired::{Ratio, because};
+
+/// A row was repeated unless one of these is shown to differ. At an offered rate the share on time takes the place of the
+/// throughput.
+const JUDGED: [Figure; 5] = [
+    Figure::Throughput,
+    Figure::OnTime,
+    Figure::ResponseP99,
+    Figure::CpuPerThousand,
+    Figure::MemoryPerConnection,
+];
+
+/// What a repetition says of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowRepeated {
+    Yes,
+    No,
+    /// Nothing of it could be compared.
+    CannotTell,
+}
+
+impl Compared<'_> {
+    /// Every row of A that was measured, with what B says of it, in a sentence without its end.
+    #[must_use]
+    pub fn repeated(&self) -> Vec<(RowRepeated, String)> {
+        let name = |subject: &str, workload: &str, place: String| {
+            format!("{subject}, {workload} at {place}")
+        };
+        let paired = self.versus.pairs.iter().filter(|pair| 0 < pair.a.measured()).map(|pair| {
+            let (found, says) = row(pair);
+            let name = name(&pair.a.subject, pair.workload, self.place(pair));
+            (found, format!("{name}: {says}"))
+        });
+        let alone = self.versus.alone[0].iter().filter(|(_, row)| 0 < row.measured());
+        let alone = alone.map(|(workload, row)| {
+            let name = name(&row.subject, workload, self.sides[0].findings.place(row.point));
+            (RowRepeated::CannotTell, format!("{name}: not measured in the repetition"))
+        });
+        paired.chain(alone).collect()
+    }
+}
+
+fn row(pair: &Pair<'_>) -> (RowRepeated, String) {
+    let mut found = RowRepeated::CannotTell;
+    let mut says = Vec::new();
+    for (figure, made) in pair.figures.iter().filter(|(figure, _)| JUDGED.contains(figure)) {
+        let name = figure.heading();
+        let made = match made {
+            Ok(made) if made.is_supported => made,
+            Ok(_) => {
+                says.push(format!("{name} too few samples"));
+                continue;
+            }
+            Err(Why::Faults) => return (RowRepeated::No, because(Why::Faults).into()),
+            Err(Why::KeptUp) => {
+                found = if found == RowRepeated::No { found } else { RowRepeated::Yes };
+                says.push(format!("{name}: {}", because(Why::KeptUp)));
+                continue;
+            }
+            Err(why) => {
+                says.push(format!("{name} {}", because(*why)));
+                continue;
+            }
+        };
+        let ratio = Ratio::from(made);
+        match made.finding() {
+            Change::Better | Change::Worse | Change::Differs => {
+                found = RowRepeated::No;
+                says.push(format!("{name} {ratio} differs"));
+            }
+            Change::Within | Change::NotShown => {
+                found = if found == RowRepeated::No { found } else { RowRepeated::Yes };
+                says.push(format!("{name} {ratio}"));
+            }
+        }
+    }
+    if pair.a.is_doubtful() || pair.b.is_doubtful() {
+        says.push("rounds are in doubt".into());
+    }
+    (found, says.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::Gate;
+
+    use super::*;
+    use crate::run::{Findings, Side, fixture};
+
+    /// What a repetition says whose answers took so many times as long, and which has so many rounds.
+    fn repeated(times: f64, rounds: u32) -> Vec<(RowRepeated, String)> {
+        let (run, trials) = (fixture::run(), fixture::trials());
+        let (mut again, mut others) = (run.clone(), trials.clone());
+        again.plan.retain(|key| key.repeat < rounds);
+        others.retain(|trial| trial.key.repeat < rounds);
+        for recording in
+            others.iter_mut().filter_map(|trial| Some(&mut trial.loaded.as_mut()?.recording))
+        {
+            let length = recording.measured_until - recording.measured_from;
+            recording.measured_until = recording.measured_from + (length as f64 * times) as u64;
+        }
+        let first = Findings::of(&"a", &run, &trials, Vec::new());
+        let second = Findings::of(&"b", &again, &others, Vec::new());
+        let [a, b] = [&first, &second].map(|findings| Side { findings, subject: None });
+        Compared::of(a, b, Gate { tolerance: 0.0, figure: None }).repeated()
+    }
+
+    #[test]
+    fn the_same_rounds_repeat_a_row_and_those_of_a_server_half_as_fast_do_not() {
+        let kinds = |found: Vec<(RowRepeated, String)>| {
+            found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>()
+        };
+        let same = repeated(1.0, u32::MAX);
+        assert!(same.iter().any(|(kind, _)| *kind == RowRepeated::Yes), "{same:#?}");
+        assert!(same.iter().all(|(kind, _)| *kind != RowRepeated::No), "{same:#?}");
+        let slower = repeated(2.0, u32::MAX);
+        assert!(
+            slower.iter().any(|(kind, says)| *kind == RowRepeated::No && says.contains("differs")),
+            "{slower:#?}"
+        );
+        assert!(kinds(repeated(1.0, 0)).iter().all(|kind| *kind == RowRepeated::CannotTell));
+    }
+}
