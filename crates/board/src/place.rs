@@ -58,23 +58,23 @@ impl Place for Disk {
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
         let path = self.site.join(path);
-        let says = |error: std::io::Error| format!("{}: {error}", path.display());
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(says)?;
+            fs::create_dir_all(folder).map_err(failed)?;
         }
-        fs::write(&path, bytes).map_err(says)
+        fs::write(&path, bytes).map_err(failed)
     }
 }
 
 fn below(folder: &Path, prefix: &str, site: &Path, found: &mut Vec<String>) -> Result<(), String> {
-    let says = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(says)? {
-        let entry = entry.map_err(says)?;
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         if name.starts_with('.') {
             continue;
         }
-        let (kind, path) = (entry.file_type().map_err(says)?, format!("{prefix}{name}"));
+        let (kind, path) = (entry.file_type().map_err(failed)?, format!("{prefix}{name}"));
         if kind.is_dir() && entry.path() != site {
             below(&entry.path(), &format!("{path}/"), site, found)?;
         } else if kind.is_file() {

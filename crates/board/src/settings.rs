@@ -175,14 +175,17 @@ fn toml_of<T: DeserializeOwned>(place: &dyn Place, path: &str) -> Result<T, Stri
     })
 }
 
+/// Whether it has the form of 2026-11-29.
+fn is_date(text: &str) -> bool {
+    let is_right = |(n, byte): (usize, u8)| match n {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(is_right)
+}
+
 fn round(place: &dyn Place, path: &str) -> Result<Round, String> {
     let round: Round = toml_of(place, path)?;
-    let is_date = |date: &str| {
-        let form = |(n, byte): (usize, u8)| {
-            if n == 4 || n == 7 { byte == b'-' } else { byte.is_ascii_digit() }
-        };
-        date.len() == 10 && date.bytes().enumerate().all(form)
-    };
     match is_date(&round.date) {
         true => Ok(round),
         false => Err(format!("`date` is `{}`, and not of the form 2026-11-29", round.date)),

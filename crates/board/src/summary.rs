@@ -179,30 +179,31 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
         claimed: None,
     };
     let judged = table.rows.iter().filter_map(|row| Some((row, row.verdict()?)));
-    let row = |(row, verdict): (&Row, Verdict)| {
-        let entry = run.record.entries.iter().find(|entry| entry.name == row.subject);
-        let figures = SHOWN.into_iter().filter_map(|of| Some((of, row.estimate(of)?)));
-        let leading = leading(table, row);
-        RowSummary {
-            server: cut(&row.subject),
-            title: cut(findings.title(&row.subject)),
-            version: entry.map(|entry| cut(&entry.version)).unwrap_or_default(),
-            is_reference: row.is_reference,
-            point: row.point,
-            place: findings.place(row.point),
-            figures: figures.collect(),
-            leading,
-            rounds: rounds(row, leading),
-            verdict,
-            reason: cut(&reason(row)),
-            is_ranked: row.judgement.is_ranked() && !(row.is_offered() && row.is_behind()),
-            measured: row.measured(),
-            planned: row.planned,
-            claimed: claimed(run, table, row, leading),
-            ..of_workload.clone()
-        }
-    };
-    judged.map(row).collect()
+    judged
+        .map(|(row, verdict): (&Row, Verdict)| {
+            let entry = run.record.entries.iter().find(|entry| entry.name == row.subject);
+            let figures = SHOWN.into_iter().filter_map(|of| Some((of, row.estimate(of)?)));
+            let leading = leading(table, row);
+            RowSummary {
+                server: cut(&row.subject),
+                title: cut(findings.title(&row.subject)),
+                version: entry.map(|entry| cut(&entry.version)).unwrap_or_default(),
+                is_reference: row.is_reference,
+                point: row.point,
+                place: findings.place(row.point),
+                figures: figures.collect(),
+                leading,
+                rounds: rounds(row, leading),
+                verdict,
+                reason: cut(&reason(row)),
+                is_ranked: row.judgement.is_ranked() && !(row.is_offered() && row.is_behind()),
+                measured: row.measured(),
+                planned: row.planned,
+                claimed: claimed(run, table, row, leading),
+                ..of_workload.clone()
+            }
+        })
+        .collect()
 }
 
 /// What a workload is: its file, or, where flags said what to request, these.
@@ -262,22 +263,23 @@ fn claimed(
 fn servers_of(run: &PublicRun, findings: &Findings<'_>) -> Vec<ServerSummary> {
     let commands = commands(&run.trials);
     let took_part = run.record.entries.iter().filter(|entry| entry.skipped.is_none());
-    let server = |entry: &lab::record::Entry| ServerSummary {
-        name: cut(&entry.name),
-        title: cut(findings.title(&entry.name)),
-        language: cut(&entry.language),
-        version: cut(&entry.version),
-        tier: cut(&entry.tier),
-        command: commands.get(entry.name.as_str()).map(|text| cut(text)).unwrap_or_default(),
-        conformance: match findings.board.conformity(&entry.name).map(|found| &found.score) {
-            Some(Ok(score)) => Ok(cut(&score.short())),
-            Some(Err(why)) => Err(cut(why)),
-            None => Err("not checked".into()),
-        },
-        settings: entry.settings.iter().take(40).cloned().collect(),
-        notes: cut(&entry.notes),
-    };
-    took_part.map(server).collect()
+    took_part
+        .map(|entry: &lab::record::Entry| ServerSummary {
+            name: cut(&entry.name),
+            title: cut(findings.title(&entry.name)),
+            language: cut(&entry.language),
+            version: cut(&entry.version),
+            tier: cut(&entry.tier),
+            command: commands.get(entry.name.as_str()).map(|text| cut(text)).unwrap_or_default(),
+            conformance: match findings.board.conformity(&entry.name).map(|found| &found.score) {
+                Some(Ok(score)) => Ok(cut(&score.short())),
+                Some(Err(why)) => Err(cut(why)),
+                None => Err("not checked".into()),
+            },
+            settings: entry.settings.iter().take(40).cloned().collect(),
+            notes: cut(&entry.notes),
+        })
+        .collect()
 }
 
 /// The command that started each server first.

@@ -49,17 +49,13 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
         .map(|(_, [a, b])| (a.row.leading, a.row.rounds_of(a.place), b.row.rounds_of(b.place)))
         .collect();
     let made = compared_runs(&sides);
-    let of = |is_other: bool| {
+    let [own, others] = [("own", false), ("others", true)].map(|(key, is_other)| {
         let rows = both.iter().zip(&made).filter(|((other, _), _)| *other == is_other);
         let rows: Vec<Row> =
             rows.map(|((_, sides), made)| row(&root, *sides, made.as_ref().ok())).collect();
-        let table = Table::of(
-            if is_other { "others" } else { "own" },
-            columns([a, b]),
-            rows.iter().cloned(),
-        );
+        let table = Table::of(key, columns([a, b]), rows.iter().cloned());
         (!rows.is_empty()).then_some(Block::Table(table))
-    };
+    });
     let document = Document {
         label: format!("{a} and {b}"),
         title: title.into(),
@@ -69,8 +65,8 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
                 .into(),
         ],
         sections: vec![
-            Section::new("own", "On the board's own machines", Depth::Brief).with(of(false)),
-            Section::new("others", "On other machines", Depth::Brief).with(of(true)),
+            Section::new("own", "On the board's own machines", Depth::Brief).with(own),
+            Section::new("others", "On other machines", Depth::Brief).with(others),
             Section::new("servers", "Each alone", Depth::Brief).with([links([a, b].map(|name| {
                 (format!("{root}s/{}/index.html", slug(name)), name.to_string(), String::new())
             }))]),

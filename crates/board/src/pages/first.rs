@@ -118,7 +118,11 @@ fn presets(known: &Known) -> Section {
 /// Every workload, in a table for the board's own machines and one for all others.
 fn every(known: &Known) -> [Section; 2] {
     let all = by_class(known);
-    let of = |id: &'static str, heading: &str, is_own: bool| {
+    let sections = [
+        ("every", "Every workload on the board's own machines", true),
+        ("others", "On other machines", false),
+    ];
+    sections.map(|(id, heading, is_own)| {
         let pages = all.iter().filter(|((_, class), _)| known.written.is_own(class) == is_own);
         let rows: Vec<_> = pages
             .map(|((workload, class), loads)| workloads::row("", workload, class, loads))
@@ -129,11 +133,7 @@ fn every(known: &Known) -> [Section; 2] {
             true => section,
             false => section.with([Block::Table(Table::of(id, workloads::columns(), rows))]),
         }
-    };
-    [
-        of("every", "Every workload on the board's own machines", true),
-        of("others", "On other machines", false),
-    ]
+    })
 }
 
 fn refused(known: &Known) -> Section {

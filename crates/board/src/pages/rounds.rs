@@ -102,30 +102,34 @@ fn table(key: &str, root: &str, rows: &[Shown<'_>]) -> Table {
         Column::new("class", "machine class", 1).left(),
         Column::new("run", "run", 1).left(),
     ];
-    let row = |Shown { run, row, .. }: &Shown<'_>| {
-        let now = row.estimate(row.leading).map_or_else(Cell::none, |it| cell_of(row.leading, it));
-        let printed = printed(row).unwrap_or_else(|| now.clone());
-        let is_same = (&printed.text, &printed.interval) == (&now.text, &now.interval);
-        let now = if is_same { Cell::text("the same").toned(Tone::Dim) } else { now };
-        let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
-        let cells = vec![
-            server.linked(format!("{root}s/{}/index.html", slug(&row.server))),
-            Cell::text(format!("{}, {}", row.task, row.place)),
-            Cell::text(row.leading.heading()),
-            printed.toned(Tone::Strong),
-            now,
-            Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) },
-            Cell::text(row.stated_version()),
-            Cell::text(format!("{}/{}", row.measured, row.planned)),
-            Cell::text(run.date()),
-            Cell::text(&run.dyno),
-            Cell::text(&run.class.label),
-            Cell::text(&run.short[..run.short.len().min(8)])
-                .linked(format!("{root}r/{}/index.html", run.short)),
-        ];
-        Row { cells, ..Row::default() }
-    };
-    Table::of(key, columns, rows.iter().map(row))
+    Table::of(
+        key,
+        columns,
+        rows.iter().map(|Shown { run, row, .. }: &Shown<'_>| {
+            let now =
+                row.estimate(row.leading).map_or_else(Cell::none, |it| cell_of(row.leading, it));
+            let printed = printed(row).unwrap_or_else(|| now.clone());
+            let is_same = (&printed.text, &printed.interval) == (&now.text, &now.interval);
+            let now = if is_same { Cell::text("the same").toned(Tone::Dim) } else { now };
+            let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
+            let cells = vec![
+                server.linked(format!("{root}s/{}/index.html", slug(&row.server))),
+                Cell::text(format!("{}, {}", row.task, row.place)),
+                Cell::text(row.leading.heading()),
+                printed.toned(Tone::Strong),
+                now,
+                Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) },
+                Cell::text(row.stated_version()),
+                Cell::text(format!("{}/{}", row.measured, row.planned)),
+                Cell::text(run.date()),
+                Cell::text(&run.dyno),
+                Cell::text(&run.class.label),
+                Cell::text(&run.short[..run.short.len().min(8)])
+                    .linked(format!("{root}r/{}/index.html", run.short)),
+            ];
+            Row { cells, ..Row::default() }
+        }),
+    )
 }
 
 /// The figure that the row's file claims.

@@ -120,30 +120,32 @@ pub(crate) fn lists(known: &Known) -> Vec<File> {
     let pages = newest.len().div_ceil(LISTED).max(1);
     let address =
         |n: usize| if n == 0 { "r/index.html".into() } else { format!("r/{n}/index.html") };
-    let list = |n: usize| {
-        let path: String = address(n);
-        let root = root(&path);
-        let runs = newest.iter().skip(n * LISTED).take(LISTED);
-        let table = Table::of("0", columns(), runs.map(|run| row(known, &root, run)));
-        let mut sections = vec![Section::new("runs", "", Depth::Brief).with([Block::Table(table)])];
-        let others = (0..pages).filter(|other| *other != n).map(|other| {
-            (format!("{root}{}", address(other)), format!("page {}", other + 1), String::new())
-        });
-        let others: Vec<_> = others.collect();
-        if !others.is_empty() {
-            let others = links(others);
-            sections.push(Section::new("others", "Other runs", Depth::Brief).with([others]));
-        }
-        sections.extend((n == 0).then(|| refused(known)));
-        let document = Document {
-            label: "every run, newest first".into(),
-            title: "Runs".into(),
-            sections,
-            ..Document::default()
-        };
-        page(known, &path, &document)
-    };
-    (0..pages).map(list).collect()
+    (0..pages)
+        .map(|n: usize| {
+            let path: String = address(n);
+            let root = root(&path);
+            let runs = newest.iter().skip(n * LISTED).take(LISTED);
+            let table = Table::of("0", columns(), runs.map(|run| row(known, &root, run)));
+            let mut sections =
+                vec![Section::new("runs", "", Depth::Brief).with([Block::Table(table)])];
+            let others = (0..pages).filter(|other| *other != n).map(|other| {
+                (format!("{root}{}", address(other)), format!("page {}", other + 1), String::new())
+            });
+            let others: Vec<_> = others.collect();
+            if !others.is_empty() {
+                let others = links(others);
+                sections.push(Section::new("others", "Other runs", Depth::Brief).with([others]));
+            }
+            sections.extend((n == 0).then(|| refused(known)));
+            let document = Document {
+                label: "every run, newest first".into(),
+                title: "Runs".into(),
+                sections,
+                ..Document::default()
+            };
+            page(known, &path, &document)
+        })
+        .collect()
 }
 
 fn columns() -> Vec<Column> {

@@ -42,7 +42,7 @@ pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
         title: title.into(),
         answer: newest.map(|(run, server)| in_short(run, server)).into_iter().collect(),
         conditions: vec![format!(
-            "{}, oldest first. A line ends where the machine or dyno's version changed: figures on its two sides are not \
+            "{}, oldest first. A line ends where the machine or dyno's version changed: figures before it and behind it are not \
              alike.",
             units::counted(rows.len() as u64, "row", "rows")
         )],

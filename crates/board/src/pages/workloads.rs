@@ -122,13 +122,13 @@ fn others(number: usize) -> String {
 pub(crate) fn list(known: &Known) -> File {
     let path = "w/index.html";
     let all = by_class(known);
-    let of = |is_own: bool| {
+    let listed = |is_own: bool| {
         let pages = all.iter().filter(move |((_, class), _)| known.written.is_own(class) == is_own);
         pages.map(|((workload, class), loads)| row(&root(path), workload, class, loads))
     };
     let sections = [("own", "The board's own machines", true), ("others", "Other machines", false)];
     let sections = sections.into_iter().filter_map(|(id, heading, is_own)| {
-        let rows: Vec<Row> = of(is_own).collect();
+        let rows: Vec<Row> = listed(is_own).collect();
         let table = Table::of(id, columns(), rows.iter().cloned());
         let section = Section::new(id, heading, Depth::Brief).with([Block::Table(table)]);
         (!rows.is_empty()).then_some(section)

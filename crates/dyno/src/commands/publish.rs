@@ -73,11 +73,11 @@ pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
 
 /// Removes what an earlier site left there, and nothing else.
 fn make_room(output: &Path) -> Result<(), Refusal> {
-    let says = |error: std::io::Error| Refusal::new(format!("-o {}: {error}", output.display()));
+    let refused = |error: std::io::Error| Refusal::new(format!("-o {}: {error}", output.display()));
     if !output.exists() {
         return Ok(());
     }
-    let is_empty = fs::read_dir(output).map_err(says)?.next().is_none();
+    let is_empty = fs::read_dir(output).map_err(refused)?.next().is_none();
     if !is_empty && !board::is_site(output) {
         return Err(Refusal::new(format!(
             "-o {}: it has other files than those of a site; name a new folder",
@@ -88,7 +88,9 @@ fn make_room(output: &Path) -> Result<(), Refusal> {
         let removed =
             if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
         match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(says(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(refused(error));
+            }
             Err(_) | Ok(()) => {}
         }
     }

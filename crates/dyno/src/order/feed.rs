@@ -79,7 +79,7 @@ impl FeedFlags {
         let page = self.openmetrics.clone().map(|path| -> Page {
             let asked = asked.clone();
             Box::new(move |totals| {
-                keep::write_for("--openmetrics", &path, &totals.openmetrics(&asked))
+                keep::write_for("--openmetrics", &path, totals.openmetrics(&asked))
             })
         });
         Feed::open(stream, page, longest)

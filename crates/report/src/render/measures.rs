@@ -80,9 +80,7 @@ fn listed_one(measure: &Measure) -> Value {
 /// The unit that the figure's name has.
 fn unit(figure: Figure) -> &'static str {
     let units = [("_per_s", "1/s"), ("_ms", "ms"), ("_us", "µs"), ("_bytes", "B")];
-    let of =
-        |(ending, unit): &(&str, &'static str)| figure.name().contains(ending).then_some(*unit);
-    units.iter().find_map(of).unwrap_or("")
+    units.iter().find(|(part, _)| figure.name().contains(part)).map_or("", |(_, unit)| unit)
 }
 
 fn written(value: &Value) -> Result<String, String> {

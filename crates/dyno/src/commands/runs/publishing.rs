@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use archive::kept::kept;
 use campaign::project::Project;
@@ -149,10 +150,10 @@ fn files_of(folder: &Path, root: &Path) -> io::Result<(Files, String)> {
         let name = inside(&path, root);
         match String::from_utf8(bytes) {
             Ok(text) if text.len() as u64 <= FILE_MAX && size <= FOLDER_MAX => {
-                texts.push((name, text))
+                texts.push((name, text));
             }
             other => {
-                let bytes = other.map_or_else(|error| error.into_bytes(), String::into_bytes);
+                let bytes = other.map_or_else(FromUtf8Error::into_bytes, String::into_bytes);
                 let hash: String =
                     Sha256::digest(&bytes).iter().map(|it| format!("{it:02x}")).collect();
                 left_out.push_str(&format!("{hash} {} {name}\n", bytes.len()));

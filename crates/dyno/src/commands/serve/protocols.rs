@@ -156,7 +156,7 @@ impl ProtocolFlags {
     /// Writes what is known of each stream.
     pub(super) fn write_streams(&self, oracle: &Oracle) -> Result<(), Refusal> {
         match &self.stream_log {
-            Some(path) => keep::write_for("--stream-log", path, &log(&oracle.streams())),
+            Some(path) => keep::write_for("--stream-log", path, log(&oracle.streams())),
             None => Ok(()),
         }
     }
