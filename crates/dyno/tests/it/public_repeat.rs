@@ -9,7 +9,7 @@ const ROUNDS: &str = "[trials]\nrepeat = 3\npause = '0s'";
 
 /// A project with a run of a server that is a script of its own, and the path for its public file.
 fn measured() -> (Lab, String) {
-    let lab = Lab::new().python("snake", "").experiment("x", &["snake"], SHORT, ROUNDS);
+    let lab = Lab::new().python("snake", "sound").experiment("x", &["snake"], SHORT, ROUNDS);
     lab.dyno(&["run", "x"]).measured();
     let file = lab.root.join("a.dyno").display().to_string();
     (lab, file)

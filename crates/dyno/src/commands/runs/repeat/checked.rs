@@ -9,7 +9,7 @@ use std::time::Duration;
 use campaign::Campaign;
 use lab::build::Recipe;
 use lab::experiment::{Experiment, Point, Shape, Subjects};
-use lab::record::{self, AGENTS, CAPACITY, LOAD, LOAD_ON, RACE, RunRecord, SUBJECT_ON};
+use lab::record::{self, AGENTS, CAPACITY, Entry, LOAD, LOAD_ON, RACE, RunRecord, SUBJECT_ON};
 use lab::subject::{Serving, Subject, is_file_name};
 use lab::workload::{Question, Workload};
 use units::{count, duration, visible};
@@ -181,7 +181,10 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
         if WAIT_MAX < subject.ready {
             return refused(&format!("may take longer than {} to start", duration(WAIT_MAX)));
         }
-        if !has_sources(run, campaign, subject) {
+        // A reference that took no part is only tried.
+        let took_part = |it: &Entry| it.name == *name && it.skipped.is_none();
+        let is_measured = run.entries.iter().any(took_part) || !campaign.is_extra(name);
+        if is_measured && !has_sources(run, campaign, subject) {
             return refused("has no sources in it");
         }
     }
@@ -212,8 +215,8 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
     }
 }
 
-/// Whether all of which a server is built is there. One that has a manifest alone, as dyno's own, has the same hash as
-/// when it was measured, or needs no file.
+/// Whether that of which a server is built is there. One of a manifest alone, as dyno's own, has the hash that it had when
+/// it was measured.
 fn has_sources(run: &RunRecord, campaign: &Campaign, subject: &Subject) -> bool {
     let folders = [Some(&subject.folder), subject.from.as_ref()].into_iter().flatten();
     let is_source = |path: &str| {
@@ -229,11 +232,7 @@ fn has_sources(run: &RunRecord, campaign: &Campaign, subject: &Subject) -> bool 
     let built = campaign.cache.folder(Recipe::from(subject)).ok();
     let hash = built.as_ref().and_then(|folder| folder.file_name()?.to_str());
     let entry = run.entries.iter().find(|entry| entry.name == subject.name);
-    let names_a_file = |word: &String| word.contains("{build}") || word.starts_with("./");
-    let command = subject.serving.command();
     entry.is_some_and(|entry| Some(entry.build.as_str()) == hash)
-        || subject.plan.commands.is_empty()
-            && command.is_some_and(|run| !run.words().iter().any(names_a_file))
 }
 
 #[cfg(test)]
