@@ -298,7 +298,7 @@ fn compared(session: &Session, run: &PublicRun, id: RunId) -> Result<ExitStatus,
     let (yes, no) = (many(RowRepeated::Yes), many(RowRepeated::No));
     let option = session.store_option();
     text.push_str(&format!(
-        "{} repeated, {no} not repeated, {} not compared; `dyno report {id}{option}` shows the repetition\n",
+        "{} repeated, {no} not repeated, {} not decided; `dyno report {id}{option}` shows the repetition\n",
         counted(yes as u64, "row", "rows"),
         rows.len() - yes - no,
     ));

@@ -21,7 +21,7 @@ const JUDGED: [Figure; 5] = [
 pub enum RowRepeated {
     Yes,
     No,
-    /// Nothing of it could be compared.
+    /// Nothing of it could be compared, or its rounds lie too far apart.
     CannotTell,
 }
 
@@ -46,43 +46,36 @@ impl Compared<'_> {
     }
 }
 
+/// By the one rule for differences. Rounds that lie so far apart that not even a factor of two could be shown in the first
+/// of the figures say nothing.
 fn row(pair: &Pair<'_>) -> (RowRepeated, String) {
-    let mut found = RowRepeated::CannotTell;
-    let mut says = Vec::new();
+    let (mut differs, mut is_shown, mut says) = (false, None, Vec::new());
     for (figure, made) in pair.figures.iter().filter(|(figure, _)| JUDGED.contains(figure)) {
         let name = figure.heading();
-        let made = match made {
-            Ok(made) if made.is_supported => made,
-            Ok(_) => {
-                says.push(format!("{name} too few samples"));
-                continue;
-            }
+        match made {
             Err(Why::Faults) => return (RowRepeated::No, because(Why::Faults).into()),
-            Err(Why::KeptUp) => {
-                found = if found == RowRepeated::No { found } else { RowRepeated::Yes };
-                says.push(format!("{name}: {}", because(Why::KeptUp)));
-                continue;
-            }
             Err(why) => {
-                says.push(format!("{name} {}", because(*why)));
-                continue;
+                is_shown = is_shown.or((*why == Why::KeptUp).then_some(true));
+                says.push(format!("{name}: {}", because(*why)));
             }
-        };
-        let ratio = Ratio::from(made);
-        match made.finding() {
-            Change::Better | Change::Worse | Change::Differs => {
-                found = RowRepeated::No;
-                says.push(format!("{name} {ratio} differs"));
-            }
-            Change::Within | Change::NotShown => {
-                found = if found == RowRepeated::No { found } else { RowRepeated::Yes };
-                says.push(format!("{name} {ratio}"));
+            Ok(made) if !made.is_supported => says.push(format!("{name}: too few samples")),
+            Ok(made) => {
+                let is_other = !matches!(made.finding(), Change::Within | Change::NotShown);
+                differs |= is_other;
+                is_shown = is_shown.or(Some(made.smallest_shown() <= 1.0));
+                let other = if is_other { " differs" } else { "" };
+                says.push(format!("{name} {}{other}", Ratio::from(made)));
             }
         }
     }
     if pair.a.is_doubtful() || pair.b.is_doubtful() {
         says.push("rounds are in doubt".into());
     }
+    let found = match (differs, is_shown) {
+        (true, _) => RowRepeated::No,
+        (false, Some(true)) => RowRepeated::Yes,
+        (false, Some(false) | None) => RowRepeated::CannotTell,
+    };
     (found, says.join(", "))
 }
 
