@@ -77,9 +77,8 @@ fn signature_by(program: &OsStr, file: &Path, signers: Option<&Path>) -> Signed 
     }
     let signature = beside.as_os_str();
     let check = |verb: &str, more: &[&OsStr], read: Option<&Path>| {
-        let words = ["-Y", verb, "-s"].map(OsStr::new);
-        let words: Vec<&OsStr> =
-            words.into_iter().chain([signature]).chain(more.iter().copied()).collect();
+        let words = ["-Y", verb, "-s"].map(OsStr::new).into_iter();
+        let words: Vec<_> = words.chain([signature]).chain(more.iter().copied()).collect();
         ended(program, &words, read, CHECK)
     };
     let purpose = ["-n", NAMESPACE].map(OsStr::new);
@@ -121,12 +120,8 @@ fn signature_by(program: &OsStr, file: &Path, signers: Option<&Path>) -> Signed 
 /// has the signature.
 pub(crate) fn sign(file: &Path, key: &Path) -> Result<PathBuf, Refusal> {
     let beside = beside(file);
-    let refused = |why: &str| {
-        Refusal::new(format!(
-            "--sign {}: {why}; `{PROGRAM} -Y sign -f KEY -n {NAMESPACE} FILE` signs it by hand",
-            key.display()
-        ))
-    };
+    let by_hand = format!("`{PROGRAM} -Y sign -f KEY -n {NAMESPACE} FILE` signs it by hand");
+    let refused = |why: &str| Refusal::new(format!("--sign {}: {why}; {by_hand}", key.display()));
     if fs::symlink_metadata(&beside).is_ok() {
         return Err(refused(&format!(
             "{} is there already, and nothing is overwritten",

@@ -71,13 +71,10 @@ fn no_repetition(original: &PublicRun, repetition: &PublicRun) -> Option<&'stati
     }
     let is_known = |file: &(String, String)| first.files.contains(file);
     let servers = || again.entries.iter().filter(|entry| entry.skipped.is_none());
-    let sources = |run: &PublicRun, server: &str| {
-        run.folder(server)
-            .into_iter()
-            .map(|(path, text)| (path.to_string(), text.to_string()))
-            .collect::<BTreeSet<_>>()
+    let differs = |server: &str| {
+        let [before, now] = [original, repetition].map(|run| run.folder(server));
+        before.into_iter().collect::<BTreeSet<_>>() != now.into_iter().collect()
     };
-    let differs = |server: &str| sources(original, server) != sources(repetition, server);
     if !again.files.iter().all(is_known) || servers().any(|entry| differs(&entry.name)) {
         return Some("its files are not those of the original");
     }

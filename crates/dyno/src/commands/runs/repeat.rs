@@ -110,13 +110,14 @@ pub(super) fn run(flags: &RepeatFlags) -> Result<ExitStatus, Refusal> {
 /// A folder that only this user may enter, and that the next dyno removes if this one is killed.
 fn folder(around: &Project) -> Result<WorkFolder, Refusal> {
     let parent = around.work().join("work");
-    let made = || {
-        lab::build::make_folder(&parent)?;
-        let folder = WorkFolder::create(&parent, &Marker::unique())?;
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
-        Ok(folder)
-    };
-    made().map_err(|error: io::Error| Refusal::new(format!("{}: {error}", parent.display())))
+    private_folder(&parent).map_err(|error| Refusal::new(format!("{}: {error}", parent.display())))
+}
+
+fn private_folder(parent: &Path) -> io::Result<WorkFolder> {
+    lab::build::make_folder(parent)?;
+    let folder = WorkFolder::create(parent, &Marker::unique())?;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
+    Ok(folder)
 }
 
 /// The run's experiment with another seed, in a project of the run's files.
@@ -182,7 +183,7 @@ fn summary(run: &PublicRun, campaign: &Campaign) -> String {
 
 /// Asks at the terminal, if there is one, for the start of the id.
 fn typed(summary: &str) -> Option<String> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !io::stdin().is_terminal() || !terminal::stderr_is_live() {
         return None;
     }
     terminal::notice(summary);

@@ -77,12 +77,6 @@ fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
     let of_points = |amount: &dyn Fn(Point) -> f64| {
         experiment.points.iter().map(|it| amount(*it)).fold(0.0, f64::max)
     };
-    let connections = |point: Point| match experiment.shape {
-        Shape::Held(_) => point.value(),
-        Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. } => {
-            experiment.load(point).connections_max() as f64
-        }
-    };
     let amounts = [
         ("trials", trials, 5_000.0),
         (
@@ -96,7 +90,7 @@ fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
             WAIT_MAX.as_secs_f64(),
         ),
         ("seconds in all", time(experiment, servers).as_secs_f64(), 43_200.0),
-        ("connections", of_points(&connections), 50_000.0),
+        ("connections", of_points(&|it| connections(experiment, it)), 50_000.0),
         ("requests a second", of_points(&|it| experiment.as_requests(it).value()), 2_000_000.0),
     ];
     match amounts.into_iter().find(|(_, is, most)| most < is) {
@@ -106,6 +100,15 @@ fn bounded(experiment: &Experiment, servers: usize) -> Result<(), Refusal> {
             count(is as u64),
             count(most as u64)
         ))),
+    }
+}
+
+fn connections(experiment: &Experiment, point: Point) -> f64 {
+    match experiment.shape {
+        Shape::Held(_) => point.value(),
+        Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. } => {
+            experiment.load(point).connections_max() as f64
+        }
     }
 }
 
@@ -215,18 +218,18 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
     }
 }
 
+/// Whether it is a file of this folder other than its manifest.
+fn is_source(path: &str, folder: &Path) -> bool {
+    Path::new(path).strip_prefix(folder).is_ok_and(|below| below != Path::new("subject.toml"))
+}
+
 /// Whether that of which a server is built is there. One of a manifest alone, as dyno's own, has the hash that it had when
 /// it was measured.
 fn has_sources(run: &RunRecord, campaign: &Campaign, subject: &Subject) -> bool {
+    let root = &campaign.project.root;
     let folders = [Some(&subject.folder), subject.from.as_ref()].into_iter().flatten();
-    let is_source = |path: &str| {
-        folders.clone().any(|folder| {
-            let folder = folder.strip_prefix(&campaign.project.root).unwrap_or(folder);
-            let below = Path::new(path).strip_prefix(folder);
-            below.is_ok_and(|below| below != Path::new("subject.toml"))
-        })
-    };
-    if run.files.iter().any(|(path, _)| is_source(path)) {
+    let mut folders = folders.map(|folder| folder.strip_prefix(root).unwrap_or(folder));
+    if folders.any(|folder| run.files.iter().any(|(path, _)| is_source(path, folder))) {
         return true;
     }
     let built = campaign.cache.folder(Recipe::from(subject)).ok();
