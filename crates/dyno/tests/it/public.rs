@@ -44,6 +44,13 @@ fn unpacked(path: &str) -> String {
     text
 }
 
+/// The lines of a file but for its head and what its exporter says of its store.
+fn without_lineage(path: &str) -> Vec<String> {
+    let text = unpacked(path);
+    let lines = text.lines().skip(1).filter(|line| !line.starts_with("{\"lineage\""));
+    lines.map(String::from).collect()
+}
+
 fn id(text: &str) -> String {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("id "));
     line.unwrap_or_else(|| panic!("no id: {text}")).to_string()
@@ -69,14 +76,6 @@ fn a_public_file_is_shown_written_verified_and_imported_under_one_id() {
     rig.dyno(&["runs", "import", &file, "--store", &other]).status(0);
     rig.dyno(&["runs", "import", &file, "--store", &other]).status(0).stdout_has("here already");
     rig.dyno(&["runs", "export", "1", "--public", "-o", &again, "--store", &other]).status(0);
-    let without_lineage = |path: &str| {
-        let text = unpacked(path);
-        text.lines()
-            .skip(1)
-            .filter(|line| !line.starts_with("{\"lineage\""))
-            .map(String::from)
-            .collect::<Vec<_>>()
-    };
     assert_eq!(without_lineage(&file), without_lineage(&again));
     // Nothing is overwritten.
     rig.dyno(&["runs", "export", "1", "--public", "-o", &file, "--store", &other]).status(2);

@@ -26,11 +26,11 @@ fn again(original: &PublicRun, change: impl FnOnce(&mut Loaded)) -> PublicRun {
 fn a_repetition_counts_only_by_another_signer_on_the_same_class() {
     let original = published(loaded());
     let repetition = again(&original, |_| {});
-    let of = |signers, classes| counts_as_repetition(&original, &repetition, signers, classes);
-    assert_eq!(of(SIGNERS, ["a", "a"]), Repetition::Counts);
-    assert_eq!(of(SIGNERS, ["a", "b"]), Repetition::OnAnotherClass);
+    let counted = |signers, classes| counts_as_repetition(&original, &repetition, signers, classes);
+    assert_eq!(counted(SIGNERS, ["a", "a"]), Repetition::Counts);
+    assert_eq!(counted(SIGNERS, ["a", "b"]), Repetition::OnAnotherClass);
     for signers in [[Some("alice"); 2], [Some("alice"), None], [None, Some("bob")], [None; 2]] {
-        assert_eq!(of(signers, ["a", "a"]), Repetition::ByTheSame);
+        assert_eq!(counted(signers, ["a", "a"]), Repetition::ByTheSame);
     }
 }
 
@@ -38,17 +38,17 @@ fn a_repetition_counts_only_by_another_signer_on_the_same_class() {
 fn what_shares_seed_trials_or_sources_with_its_original_repeats_nothing() {
     let original = published(loaded());
     let seed = original.record.seed;
-    let says = |change: &dyn Fn(&mut Loaded)| {
+    let reason = |change: &dyn Fn(&mut Loaded)| {
         let other = again(&original, |again| change(again));
         counts_as_repetition(&original, &other, SIGNERS, ["a", "a"]).says()
     };
-    assert_eq!(says(&|it| it.0.seed = seed), "it has the seed of the original");
-    assert_eq!(says(&|it| it.1 = loaded().1), "its trials are not new");
-    assert_eq!(says(&|it| it.1[1] = loaded().1.remove(1)), "its trials are not new");
-    assert_eq!(says(&|it| it.0.files[0].1.push('#')), "its files are not those of the original");
-    assert_eq!(says(&|it| it.2 = Some((1, RunEnd::Interrupted))), "it did not end");
+    assert_eq!(reason(&|it| it.0.seed = seed), "it has the seed of the original");
+    assert_eq!(reason(&|it| it.1 = loaded().1), "its trials are not new");
+    assert_eq!(reason(&|it| it.1[1] = loaded().1.remove(1)), "its trials are not new");
+    assert_eq!(reason(&|it| it.0.files[0].1.push('#')), "its files are not those of the original");
+    assert_eq!(reason(&|it| it.2 = Some((1, RunEnd::Interrupted))), "it did not end");
     let other_name = |it: &mut Loaded| it.0.facts.retain(|fact| fact.name != REPEATS);
-    assert_eq!(says(&other_name), "it does not say that it repeats this run");
+    assert_eq!(reason(&other_name), "it does not say that it repeats this run");
     let shorter = |it: &mut Loaded| it.0.experiment.as_mut().unwrap().repeat -= 1;
-    assert_eq!(says(&shorter), "its experiment is another one");
+    assert_eq!(reason(&shorter), "its experiment is another one");
 }
