@@ -167,14 +167,14 @@ fn rows_that_cannot_be_compared_have_no_number() {
         .push(("runs/x.dyno", "began 1795884212480\ndyno liar\nserver liar 9 99000 Liar\n".into()));
     files.push(("runs/y.dyno", "began 1795884212490\nquick\nserver hasty 9 99000 Hasty\n".into()));
     let page = board(&files).page(&format!("w/hello/{OWN}/index.html"));
-    let row = |name: &str| {
+    let row_of = |name: &str| {
         let rows = page.split("<tr").filter(|row| row.contains(&format!("/{name}/index.html\"")));
         rows.map(str::to_string).next().unwrap_or_else(|| panic!("{name}: {page}"))
     };
-    assert!(row("quick").contains(">1</td>"), "{}", row("quick"));
+    assert!(row_of("quick").contains(">1</td>"), "{}", row_of("quick"));
     // Rates of 5,010 and 5,000 with rounds that differ as much are one group.
-    assert!(row("slow").contains(">2–3</td>") && row("liar").contains(">2–3</td>"), "{page}");
-    assert!(row("hasty").contains("a quick run"), "{}", row("hasty"));
+    assert!(row_of("slow").contains(">2–3</td>") && row_of("liar").contains(">2–3</td>"), "{page}");
+    assert!(row_of("hasty").contains("a quick run"), "{}", row_of("hasty"));
 }
 
 #[test]
@@ -288,11 +288,11 @@ fn data_has_every_row_and_its_schema_every_field() {
 
 #[test]
 fn a_folder_that_is_none_is_refused_with_the_way_out() {
-    let says = |files: &[(&str, &str)]| {
+    let refusal = |files: &[(&str, &str)]| {
         crate::site::build(&Memory::of(files), crate::fixture::READER).unwrap_err()
     };
-    assert!(says(&[]).contains("it has no board.toml"));
-    let wrong = says(&[("board.toml", "title = \"x\"\nquestions = 1\n")]);
+    assert!(refusal(&[]).contains("it has no board.toml"));
+    let wrong = refusal(&[("board.toml", "title = \"x\"\nquestions = 1\n")]);
     assert!(wrong.starts_with("board.toml: line 2: unknown field `questions`"), "{wrong}");
 }
 
