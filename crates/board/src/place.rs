@@ -10,6 +10,8 @@ pub trait Place: Sync {
     fn paths(&self) -> Result<Vec<String>, String>;
     /// A file of the folder, if it has no more bytes than this.
     fn read(&self, path: &str, most: usize) -> Result<Vec<u8>, String>;
+    /// Who signed a file of the folder, in words such as `signed by NAME`: only for one with a signature beside it.
+    fn signed(&self, path: &str) -> String;
     /// A file of the site.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String>;
 }
@@ -18,6 +20,8 @@ pub trait Place: Sync {
 pub struct Disk {
     pub folder: PathBuf,
     pub site: PathBuf,
+    /// Says who signed a file, by the folder's file of signers.
+    pub signed: fn(&Path, &Path) -> String,
 }
 
 /// The files and folders of which a site consists.
@@ -54,6 +58,10 @@ impl Place for Disk {
             true => Ok(bytes),
             false => Err(format!("it has more than {}", units::bytes(most as u64))),
         }
+    }
+
+    fn signed(&self, path: &str) -> String {
+        (self.signed)(&self.folder.join(path), &self.folder.join("signers"))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {

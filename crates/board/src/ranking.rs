@@ -141,3 +141,41 @@ fn by_value(figure: Figure, one: &RowSummary, other: &RowSummary) -> std::cmp::O
     };
     other.is_some().cmp(&one.is_some()).then(by_value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::READER;
+
+    /// Servers of these rates and verdicts, in their order: the name, and the numbers.
+    fn order(rows: &[(&str, u64, Verdict)]) -> Vec<(String, Option<(usize, usize)>)> {
+        let line = |(name, rate, _): &(&str, u64, Verdict)| format!("server {name} 1 {rate}\n");
+        let words = format!("began 1\n{}", rows.iter().map(line).collect::<String>());
+        let run = (READER.parse)(words.as_bytes()).unwrap();
+        let findings = run.findings();
+        let verified = (READER.verify)(&run, &findings);
+        let mut summary = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        for row in &mut summary.rows {
+            row.verdict = rows.iter().find(|(name, ..)| *name == row.server).unwrap().2;
+        }
+        let shown = summary.rows.iter().map(|row| Shown { place: 0, run: &summary, row });
+        let ranked = ranked(&shown.collect::<Vec<_>>()).into_iter();
+        ranked.map(|ranked| (ranked.shown.row.server.clone(), ranked.rank)).collect()
+    }
+
+    #[test]
+    fn valid_rows_stand_first_and_no_other_row_has_a_number() {
+        use Verdict::{Invalid, Suspect, Valid};
+        let rows = [
+            ("a", 9_010, Suspect),
+            ("b", 9_000, Valid),
+            ("c", 20_000, Invalid),
+            ("d", 5_000, Valid),
+        ];
+        let name = |name: &str, rank| (name.to_string(), rank);
+        assert_eq!(
+            order(&rows),
+            [name("b", Some((1, 1))), name("d", Some((2, 2))), name("a", None), name("c", None)]
+        );
+    }
+}

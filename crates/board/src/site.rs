@@ -103,6 +103,10 @@ impl Place for Counted<'_> {
         self.place.read(path, most)
     }
 
+    fn signed(&self, path: &str) -> String {
+        self.place.signed(path)
+    }
+
     fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
         self.sizes.lock().expect("no thread panics").insert(path.into(), bytes.len());
         self.place.write(path, bytes)
@@ -142,7 +146,8 @@ impl Folder<'_> {
         let signature = signature(path);
         let has_signature = self.paths.binary_search(&signature).is_ok();
         let summary = RunSummary::of(path, &run, &verified, &findings)?;
-        let summary = RunSummary { has_signature, ..summary };
+        let signed = has_signature.then(|| self.place.signed(path));
+        let summary = RunSummary { signed, ..summary };
         let name = format!("r/{}/{}", summary.short, runs::file_name(&summary));
         let mut files = vec![runs::of_run(around, &summary, &findings), (name.clone(), bytes)];
         if has_signature {

@@ -36,7 +36,8 @@ pub(crate) struct RunSummary {
     pub(crate) short: String,
     /// Its file's path in the folder.
     pub(crate) file: String,
-    pub(crate) has_signature: bool,
+    /// Who signed its file, in words; none if it has no signature.
+    pub(crate) signed: Option<String>,
     pub(crate) began_unix_ms: i64,
     pub(crate) dyno: String,
     pub(crate) class: MachineClass,
@@ -118,7 +119,7 @@ impl RunSummary {
             id: run.id.clone(),
             short: run.short_id(),
             file: file.into(),
-            has_signature: false,
+            signed: None,
             began_unix_ms: run.record.began_unix_ms,
             dyno: cut(&run.record.dyno),
             class: MachineClass::of(&run.record),

@@ -243,7 +243,7 @@ fn a_runs_page_is_the_reports_below_what_is_said_of_its_file() {
         |page: &str| page[page.find("<main>").unwrap()..page.find("</main>").unwrap()].to_string();
     assert_eq!(main(&page), main(&whole));
     assert!(page.contains(&format!("dyno runs repeat {}.dyno", &id(SECOND)[..32])), "{page}");
-    assert!(page.contains("its signature"), "{page}");
+    assert!(page.contains("its signature</a>: signed by somebody"), "{page}");
     assert_eq!(memory.page(&format!("{path}/{}.dyno.sig", &id(SECOND)[..32])), "a signature");
     assert_eq!(memory.page(&format!("{path}/{}.dyno", &id(SECOND)[..32])), SECOND);
 }

@@ -411,7 +411,11 @@ fn example<T: DeserializeOwned>(readme: &str) -> T {
 fn a_new_board_is_a_site_without_runs_and_the_examples_of_its_pages_are_read() {
     let rig = Rig::new();
     fs::remove_file(rig.root.join("board/runs/old.dyno")).unwrap();
-    let built = site(&Disk { folder: rig.root.join("board"), site: rig.root.join("site") });
+    let built = site(&Disk {
+        folder: rig.root.join("board"),
+        site: rig.root.join("site"),
+        signed: |_, _| String::new(),
+    });
     let built = built.unwrap();
     assert_eq!((built.runs, built.refused.len()), (0, 0));
     assert!(rig.root.join("site/index.html").exists());

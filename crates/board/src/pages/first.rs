@@ -20,11 +20,6 @@ pub(crate) fn first(known: &Known, changes: &[Change<'_>]) -> File {
     let settings = &known.written.settings;
     let rounds = known.written.newest_rounds();
     let newest = rounds.first();
-    let mut conditions: Vec<String> =
-        newest.map(|(_, round)| format!("{}, {}", round.title, round.date)).into_iter().collect();
-    if !settings.about.is_empty() {
-        conditions.push(settings.about.clone());
-    }
     let mut sections = vec![main_table(known)];
     let words = newest.map_or(Vec::new(), |(_, round)| round.changes.clone());
     let shown = changes.iter().rev().take(CHANGES).map(sentence);
@@ -35,17 +30,20 @@ pub(crate) fn first(known: &Known, changes: &[Change<'_>]) -> File {
     sections.extend(every(known));
     sections.push(refused(known));
     let document = Document {
-        label: settings.title.clone(),
+        label: newest.map_or_else(
+            || settings.title.clone(),
+            |(_, round)| format!("{}, {}", round.title, round.date),
+        ),
         title: settings.question.clone(),
         answer: match newest {
             Some((_, round)) => answer(known, round).into_iter().take(SENTENCES).collect(),
             None => vec!["There is no round yet.".into()],
         },
-        conditions,
+        conditions: Some(settings.about.clone()).filter(|it| !it.is_empty()).into_iter().collect(),
         sections,
         ending: vec![Paragraph::new(
             Tone::Dim,
-            "A number stands only where rows are shown to differ. Suspect and invalid rows have none.",
+            "Rows that are not shown to differ have the same numbers. Suspect and invalid rows have none.",
         )],
         ..Document::default()
     };

@@ -37,8 +37,9 @@ fn of_file(around: &Around<'_>, run: &RunSummary, root: &str) -> Markup {
     let class = if superseded.is_some() { "file superseded" } else { "file" };
     let name = file_name(run);
     let signature = run
-        .has_signature
-        .then(|| markup!(" · <a href=\"{0}.sig\" download>its signature</a>", name));
+        .signed
+        .as_ref()
+        .map(|says| markup!(" · <a href=\"{}.sig\" download>its signature</a>: {}", name, says));
     markup!(
         "<aside class=\"{0}\" aria-label=\"the file of this run\">\n{1}<p><b>{2}</b>; {3}. \
          <a href=\"{4}\" download>The file</a>{5} · <a href=\"{6}m/index.html#{7}\">{7}</a></p>\n\
@@ -79,11 +80,12 @@ fn banner(around: &Around<'_>, superseded: &Superseded, root: &str) -> Markup {
 
 fn repetition(root: &str, run: &RunSummary) -> Markup {
     markup!(
-        "<p>Another file says that it repeats this run: <a href=\"{}{}\">{}, on {}</a>.</p>\n",
+        "<p>Another file says that it repeats this run: <a href=\"{}{}\">{}, on {}, {}</a>.</p>\n",
         root,
         address(run),
         run.date(),
-        run.class.label
+        run.class.label,
+        run.signed.as_deref().unwrap_or("not signed")
     )
 }
 

@@ -93,11 +93,9 @@ pub(crate) fn leaders(rows: &[Ranked<'_>]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let place = &first.shown.row.place;
     let figure = first.shown.row.leading.heading();
-    let of_group: Vec<&str> = rows
-        .iter()
-        .filter(|ranked| ranked.rank.is_some_and(|(first, _)| first == 1))
-        .map(|ranked| ranked.shown.row.title.as_str())
-        .collect();
+    let is_first = |ranked: &&Ranked<'_>| ranked.rank.is_some_and(|(first, _)| first == 1);
+    let of_group = rows.iter().filter(is_first).map(|ranked| ranked.shown.row.title.as_str());
+    let of_group: Vec<&str> = of_group.collect();
     let numbered = rows.iter().filter(|ranked| ranked.rank.is_some()).count();
     match of_group.as_slice() {
         [] => format!("No row at {place} is valid and can be compared."),
@@ -126,7 +124,8 @@ pub(crate) fn list(known: &Known) -> File {
         let pages = all.iter().filter(move |((_, class), _)| known.written.is_own(class) == is_own);
         pages.map(|((workload, class), loads)| row(&root(path), workload, class, loads))
     };
-    let sections = [("own", "The board's own machines", true), ("others", "Other machines", false)];
+    let sections =
+        [("every", "The board's own machines", true), ("others", "Other machines", false)];
     let sections = sections.into_iter().filter_map(|(id, heading, is_own)| {
         let rows: Vec<Row> = listed(is_own).collect();
         let table = Table::of(id, columns(), rows.iter().cloned());

@@ -10,6 +10,7 @@ use clap::Args;
 use units::{bytes, count, counted};
 
 use crate::shell::{ExitStatus, Refusal};
+use crate::signing::signature;
 
 /// Make a site of a folder of public runs
 ///
@@ -54,7 +55,7 @@ pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
     let both = flags.folder.as_ref().zip(flags.output.as_ref());
     let (folder, output) = both.expect("both are required without --init");
     make_room(output)?;
-    let disk = Disk { folder: folder.clone(), site: output.clone() };
+    let disk = Disk { folder: folder.clone(), site: output.clone(), signed };
     let built =
         board::site(&disk).map_err(|says| Refusal::new(format!("{}: {says}", folder.display())))?;
     tell(&built);
@@ -69,6 +70,10 @@ pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
     );
     terminal::print(&says)?;
     Ok(ExitStatus::Yes)
+}
+
+fn signed(file: &Path, signers: &Path) -> String {
+    signature(file, Some(signers).filter(|signers| signers.is_file())).says()
 }
 
 /// Removes what an earlier site left there, and nothing else.
