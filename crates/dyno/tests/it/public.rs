@@ -181,3 +181,43 @@ fn a_load_in_the_shape_of_zrk_has_its_figures_and_is_audited() {
     fs::write(&like, impossible).unwrap();
     rig.dyno(&["audit", &like]).status(1).stdout_has("p50");
 }
+
+#[test]
+fn the_first_board_is_consistent_and_equal_folders_make_equal_sites() {
+    let (rig, shelf) = (Rig::new(), Shelf::new("board"));
+    let board = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../board");
+    let runs = files(&board.join("runs"));
+    assert!(!runs.is_empty());
+    for run in runs {
+        rig.dyno(&["runs", "verify", &run.display().to_string()])
+            .status(0)
+            .stdout_has("consistent");
+    }
+    let board = board.display().to_string();
+    let sites = ["one", "two"].map(|name| shelf.path(name));
+    for site in &sites {
+        let ran = rig.dyno(&["publish", &board, "-o", site]).status(0);
+        assert!(!ran.stderr.contains("refused"), "{}", ran.stderr);
+    }
+    let [one, two] = sites.each_ref().map(|site| files(Path::new(site)));
+    assert!(20 < one.len() && one.len() == two.len());
+    for (one, two) in one.iter().zip(&two) {
+        assert_eq!(fs::read(one).unwrap(), fs::read(two).unwrap(), "{}", one.display());
+    }
+    // Neither another folder's files nor a file is taken for a site.
+    rig.dyno(&["publish", &board, "-o", &shelf.path(".")]).status(2).stderr_has("-o");
+    rig.dyno(&["publish", &shelf.path("."), "-o", &shelf.path("three")])
+        .status(2)
+        .stderr_has("board.toml");
+}
+
+/// Every file below a folder, in one order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
