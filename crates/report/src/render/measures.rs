@@ -145,7 +145,9 @@ mod tests {
 
     #[test]
     fn an_end_that_is_not_known_is_left_out_and_no_number_is_no_figure() {
-        check(&BMF, &expect![[r#"
+        check(
+            &BMF,
+            &expect![[r#"
             {
               "brook · hello · 8 connections": {
                 "response_p99_ms": {
@@ -164,12 +166,15 @@ mod tests {
                 }
               }
             }
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn each_direction_has_its_file() {
-        check(&BIGGER, &expect![[r#"
+        check(
+            &BIGGER,
+            &expect![[r#"
             [
               {
                 "extra": "valid, 5 rounds; the range is a 95 % interval",
@@ -185,8 +190,11 @@ mod tests {
                 "value": 1000.0
               }
             ]
-        "#]]);
-        check(&SMALLER, &expect![[r#"
+        "#]],
+        );
+        check(
+            &SMALLER,
+            &expect![[r#"
             [
               {
                 "extra": "valid, 5 rounds; the range is a 95 % interval",
@@ -196,6 +204,7 @@ mod tests {
                 "value": 2.0
               }
             ]
-        "#]]);
+        "#]],
+        );
     }
 }
