@@ -65,19 +65,6 @@ impl Errors {
             let is_tls = matches!(failure, Failure::Tls(_)) && !failure.is_unreached();
             is_tls || matches!(failure, Failure::RecvReset | Failure::Wire(_))
         };
-        let timeout = |failure| {
-            matches!(
-                failure,
-                Failure::SendTimeout
-                    | Failure::SendWindow
-                    | Failure::NoStream
-                    | Failure::FirstByteTimeout
-                    | Failure::Deadline
-                    | Failure::Late
-                    | Failure::Still
-                    | Failure::Blocked
-            )
-        };
         let status = match run.asked.status.as_str() {
             // Where no other status was asked for, redirects are no errors, as they are none to wrk.
             "2xx" => {
@@ -93,10 +80,24 @@ impl Errors {
             connect: failed(run, is_connect),
             read: failed(run, read),
             write: failed(run, |failure| failure == Failure::SendReset),
-            timeout: failed(run, timeout),
+            timeout: failed(run, is_timeout),
             status,
         }
     }
+}
+
+fn is_timeout(failure: Failure) -> bool {
+    matches!(
+        failure,
+        Failure::SendTimeout
+            | Failure::SendWindow
+            | Failure::NoStream
+            | Failure::FirstByteTimeout
+            | Failure::Deadline
+            | Failure::Late
+            | Failure::Still
+            | Failure::Blocked
+    )
 }
 
 /// How many of these classes failed.

@@ -233,7 +233,7 @@ fn zrk_s_shape_has_the_keys_that_scripts_read() {
           },
           "target_rate": 2000.0
         }"#]]
-        .assert_eq(&serde_json::to_string_pretty(&zrk(&finished(open(), recording))).unwrap());
+    .assert_eq(&serde_json::to_string_pretty(&zrk(&finished(open(), recording))).unwrap());
 }
 
 #[test]
