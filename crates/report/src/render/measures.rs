@@ -1,7 +1,7 @@
 //! Figures by themselves, for programs that follow them from commit to commit: the Bencher Metric Format, and the custom
 //! format of github-action-benchmark, which has a file for each direction.
 
-use lab::figure::Better;
+use lab::figure::{Better, Unit};
 use serde_json::{Map, Value, json};
 
 use super::{Format, Shown};
@@ -20,6 +20,20 @@ pub struct Measure {
     pub ends: [Option<f64>; 2],
     /// What it is worth, and what it was computed of.
     pub says: String,
+}
+
+impl Measure {
+    /// A unit as these programs print it behind a number.
+    pub(crate) fn unit(unit: Unit) -> &'static str {
+        match unit {
+            Unit::PerSecond => "1/s",
+            Unit::Count => "",
+            Unit::Percent => "%",
+            Unit::Milliseconds => "ms",
+            Unit::Bytes => "B",
+            Unit::KibPerSecond => "KiB/s",
+        }
+    }
 }
 
 pub(super) static BMF: Format = Format {
@@ -118,7 +132,7 @@ mod tests {
             let rate = Measure {
                 of: "brook · hello · 8 connections".into(),
                 name: "throughput_per_s".into(),
-                unit: "per_s",
+                unit: "1/s",
                 better: Better::Higher,
                 value: 1_000.0,
                 ends: [Some(990.0), Some(1_010.0)],
@@ -180,13 +194,13 @@ mod tests {
                 "extra": "valid, 5 rounds; the range is a 95 % interval",
                 "name": "brook · hello · 8 connections · throughput_per_s",
                 "range": "990–1010",
-                "unit": "per_s",
+                "unit": "1/s",
                 "value": 1000.0
               },
               {
                 "extra": "valid, 5 rounds",
                 "name": "river · throughput_per_s",
-                "unit": "per_s",
+                "unit": "1/s",
                 "value": 1000.0
               }
             ]

@@ -496,7 +496,7 @@ impl Findings<'_> {
         let measures = found.map(|(figure, it)| Measure {
             of: of.clone(),
             name: figure.name().into(),
-            unit: figure.unit().name(),
+            unit: Measure::unit(figure.unit()),
             better: figure.better(),
             value: it.value,
             ends: [it.low, it.high],
