@@ -63,12 +63,12 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     row.samples = row.count("samples", figure_of(latency, "samples"));
     let elapsed = figure_of(value, "elapsed_sec").map(|value| Time { value, step: 1e-3 });
     row.counted = Some(answers).zip(elapsed);
-    let of = |object: &str, key: &str| figure_of(value.get(object)?, key);
-    let refused = [of("status", "4xx"), of("status", "5xx")];
-    let broken = ["connect", "read", "timeout"].map(|key| of("errors", key));
+    let number = |object: &str, key: &str| figure_of(value.get(object)?, key);
+    let refused = [number("status", "4xx"), number("status", "5xx")];
+    let broken = ["connect", "read", "timeout"].map(|key| number("errors", key));
     // A frame has no status.
     let is_http = text_of(value, "mode") != Some("websocket");
-    count(&mut row, Some(answers), refused, broken, of("status", "other").filter(|_| is_http));
+    count(&mut row, Some(answers), refused, broken, number("status", "other").filter(|_| is_http));
     Some(vec![row])
 }
 
