@@ -13,6 +13,8 @@ use crate::source::Source;
 
 /// More than this share of failed requests is what dyno's own promise does not allow either.
 const FAILED: f64 = 0.01;
+/// Below this share of the rate that was to be offered, the load was another one.
+const REACHED: f64 = 0.98;
 
 /// All files, examined.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +104,7 @@ fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -
         (Rule::RateImpossible, rate_impossible(row)),
         (Rule::SdImpossible, sd_impossible(row)),
         (Rule::Little, little(row)),
+        (Rule::RateMissed, rate_missed(row)),
         (Rule::MeanAboveP99, mean_above_p99(row)),
         (Rule::Failures, failures(row)),
         (Rule::FewSamples, few_samples(row)),
@@ -206,6 +209,14 @@ fn sd_impossible(row: &Row) -> Result<Option<Finding>, Why> {
     let (sd, is_found) = (sd.value, rule::is_above_half_the_range(sd.least(), range, samples));
     let (shortest, longest, has_unit) = (shortest.value, longest.value, row.has_unit);
     Ok(is_found.then_some(Finding::SdImpossible { sd, shortest, longest, has_unit }))
+}
+
+fn rate_missed(row: &Row) -> Result<Option<Finding>, Why> {
+    // Most loads were to have no rate, which is no news.
+    let Some(asked_per_s) = row.asked_per_s else { return Ok(None) };
+    let rate_per_s = row.rate_per_s.ok_or(Why::NoRate)?;
+    let is_found = rate_per_s < REACHED * asked_per_s;
+    Ok(is_found.then_some(Finding::RateMissed { asked_per_s, rate_per_s }))
 }
 
 /// The lowest percentile beyond which too few samples lie.

@@ -21,6 +21,8 @@ pub enum Rule {
     RateImpossible,
     /// The standard deviation is more than half of the range of the times.
     SdImpossible,
+    /// The rate that was to be offered was not reached.
+    RateMissed,
     /// A percentile has too few samples.
     FewSamples,
     /// A row counts failures as if they were answers.
@@ -36,7 +38,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 13] = [
+    pub const ALL: [Rule; 14] = [
         Rule::OwnVerdict,
         Rule::MeanAboveP99,
         Rule::Little,
@@ -44,6 +46,7 @@ impl Rule {
         Rule::NotAscending,
         Rule::RateImpossible,
         Rule::SdImpossible,
+        Rule::RateMissed,
         Rule::FewSamples,
         Rule::Failures,
         Rule::NoUnit,
@@ -63,6 +66,7 @@ impl Rule {
             Rule::NotAscending => "percentiles_not_ascending",
             Rule::RateImpossible => "rate_impossible",
             Rule::SdImpossible => "sd_impossible",
+            Rule::RateMissed => "rate_missed",
             Rule::FewSamples => "too_few_samples",
             Rule::Failures => "failures_ranked",
             Rule::NoUnit => "unit_missing",
@@ -136,6 +140,10 @@ pub enum Finding {
         longest: f64,
         has_unit: bool,
     },
+    RateMissed {
+        asked_per_s: f64,
+        rate_per_s: f64,
+    },
     FewSamples {
         samples: f64,
         share: f64,
@@ -183,6 +191,7 @@ impl Finding {
             Finding::NotAscending { .. } => Rule::NotAscending,
             Finding::RateImpossible { .. } => Rule::RateImpossible,
             Finding::SdImpossible { .. } => Rule::SdImpossible,
+            Finding::RateMissed { .. } => Rule::RateMissed,
             Finding::FewSamples { .. } => Rule::FewSamples,
             Finding::Failures { .. } => Rule::Failures,
             Finding::NoUnit { .. } => Rule::NoUnit,
@@ -209,6 +218,7 @@ impl Finding {
             Finding::FewSamples { share, .. } if RANKED_SHARE < *share => Gravity::Note,
             Finding::NoUnit { figures } if !figures.is_empty() => Gravity::Note,
             Finding::MeanAboveP99 { .. }
+            | Finding::RateMissed { .. }
             | Finding::FewSamples { .. }
             | Finding::Failures { .. }
             | Finding::NoUnit { .. }

@@ -109,6 +109,8 @@ pub struct Row {
     pub limit: Limit,
     /// Requests each second.
     pub rate_per_s: Option<f64>,
+    /// The constant rate that was to be offered, if there was one.
+    pub asked_per_s: Option<f64>,
     pub mean: Option<Time>,
     /// Shares from 0 to 1 and times, by ascending share. The shortest time has the share 0, the longest 1.
     pub percentiles: Vec<(f64, Time)>,
@@ -147,6 +149,7 @@ impl Row {
             connections: None,
             limit,
             rate_per_s: None,
+            asked_per_s: None,
             mean: None,
             percentiles: Vec::new(),
             samples: None,

@@ -5,6 +5,7 @@ use analysis::{Gravity, Verdict};
 use super::*;
 
 mod failures;
+mod generators;
 mod own;
 
 /// The fixtures, written by hand for these tests.
@@ -50,6 +51,11 @@ fn healthy_results_raise_nothing() {
         ("oha-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Oha, 1),
         ("oha-healthy.json", Stated { connections: Some(50.0), ..NOTHING }, Format::OhaJson, 1),
         ("h2load-healthy.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
+        ("h2load-new.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
+        ("h2load-new.json", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2loadJson, 1),
+        ("gcannon-healthy.txt", NOTHING, Format::Gcannon, 1),
+        ("gcannon-ws.json", NOTHING, Format::GcannonJson, 1),
+        ("zrk-healthy.json", NOTHING, Format::Zrk, 1),
         ("k6-healthy.json", Stated { connections: Some(10.0), ..NOTHING }, Format::K6Json, 1),
         ("k6-handle-summary.json", NOTHING, Format::K6Json, 1),
         ("k6-healthy.txt", NOTHING, Format::K6, 1),
@@ -273,7 +279,7 @@ fn repeated_runs_of_one_server_may_have_one_rate() {
 
 #[test]
 fn several_runs_in_one_file_are_a_row_each() {
-    for tool in ["wrk", "hey", "ab", "oha", "h2load"] {
+    for tool in ["wrk", "hey", "ab", "oha", "h2load", "gcannon"] {
         let name = format!("{tool}-healthy.txt");
         let first = fixture(&name);
         let alone = |file: &str| read("all.txt", &fixture(file), NOTHING).unwrap().rows.remove(0);

@@ -26,7 +26,11 @@ pub(crate) trait Kind: Send + Sync + 'static {
 #[derive(Default)]
 pub(crate) struct OfTrials;
 
-/// What says yes or no: a gate, a check.
+/// What pairs were measured for: a gate.
+#[derive(Default)]
+pub(crate) struct OfPairs;
+
+/// What says yes or no: a check.
 #[derive(Default)]
 pub(crate) struct OfCases;
 
@@ -36,6 +40,10 @@ pub(crate) struct OfFigures;
 
 impl Kind for OfTrials {
     const LACKS: &'static [&'static str] = &["junit"];
+}
+
+impl Kind for OfPairs {
+    const LACKS: &'static [&'static str] = &["csv", "svg"];
 }
 
 impl Kind for OfCases {

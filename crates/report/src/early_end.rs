@@ -8,7 +8,7 @@ use crate::check::junit::escaped;
 use crate::document::Document;
 use crate::json::written;
 use crate::markup::markup;
-use crate::render::{Chart, Shown, csv};
+use crate::render::{Chart, Measure, Shown, csv};
 
 const SCHEMA: &str = "dyno.early_end/1";
 
@@ -96,6 +96,11 @@ impl Shown for EarlyEnd<'_> {
         let heads = ["answer", "sentence"].map(String::from);
         let cells = [self.word.name().into(), csv::text(&self.sentence())];
         Some(csv::line(&heads) + &csv::line(&cells))
+    }
+
+    /// None, and so the file of an earlier run is gone: these formats have no place for a reason.
+    fn measures(&self) -> Option<Vec<Measure>> {
+        Some(Vec::new())
     }
 
     fn charts(&self) -> Vec<Chart> {

@@ -47,9 +47,10 @@ fn row(profile: &str, value: &Value) -> Row {
     let at_once = figure_of(value, "pipeline").filter(|number| 1.0 <= *number).unwrap_or(1.0);
     let is_of_profile = connections.is_some_and(|number| profile.ends_with(&format!("-{number}")));
     let is_multiplexed = profile.split('-').any(|word| MULTIPLEXED.contains(&word));
-    let is_scheduled = figure_of(value, "target_rate").is_some_and(|rate| 0.0 < rate);
+    // A row of a fixed-rate profile.
+    let target = figure_of(value, "target_rate").filter(|rate| 0.0 < *rate);
     let limit = match connections {
-        _ if is_scheduled => Limit::Unknown(NoLimit::Schedule),
+        _ if target.is_some() => Limit::Unknown(NoLimit::Schedule),
         _ if is_multiplexed => Limit::Unknown(NoLimit::Streams),
         Some(_) if !is_of_profile => Limit::Unknown(NoLimit::Profile),
         Some(connections) => Limit::UnderWay(connections * at_once),
@@ -58,6 +59,7 @@ fn row(profile: &str, value: &Value) -> Row {
     let mut row = Row::new(text_of(value, "framework").unwrap_or_default(), profile, limit);
     (row.connections, row.names_server) = (connections, true);
     row.rate_per_s = row.above_zero("rps", figure_of(value, "rps"));
+    row.asked_per_s = target;
     row.mean = latency(&mut row, value, "avg_latency");
     for (key, share) in [("p99_latency", 0.99), ("p99_9_latency", 0.999)] {
         let found = latency(&mut row, value, key);

@@ -1,17 +1,26 @@
-//! What h2load prints, once or several times in one file. It says neither how many requests a connection carries at once
-//! nor, before its version 1.69, any percentile.
+//! What h2load prints, once or several times in one file, and the JSON of its version 1.69 and later: times in seconds. It
+//! says neither how many requests a connection carries at once nor, before that version, any percentile.
+
+use serde_json::Value;
 
 use crate::row::{Limit, NoLimit, Row, Time};
-use crate::text::{number_before, time};
+use crate::text::{figure_of, number_before, text_of, time};
+
+/// What the line with the times of requests begins with: before version 1.69, and since then.
+const TITLES: [&str; 2] = ["time for request", "request "];
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
-    let is_h2load = text.contains("finished in ") && text.contains("time for request");
-    if !is_h2load {
+    let has_times = || text.lines().any(|line| is_of_requests(line.trim()));
+    if !text.contains("finished in ") || !has_times() {
         return Vec::new();
     }
     // Threads begin above the line with the results.
     let mut is_finished = true;
     super::runs(name, text, |line| begins(line, &mut is_finished), "finished in ", row)
+}
+
+fn is_of_requests(line: &str) -> bool {
+    TITLES.iter().any(|title| line.starts_with(title)) && line.contains(':')
 }
 
 fn begins(line: &str, is_finished: &mut bool) -> bool {
@@ -47,7 +56,7 @@ fn row(name: &str, text: &str) -> Row {
             // `+/- sd` is one column.
             columns =
                 line.replace("+/- sd", "within").split_whitespace().map(String::from).collect();
-        } else if line.starts_with("time for request") {
+        } else if is_of_requests(line) {
             let words = line.split_once(':').map_or("", |(_, rest)| rest).split_whitespace();
             for (column, word) in columns.iter().zip(words) {
                 cell(&mut row, column, word);
@@ -62,6 +71,36 @@ fn row(name: &str, text: &str) -> Row {
         None => String::new(),
     };
     row
+}
+
+/// The JSON, which also has every sampled time.
+pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
+    let generator = text_of(value.get("metadata")?, "generator")?;
+    let measured = value.get("measurements").filter(|_| generator.starts_with("h2load "))?;
+    let (counts, statuses) = (measured.get("requests")?, measured.get("status_codes")?);
+    let times = measured.get("performance")?.get("request")?;
+    let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Streams));
+    let rate = figure_of(measured, "request_per_second");
+    row.rate_per_s = row.above_zero("request_per_second", rate);
+    let seconds = |key: &str| figure_of(times, key).map(|number| Time::exact(number * 1e9));
+    row.mean = row.time("mean", seconds("mean"));
+    row.sd = seconds("sd");
+    row.shortest("min", seconds("min"));
+    for (key, share) in [("median", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)] {
+        let found = row.time(key, seconds(key));
+        row.percentile(share, found);
+    }
+    row.samples = figure_of(counts, "succeeded");
+    let refused = ["4xx", "5xx"].iter().filter_map(|key| figure_of(statuses, key)).sum::<f64>();
+    let failed = figure_of(counts, "failed");
+    row.requests = row.samples.zip(failed).map(|(right, failed)| right + failed);
+    row.failed = failed.map(|failed| failed.max(refused));
+    let under_way = figure_of(counts, "started").zip(row.requests);
+    let under_way = under_way.map_or(0.0, |(begun, ended)| begun - ended);
+    if 0.0 < under_way {
+        row.ended_with(under_way);
+    }
+    Some(vec![row])
 }
 
 fn cell(row: &mut Row, column: &str, word: &str) {

@@ -2,6 +2,7 @@
 
 mod ab;
 mod arena;
+mod gcannon;
 mod h2load;
 mod hey;
 mod k6;
@@ -27,15 +28,18 @@ pub enum Format {
     K6,
     K6Json,
     H2load,
+    H2loadJson,
+    Gcannon,
+    GcannonJson,
+    Zrk,
     TechEmpower,
     HttpArena,
     WebFrameworks,
-    Zrk,
     DynoLoad,
 }
 
 impl Format {
-    pub const ALL: [Format; 13] = [
+    pub const ALL: [Format; 16] = [
         Format::Wrk,
         Format::Oha,
         Format::OhaJson,
@@ -44,10 +48,13 @@ impl Format {
         Format::K6,
         Format::K6Json,
         Format::H2load,
+        Format::H2loadJson,
+        Format::Gcannon,
+        Format::GcannonJson,
+        Format::Zrk,
         Format::TechEmpower,
         Format::HttpArena,
         Format::WebFrameworks,
-        Format::Zrk,
         Format::DynoLoad,
     ];
 
@@ -63,10 +70,13 @@ impl Format {
             Format::K6 => "k6",
             Format::K6Json => "k6_json",
             Format::H2load => "h2load",
+            Format::H2loadJson => "h2load_json",
+            Format::Gcannon => "gcannon",
+            Format::GcannonJson => "gcannon_json",
+            Format::Zrk => "zrk",
             Format::TechEmpower => "techempower",
             Format::HttpArena => "httparena",
             Format::WebFrameworks => "web_frameworks",
-            Format::Zrk => "zrk",
             Format::DynoLoad => "dyno_load",
         }
     }
@@ -83,10 +93,13 @@ impl Format {
             Format::K6 => "k6's summary as text",
             Format::K6Json => "k6's summary as JSON",
             Format::H2load => "the text of h2load",
+            Format::H2loadJson => "the JSON of h2load",
+            Format::Gcannon => "the text of gcannon",
+            Format::GcannonJson => "the JSON of gcannon",
+            Format::Zrk => "the JSON of zrk",
             Format::TechEmpower => "TechEmpower's results.json",
             Format::HttpArena => "HttpArena's data",
             Format::WebFrameworks => "the-benchmarker's data.json",
-            Format::Zrk => "the JSON of zrk",
             Format::DynoLoad => "what `dyno load --json` writes",
         }
     }
@@ -99,10 +112,11 @@ type OfJson = fn(&str, &Value) -> Option<Vec<Row>>;
 
 /// The rows of a text, if it is in one of the formats.
 pub(crate) fn of_text(name: &str, text: &str) -> Option<(Format, Vec<Row>)> {
-    let formats: [(Format, OfText); 6] = [
+    let formats: [(Format, OfText); 7] = [
         (Format::Wrk, wrk::rows),
         (Format::Ab, ab::rows),
         (Format::H2load, h2load::rows),
+        (Format::Gcannon, gcannon::rows_of_text),
         (Format::Oha, oha::rows_of_text),
         (Format::Hey, hey::rows),
         (Format::K6, k6::rows_of_text),
@@ -121,11 +135,13 @@ pub(crate) fn of_json(name: &str, value: &Value) -> Result<(Format, Vec<Row>), U
             None => Err(Unreadable::OwnDocument(schema.into())),
         };
     }
-    let formats: [(Format, OfJson); 6] = [
+    let formats: [(Format, OfJson); 8] = [
         (Format::TechEmpower, techempower::rows),
         (Format::WebFrameworks, web_frameworks::rows),
         (Format::OhaJson, oha::rows_of_json),
         (Format::K6Json, k6::rows_of_json),
+        (Format::H2loadJson, h2load::rows_of_json),
+        (Format::GcannonJson, gcannon::rows_of_json),
         (Format::Zrk, zrk::rows),
         (Format::HttpArena, arena::rows),
     ];

@@ -11,16 +11,28 @@ pub(crate) fn rows(name: &str, value: &Value) -> Option<Vec<Row>> {
     figure_of(value, "achieved_rate")?;
     let connections = figure_of(config, "connections").filter(|number| 0.0 < *number);
     let is_closed = config.get("closed").and_then(Value::as_bool).unwrap_or(false);
+    let streams = figure_of(config, "streams").filter(|number| 1.0 <= *number).unwrap_or(1.0);
     let limit = match connections {
         _ if !is_closed => Limit::Unknown(NoLimit::Schedule),
-        Some(connections) => Limit::UnderWay(connections),
+        Some(connections) => Limit::UnderWay(connections * streams),
         None => Limit::Unknown(NoLimit::Connections),
     };
-    let place = figure_of(value, "target_rate").filter(|_| !is_closed);
-    let place = place.map_or(String::new(), |rate| format!("{rate} requests/s"));
-    let mut row = Row::new(stem(name), &place, limit);
+    let target = figure_of(value, "target_rate").filter(|_| !is_closed);
+    let last = figure_of(value, "target_rate_end").filter(|_| !is_closed).or(target);
+    let place = match target.zip(last) {
+        Some((target, last)) if target != last => format!("{target} to {last} requests/s"),
+        Some((target, _)) => format!("{target} requests/s"),
+        None => String::new(),
+    };
+    let mut row = Row::new(stem(name), place, limit);
     row.connections = connections;
     row.rate_per_s = row.above_zero("achieved_rate", figure_of(value, "achieved_rate"));
+    // Of a ramp the rate is that of its end, since version 2.4.2.
+    if target == last {
+        let elapsed = figure_of(value, "duration_s").map(|value| Time { value, step: 1e-3 });
+        row.counted = figure_of(value, "requests").zip(elapsed);
+        row.asked_per_s = target.filter(|rate| 0.0 < *rate);
+    }
     let micros = |number: f64| Time::exact(number * 1e3);
     row.mean = row.time("mean", figure_of(latency, "mean").map(micros));
     row.sd = figure_of(latency, "stdev").map(micros);

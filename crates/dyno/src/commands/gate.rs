@@ -27,7 +27,7 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use load::Halt;
 
-use crate::results::{OfCases, ResultFlags};
+use crate::results::{OfPairs, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, command_line_without_passwords};
 use crate::sides::SideFlags;
 use crate::stores::StoreFlag;
@@ -125,7 +125,7 @@ pub(crate) struct GateFlags {
     #[command(flatten)]
     at: SideFlags,
     #[command(flatten)]
-    results: ResultFlags<OfCases>,
+    results: ResultFlags<OfPairs>,
 }
 
 const AFTER_HELP: &str = "\

@@ -13,6 +13,7 @@ pub(super) fn title(rule: Rule) -> &'static str {
         Rule::NotAscending => "a higher percentile is shorter than a lower one",
         Rule::RateImpossible => "the rate is not the requests divided by the time",
         Rule::SdImpossible => "the standard deviation is more than half of the range",
+        Rule::RateMissed => "the rate that was to be offered was not reached",
         Rule::FewSamples => "too few requests for a percentile",
         Rule::Failures => "failed requests are counted as answers",
         Rule::NoUnit => "a unit is missing",
@@ -42,6 +43,9 @@ pub(super) fn because(rule: Rule) -> &'static str {
         Rule::RateImpossible => "A rate is a count divided by a time.",
         Rule::SdImpossible => {
             "Times between a shortest and a longest one lie at most half of that range from its middle."
+        }
+        Rule::RateMissed => {
+            "The load was another one than that of the rows that had the rate: CPU time and latency are not comparable."
         }
         Rule::FewSamples => {
             "Fewer than ten requests lie beyond the percentile: the next run gives another number."
@@ -74,6 +78,9 @@ pub(super) fn what_to_do(rule: Rule) -> &'static str {
         }
         Rule::MeanImpossible | Rule::NotAscending | Rule::RateImpossible | Rule::SdImpossible => {
             "see which columns were mixed up, or which runs were mixed, and measure again"
+        }
+        Rule::RateMissed => {
+            "do not rank it beside rows that had the rate; see whether the server or the load generator fell behind"
         }
         Rule::FewSamples => "load for longer, or do not publish this percentile",
         Rule::Failures => "show the row with its failures, and give it no rank",
@@ -127,6 +134,9 @@ pub(super) fn says(finding: &Finding) -> String {
             format!(
                 "the standard deviation is {sd}, and the times lie from {shortest} to {longest}"
             )
+        }
+        Finding::RateMissed { asked_per_s, rate_per_s } => {
+            format!("{} requests/s of {}", rate(rate_per_s), rate(asked_per_s))
         }
         Finding::FewSamples { samples, share: at } => {
             format!("{} requests are too few for a {}", count(samples as u64), share(at))
@@ -226,16 +236,15 @@ pub(super) fn not_counted(format: Format) -> Option<&'static str> {
         Format::Hey => {
             "which answers were cut off, and requests that were sent again on a new connection"
         }
-        Format::H2load => {
+        Format::H2load | Format::H2loadJson => {
             "which failed requests were never sent, because their connection had been lost"
         }
         Format::Ab => "which of the answers with another length than the first one were cut off",
         Format::Oha | Format::OhaJson | Format::K6 | Format::K6Json | Format::DynoLoad => {
             return None;
         }
-        Format::TechEmpower | Format::HttpArena | Format::WebFrameworks | Format::Zrk => {
-            return None;
-        }
+        Format::Gcannon | Format::GcannonJson | Format::Zrk => return None,
+        Format::TechEmpower | Format::HttpArena | Format::WebFrameworks => return None,
     };
     Some(says)
 }

@@ -16,7 +16,7 @@ use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
 use crate::paired::Ratio;
-use crate::render::{self, Shown};
+use crate::render::{self, Measure, Shown};
 use crate::run::Findings;
 pub(crate) use sentence::sentence;
 
@@ -101,6 +101,10 @@ impl Shown for FinishedGate<'_> {
     fn junit(&self) -> Option<String> {
         Some(junit::of(self))
     }
+
+    fn measures(&self) -> Option<Vec<Measure>> {
+        Some(self.weighing.figures.iter().filter_map(measure).collect())
+    }
 }
 
 impl FinishedGate<'_> {
@@ -165,6 +169,24 @@ fn name(weighed: &Weighed) -> String {
         weighed.figure.heading(),
         crate::run::experiment_text::place_and_unit(weighed.point)
     )
+}
+
+/// The head's divided by the base's, if a pair counts.
+fn measure(weighed: &Weighed) -> Option<Measure> {
+    let Weighed { figure, point, finding, interval, bounds, .. } = weighed;
+    let pairs = units::counted(finding.pairs as u64, "pair", "pairs");
+    Some(Measure {
+        of: format!("head ÷ base · {}", crate::run::experiment_text::place_and_unit(*point)),
+        name: format!("{}_ratio", figure.name()),
+        unit: "ratio",
+        better: figure.better(),
+        value: weighed.ratio.filter(|_| 0 < finding.pairs)?,
+        ends: [
+            interval.filter(|_| !bounds[0]).map(|(low, _)| low),
+            interval.filter(|_| !bounds[1]).map(|(_, high)| high),
+        ],
+        says: format!("{}, {pairs}", json::answer(finding.answer)),
+    })
 }
 
 /// The head's divided by the base's.

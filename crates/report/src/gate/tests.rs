@@ -85,6 +85,11 @@ fn a_head_that_is_worse_is_named_with_its_ratio() {
     );
     let json: serde_json::Value = serde_json::from_str(&gate.json().unwrap()).unwrap();
     assert_eq!((&json["answer"], &json["figures"][0]["pairs"]), (&"worse".into(), &8.into()));
+    let measures = gate.measures().unwrap();
+    let [measure] = &measures[..] else { panic!("{measures:?}") };
+    assert_eq!(measure.of, "head ÷ base · 16 connections");
+    assert_eq!((&*measure.name, &*measure.says), ("throughput_per_s_ratio", "worse, 8 pairs"));
+    assert!(measure.ends[0] < Some(measure.value) && Some(measure.value) < measure.ends[1]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ use lab::manner::{Manner, Task};
 use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord, fact};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
-use units::duration;
+use units::{counted, duration};
 
 use crate::chart::Theme;
 use crate::document::Document;
@@ -495,11 +495,12 @@ impl Findings<'_> {
         let found = COMPARED.into_iter().filter_map(|figure| Some((figure, row.estimate(figure)?)));
         let measures = found.map(|(figure, it)| Measure {
             of: of.clone(),
-            figure,
+            name: figure.name().into(),
+            unit: Measure::unit(figure.unit()),
+            better: figure.better(),
             value: it.value,
             ends: [it.low, it.high],
-            verdict,
-            rounds: it.rounds,
+            says: format!("{verdict}, {}", counted(it.rounds as u64, "round", "rounds")),
         });
         measures.collect()
     }

@@ -8,6 +8,7 @@ mod difference;
 mod headline;
 mod held_page;
 mod markdown;
+mod measures;
 mod page;
 mod screens;
 pub(crate) mod searches;

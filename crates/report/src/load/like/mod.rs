@@ -49,6 +49,57 @@ pub fn beside(run: &FinishedLoad) -> Vec<String> {
     lines
 }
 
+/// What failed, by the classes that wrk and zrk know.
+struct Errors {
+    connect: u64,
+    read: u64,
+    write: u64,
+    timeout: u64,
+    /// Answers with another status than 2xx and 3xx, or than was asked for.
+    status: u64,
+}
+
+impl Errors {
+    fn of(run: &FinishedLoad) -> Errors {
+        let read = |failure| {
+            let is_tls = matches!(failure, Failure::Tls(_)) && !failure.is_unreached();
+            is_tls || matches!(failure, Failure::RecvReset | Failure::Wire(_))
+        };
+        let status = match run.asked.status.as_str() {
+            // Where no other status was asked for, redirects are no errors, as they are none to wrk.
+            "2xx" => {
+                let is_other = |(status, _): &&(u16, u64)| !(200..400).contains(status);
+                let others = run.recording.total.answers.statuses().iter().filter(is_other);
+                others.map(|(_, times)| times).sum()
+            }
+            _ => failed(run, |failure| failure.name() == "content.status"),
+        };
+        let is_connect =
+            |failure: Failure| failure.is_unreached() || failure == Failure::ConnectReset;
+        Errors {
+            connect: failed(run, is_connect),
+            read: failed(run, read),
+            write: failed(run, |failure| failure == Failure::SendReset),
+            timeout: failed(run, is_timeout),
+            status,
+        }
+    }
+}
+
+fn is_timeout(failure: Failure) -> bool {
+    matches!(
+        failure,
+        Failure::SendTimeout
+            | Failure::SendWindow
+            | Failure::NoStream
+            | Failure::FirstByteTimeout
+            | Failure::Deadline
+            | Failure::Late
+            | Failure::Still
+            | Failure::Blocked
+    )
+}
+
 /// How many of these classes failed.
 fn failed(run: &FinishedLoad, belongs: fn(Failure) -> bool) -> u64 {
     let classes = Failure::ALL.into_iter().filter(|&failure| belongs(failure));

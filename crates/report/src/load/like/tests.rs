@@ -163,8 +163,119 @@ fn a_load_without_an_answer_divides_by_nothing() {
     recording.windows.clear();
     recording.measured_until = recording.measured_from;
     let run = finished(open(), recording);
-    for tool in [Tool::Wrk { has_latency: true }, Tool::Hey] {
+    for tool in [Tool::Wrk { has_latency: true }, Tool::Hey, Tool::Zrk] {
         let text = text(&run, tool);
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+}
+
+/// What zrk would write, without its histogram.
+fn zrk(run: &FinishedLoad) -> serde_json::Value {
+    let mut value: serde_json::Value = serde_json::from_str(&text(run, Tool::Zrk)).unwrap();
+    let mut remove = |key: &str| value.as_object_mut().unwrap().remove(key).unwrap().to_string();
+    assert!(remove("latency_histogram").starts_with("\"HIST"), "version 2, compressed");
+    assert!(remove("zrk_version").starts_with("\"dyno "));
+    value
+}
+
+#[test]
+fn zrk_s_shape_has_the_keys_that_scripts_read() {
+    let mut recording = healthy();
+    (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
+    recording.total.received_inside = 2_300_000;
+    expect![[r#"
+        {
+          "achieved_rate": 2000.0,
+          "bytes": 2300000,
+          "bytes_per_sec": 230000.0,
+          "config": {
+            "closed": false,
+            "connections": 100,
+            "duration_s": 10.0,
+            "target_rate": 2000.0,
+            "timeout_ms": 5000
+          },
+          "duration_s": 10.0,
+          "error_rate": 0.0,
+          "errors": {
+            "connect": 0,
+            "deadline": 0,
+            "non_2xx_3xx": 0,
+            "read": 0,
+            "timeout": 0,
+            "write": 0
+          },
+          "latency_us": {
+            "max": 1000,
+            "mean": 1000.0,
+            "min": 999,
+            "p50": 1000,
+            "p75": 1000,
+            "p90": 1000,
+            "p99": 1000,
+            "p99_9": 1000,
+            "p99_99": 1000,
+            "stdev": 0.0
+          },
+          "max_schedule_lag_us": 10,
+          "rate_ratio": 1.0,
+          "requests": 20000,
+          "status_codes": {
+            "1xx": 0,
+            "2xx": 20000,
+            "3xx": 0,
+            "4xx": 0,
+            "5xx": 0
+          },
+          "target": {
+            "method": "GET",
+            "url": "http://localhost:8080/hello"
+          },
+          "target_rate": 2000.0
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&zrk(&finished(open(), recording))).unwrap());
+}
+
+#[test]
+fn a_closed_loop_has_the_target_that_it_reached_as_zrk_s_has() {
+    let found = zrk(&run());
+    assert_eq!(found["config"]["closed"], true);
+    assert_eq!(
+        (&found["target_rate"], &found["rate_ratio"]),
+        (&found["achieved_rate"], &1.0.into())
+    );
+}
+
+#[test]
+fn every_failure_is_among_zrk_s_errors() {
+    let mut recording = healthy();
+    let named = |name| Failure::from_name(name).unwrap();
+    for (failure, times) in [
+        (Failure::ConnectRefused, 1),
+        (Failure::RecvReset, 2),
+        (Failure::SendReset, 3),
+        (Failure::Deadline, 4),
+        (named("content.status"), 5),
+        (named("content.mismatch"), 60),
+    ] {
+        fail(&mut recording, failure, times);
+    }
+    (0..5).for_each(|_| recording.total.answers.count(503, 10));
+    let errors = &zrk(&finished(open(), recording))["errors"];
+    let of = |key: &str| errors[key].as_u64().unwrap();
+    assert_eq!(["connect", "read", "write", "timeout", "non_2xx_3xx"].map(of), [1, 62, 3, 4, 5]);
+}
+
+#[test]
+fn an_audit_of_what_has_zrk_s_shape_finds_nothing() {
+    let mut recording = healthy();
+    (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
+    for order in [open(), closed()] {
+        let text = text(&finished(order, recording.clone()), Tool::Zrk);
+        let stated = audit::Stated::default();
+        let source = audit::read("zrk.json", text.as_bytes(), stated).unwrap();
+        assert_eq!(source.format, audit::Format::Zrk);
+        let found = audit::audit(vec![source]);
+        assert_eq!(found.verdict(), Some(analysis::Verdict::Valid), "{found:?}");
     }
 }

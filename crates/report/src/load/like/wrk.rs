@@ -1,9 +1,8 @@
 //! The shape of wrk's output.
 
 use analysis::{Scatter, measured_s, throughput_per_s};
-use load::Failure;
 
-use super::failed;
+use super::Errors;
 use crate::load::FinishedLoad;
 
 fn stats(name: &str, scatter: &Scatter, written: fn(f64) -> String) -> String {
@@ -54,43 +53,15 @@ pub(super) fn text(run: &FinishedLoad, has_latency: bool) -> String {
     )
 }
 
-/// What failed, by the classes that wrk knows.
 fn errors(run: &FinishedLoad) -> String {
-    let connect = failed(run, |failure| failure.is_unreached() || failure == Failure::ConnectReset);
-    let read = failed(run, |failure| {
-        let is_tls = matches!(failure, Failure::Tls(_)) && !failure.is_unreached();
-        is_tls || matches!(failure, Failure::RecvReset | Failure::Wire(_))
-    });
-    let write = failed(run, |failure| matches!(failure, Failure::SendReset));
-    let timeout = failed(run, |failure| {
-        matches!(
-            failure,
-            Failure::SendTimeout
-                | Failure::SendWindow
-                | Failure::NoStream
-                | Failure::FirstByteTimeout
-                | Failure::Deadline
-                | Failure::Late
-                | Failure::Still
-                | Failure::Blocked
-        )
-    });
+    let Errors { connect, read, write, timeout, status } = Errors::of(run);
     let mut text = String::new();
     if 0 < connect + read + write + timeout {
         text = format!(
             "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}\n"
         );
     }
-    let wrong = match run.asked.status.as_str() {
-        // Where no other status was asked for, redirects are no errors, as they are none to wrk.
-        "2xx" => {
-            let is_other = |(status, _): &&(u16, u64)| !(200..400).contains(status);
-            let others = run.recording.total.answers.statuses().iter().filter(is_other);
-            others.map(|(_, times)| times).sum()
-        }
-        _ => failed(run, |failure| failure.name() == "content.status"),
-    };
-    match wrong {
+    match status {
         0 => text,
         wrong => text + &format!("  Non-2xx or 3xx responses: {wrong}\n"),
     }
