@@ -194,11 +194,11 @@ mod tests {
 
     #[test]
     fn other_tables_and_ragged_ones_are_refused() {
-        let of = |name: &str, columns| rows(Tables::from([(name.into(), columns)]), &[END]);
+        let read_as = |name: &str, columns| rows(Tables::from([(name.into(), columns)]), &[END]);
         let (time, how, kept) = (vec![json!(1)], vec![json!("done")], vec![json!(0)]);
-        assert!(of("run_end", vec![time.clone(), how.clone(), kept.clone()]).is_ok());
-        assert!(of("run_end", vec![time.clone(), how.clone(), Vec::new()]).is_err());
-        assert!(of("run_end", vec![time, how]).is_err());
-        assert!(of("run_fact", vec![kept]).is_err());
+        assert!(read_as("run_end", vec![time.clone(), how.clone(), kept.clone()]).is_ok());
+        assert!(read_as("run_end", vec![time.clone(), how.clone(), Vec::new()]).is_err());
+        assert!(read_as("run_end", vec![time, how]).is_err());
+        assert!(read_as("run_fact", vec![kept]).is_err());
     }
 }

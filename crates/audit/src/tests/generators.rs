@@ -38,8 +38,8 @@ fn gcannon_s_json_is_asked_the_same() {
 
 #[test]
 fn h2load_s_newer_text_and_its_json_have_the_same_figures() {
-    let row = |name: &str| audited(name, NOTHING).rows.remove(0).row;
-    let (text, json) = (row("h2load-new.txt"), row("h2load-new.json"));
+    let row_of = |name: &str| audited(name, NOTHING).rows.remove(0).row;
+    let (text, json) = (row_of("h2load-new.txt"), row_of("h2load-new.json"));
     let shares = |row: &Row| row.percentiles.iter().map(|(share, _)| *share).collect::<Vec<_>>();
     assert_eq!(shares(&text), [0.0, 0.5, 0.95, 0.99, 1.0]);
     assert_eq!(shares(&text), shares(&json));

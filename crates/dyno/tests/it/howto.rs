@@ -42,7 +42,7 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 28] = [
+const ELSEWHERE: [(&str, &str); 29] = [
     (
         "agents run",
         "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
@@ -118,7 +118,8 @@ const ELSEWHERE: [(&str, &str); 28] = [
     ("servers new", "--method --header --body --expect-status"),
     ("runs rm", "--dry-run --store"),
     ("runs prune", "--unfinished --store"),
-    ("runs export", "--sign --store"),
+    ("runs export", "--sign --store --why"),
+    ("runs verify", "--signers"),
     ("runs repeat", "--as-root --i-have-read --show --store repeat"),
     ("trend", "--run --store"),
 ];
