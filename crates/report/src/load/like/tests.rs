@@ -263,7 +263,10 @@ fn every_failure_is_among_zrk_s_errors() {
     (0..5).for_each(|_| recording.total.answers.count(503, 10));
     let errors = &zrk(&finished(open(), recording))["errors"];
     let value_of = |key: &str| errors[key].as_u64().unwrap();
-    assert_eq!(["connect", "read", "write", "timeout", "non_2xx_3xx"].map(value_of), [1, 62, 3, 4, 5]);
+    assert_eq!(
+        ["connect", "read", "write", "timeout", "non_2xx_3xx"].map(value_of),
+        [1, 62, 3, 4, 5]
+    );
 }
 
 #[test]
