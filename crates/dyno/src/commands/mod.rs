@@ -43,11 +43,11 @@ pub(crate) enum Command {
     Trend(trend::TrendFlags),
     View(view::ViewFlags),
     Audit(audit::AuditFlags),
+    Publish(publish::PublishFlags),
     /// Run dyno's own server: known delays, scripted faults, and a record of what it did
     Serve(Box<serve::ServeFlags>),
     Servers(servers::ServersFlags),
     Runs(runs::RunsFlags),
-    Publish(publish::PublishFlags),
     Agents(agents::AgentsFlags),
     #[command(hide = true)]
     Completions(completions::CompletionsFlags),
