@@ -8,6 +8,7 @@ use lab::record::{Entry, Fact, Launch, LoadRecord, RunRecord, Setting, TrialKey,
 use lab::source_file::SourceFile;
 use load::{Distribution, LaneReport, Recording, SECOND, Tally};
 use public::{Difference, Level, Lineage, PublicRun, Verified};
+use store::RunEnd;
 use report::Findings;
 
 use crate::folder::Reader;
@@ -68,7 +69,7 @@ pub(crate) fn id(words: &str) -> String {
     hash(words, 64)
 }
 
-/// `began MS`, `cpu MODEL`, `dyno VERSION`, `workload NAME`, `repeats ID`, `quick`, `lies`, and a line for each server:
+/// `began MS`, `cpu MODEL`, `dyno VERSION`, `workload NAME`, `repeats ID`, `seed N`, `done`, `quick`, `lies`, and a line for each server:
 /// `server NAME VERSION RATE TITLE`.
 fn parse(bytes: &[u8]) -> Result<PublicRun, String> {
     let words = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
@@ -124,12 +125,16 @@ fn parse(bytes: &[u8]) -> Result<PublicRun, String> {
             trials.push(trial(key, rate + turned * rate / 400, began));
         }
     }
+    if let Some(seed) = value("seed").and_then(|text| text.parse().ok()) {
+        record.seed = seed;
+        record.experiment.iter_mut().for_each(|experiment| experiment.seed = seed);
+    }
     record.entries = servers.iter().map(|server| entry(server)).collect();
     Ok(PublicRun {
         id: id(words),
         record,
         trials,
-        ended: None,
+        ended: words.lines().any(|line| line == "done").then_some((began + 1, RunEnd::Done)),
         lineage: Lineage { finished: 3, unfinished: 1 },
         claims: serde_json::Value::Null,
     })

@@ -10,6 +10,7 @@ pub mod init;
 mod pages;
 mod place;
 mod ranking;
+mod repetition;
 mod rows_table;
 mod settings;
 mod site;

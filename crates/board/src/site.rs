@@ -11,6 +11,7 @@ use crate::pages::runs::Around;
 use crate::pages::{File, beside, first, machines, method, rounds, runs, servers, workloads};
 use crate::place::Place;
 use crate::ranking::{Shown, newest};
+use crate::repetition::add_repetitions;
 use crate::settings::Written;
 use crate::summary::RunSummary;
 use crate::{badge, data, feed};
@@ -59,7 +60,8 @@ pub(crate) fn build(place: &dyn Place, reader: Reader) -> Result<Built, String> 
     for (path, taken) in files.into_iter().zip(taken) {
         found.push((path.clone(), taken?));
     }
-    let (known, twice) = Known::of(written, found);
+    let (mut known, twice) = Known::of(written, found);
+    add_repetitions(&mut known, &place, reader);
     // Their pages name other runs, which were not known yet; or two files have written the page.
     let is_again = |run: &&RunSummary| known.has_kin(run) || twice.contains(&run.short);
     let again: Vec<&RunSummary> = known.runs.iter().filter(is_again).collect();

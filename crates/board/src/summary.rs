@@ -49,6 +49,8 @@ pub(crate) struct RunSummary {
     pub(crate) lineage: public::Lineage,
     /// The id of the run that it says it repeats.
     pub(crate) repeats: Option<String>,
+    /// What it is for that run, and how many of its rows were repeated, if that run is here.
+    pub(crate) repetition: Option<String>,
     pub(crate) is_quick: bool,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) trials: usize,
@@ -129,6 +131,7 @@ impl RunSummary {
             differences: verified.differences.len(),
             lineage: run.lineage,
             repeats: run.repeats().map(cut),
+            repetition: None,
             is_quick: run.record.is_quick,
             verdict: findings.board.verdict(),
             trials: run.trials.len(),

@@ -347,3 +347,30 @@ fn each_kind_of_page_is_as_it_was() {
         .assert_eq(&memory.page("b/quick/hello.svg"));
     expect_test::expect_file![format!("{golden}feed.xml")].assert_eq(&memory.page("feed.xml"));
 }
+
+#[test]
+fn a_repetition_is_weighed_and_stands_on_both_pages() {
+    let first = "began 1795884212469\ndone\nserver quick 1.1 9000 Quick\nserver slow 2.0 5000 Slow\n";
+    let again = format!(
+        "began 1795884999999\ndone\nseed 8\nrepeats {}\nserver quick 1.1 9001 Quick\nserver slow 2.0 2500 Slow\n",
+        id(first)
+    );
+    let signature = || String::from("a signature");
+    let files = [
+        ("board.toml", BOARD.to_string()),
+        ("runs/a.dyno", first.into()),
+        ("runs/a.dyno.sig", signature()),
+        ("runs/b.dyno", again.clone()),
+        ("runs/b.dyno.sig", signature()),
+    ];
+    let site = board(&files);
+    let both = [first, again.as_str()];
+    for page in both.map(|words| site.page(&format!("r/{}/index.html", &id(words)[..32]))) {
+        let says = "repeated by the same: 1 row repeated, 1 not repeated, 0 not decided";
+        assert!(page.contains(says), "{page}");
+    }
+    // What has the seed of the original is none.
+    let files = files.map(|(path, text)| (path, text.replace("seed 8\n", "")));
+    let page = board(&files).page(&format!("r/{}/index.html", &id(first)[..32]));
+    assert!(page.contains("this is no repetition: it has the seed of the original"), "{page}");
+}

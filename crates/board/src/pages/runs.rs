@@ -60,10 +60,11 @@ fn of_file(around: &Around<'_>, run: &RunSummary, root: &str) -> Markup {
 fn kin(known: &Known, run: &RunSummary, root: &str) -> Markup {
     let of = run.repeats.as_ref().map(|id| match known.run(id) {
         Some(other) => markup!(
-            "<p>It says that it repeats <a href=\"{}{}\">the run of {}</a>.</p>\n",
+            "<p>It says that it repeats <a href=\"{}{}\">the run of {}</a>; {}.</p>\n",
             root,
             address(other),
-            other.date()
+            other.date(),
+            run.repetition.as_deref().unwrap_or("the two could not be compared")
         ),
         None => markup!("<p>It says that it repeats {}, which is not on this board.</p>\n", id),
     });
@@ -80,12 +81,13 @@ fn banner(around: &Around<'_>, superseded: &Superseded, root: &str) -> Markup {
 
 fn repetition(root: &str, run: &RunSummary) -> Markup {
     markup!(
-        "<p>Another file says that it repeats this run: <a href=\"{}{}\">{}, on {}, {}</a>.</p>\n",
+        "<p>Another file says that it repeats this run: <a href=\"{}{}\">{}, on {}, {}</a>; {}.</p>\n",
         root,
         address(run),
         run.date(),
         run.class.label,
-        run.signed.as_deref().unwrap_or("not signed")
+        run.signed.as_deref().unwrap_or("not signed"),
+        run.repetition.as_deref().unwrap_or("the two could not be compared")
     )
 }
 
