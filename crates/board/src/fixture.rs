@@ -8,8 +8,8 @@ use lab::record::{Entry, Fact, Launch, LoadRecord, RunRecord, Setting, TrialKey,
 use lab::source_file::SourceFile;
 use load::{Distribution, LaneReport, Recording, SECOND, Tally};
 use public::{Difference, Level, Lineage, PublicRun, Verified};
-use store::RunEnd;
 use report::Findings;
+use store::RunEnd;
 
 use crate::folder::Reader;
 use crate::place::Place;

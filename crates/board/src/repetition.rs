@@ -21,14 +21,11 @@ pub(crate) fn add_repetitions(known: &mut Known, place: &dyn Place, reader: Read
     }
 }
 
-fn compared(
-    pair: &[RunSummary; 2],
-    place: &dyn Place,
-    reader: Reader,
-) -> Result<String, String> {
+fn compared(pair: &[RunSummary; 2], place: &dyn Place, reader: Reader) -> Result<String, String> {
     let read = |run: &RunSummary| (reader.parse)(&place.read(&run.file, PACKED_MAX)?);
     let [original, repetition] = [read(&pair[0])?, read(&pair[1])?];
-    let (signers, classes) = (pair.each_ref().map(signer), pair.each_ref().map(|run| &*run.class.label));
+    let (signers, classes) =
+        (pair.each_ref().map(signer), pair.each_ref().map(|run| &*run.class.label));
     Ok(match counts_as_repetition(&original, &repetition, signers, classes) {
         Repetition::No(why) => format!("this is no repetition: {why}"),
         kind => format!("{}: {}", kind.says(), rows(&original, &repetition)),

@@ -350,7 +350,8 @@ fn each_kind_of_page_is_as_it_was() {
 
 #[test]
 fn a_repetition_is_weighed_and_stands_on_both_pages() {
-    let first = "began 1795884212469\ndone\nserver quick 1.1 9000 Quick\nserver slow 2.0 5000 Slow\n";
+    let first =
+        "began 1795884212469\ndone\nserver quick 1.1 9000 Quick\nserver slow 2.0 5000 Slow\n";
     let again = format!(
         "began 1795884999999\ndone\nseed 8\nrepeats {}\nserver quick 1.1 9001 Quick\nserver slow 2.0 2500 Slow\n",
         id(first)

@@ -58,13 +58,15 @@ fn of_file(around: &Around<'_>, run: &RunSummary, root: &str) -> Markup {
 
 /// The runs that it repeats, and those that repeat it.
 fn kin(known: &Known, run: &RunSummary, root: &str) -> Markup {
+    // What was read of its file again does not know the other one.
+    let found = known.run(&run.id).and_then(|run| run.repetition.as_deref());
     let of = run.repeats.as_ref().map(|id| match known.run(id) {
         Some(other) => markup!(
             "<p>It says that it repeats <a href=\"{}{}\">the run of {}</a>; {}.</p>\n",
             root,
             address(other),
             other.date(),
-            run.repetition.as_deref().unwrap_or("the two could not be compared")
+            found.unwrap_or("the two could not be compared")
         ),
         None => markup!("<p>It says that it repeats {}, which is not on this board.</p>\n", id),
     });
