@@ -58,7 +58,7 @@ pub(crate) fn pass(content: &mut Content, words: &Words, note: &mut impl FnMut(&
     });
 }
 
-/// The same in what is packed within texts: bytes of failures, and what was sampled.
+/// The same in the bytes of failures and in profiles, which the tables hold in encoded form.
 pub(crate) fn pass_packed(
     run: &mut RunRecord,
     trials: &mut [TrialRecord],
@@ -69,6 +69,9 @@ pub(crate) fn pass_packed(
         match &mut profile.found {
             Err(says) => clean_in_place(says, words, note),
             Ok(profile) => {
+                if let Err(says) = &mut profile.calls {
+                    clean_in_place(says, words, note);
+                }
                 profile.functions.iter_mut().for_each(|name| clean_in_place(name, words, note));
                 profile
                     .lines

@@ -13,7 +13,7 @@ use crate::content::{self, Content, digest};
 use crate::privacy::{Words, pass, pass_packed};
 use crate::reduce::reduce;
 
-/// A run that was read from a public file. Everything in it may be a lie of whoever wrote the file.
+/// A run that was read from a public file. Nothing in it is known to be true.
 #[derive(Clone, Debug)]
 pub struct PublicRun {
     /// SHA-256 over its content, as 64 hexadecimal digits.

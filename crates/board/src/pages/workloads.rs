@@ -88,7 +88,7 @@ pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads
     page(known, &path, &document)
 }
 
-/// Who is first, or why nobody is.
+/// Which servers are first, or why none is.
 pub(crate) fn leaders(rows: &[Ranked<'_>]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let place = &first.shown.row.place;

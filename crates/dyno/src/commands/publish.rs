@@ -54,6 +54,10 @@ pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
     }
     let both = flags.folder.as_ref().zip(flags.output.as_ref());
     let (folder, output) = both.expect("both are required without --init");
+    if !folder.is_dir() {
+        let says = "there is no such folder; `dyno publish --init DIR` makes one";
+        return Err(Refusal::new(format!("{}: {says}", folder.display())));
+    }
     make_room(output)?;
     let disk = Disk { folder: folder.clone(), site: output.clone(), signed };
     let built =

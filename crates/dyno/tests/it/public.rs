@@ -113,7 +113,9 @@ fn what_was_changed_in_a_public_file_is_named() {
     repacked(&lines.concat());
     let found = rig.dyno(&["runs", "verify", &changed]).status(1);
     found.stdout_has("intact").stdout_has("figures.throughput_per_s.value: claimed 1000000000");
-    for (bytes, says) in [(&b"no file"[..], "cannot be unpacked"), (b"", "cannot be unpacked")] {
+    for (bytes, says) in
+        [(&b"no file"[..], "not a public file"), (b"\x1f\x8b", "cannot be unpacked")]
+    {
         fs::write(&changed, bytes).unwrap();
         rig.dyno(&["runs", "verify", &changed]).status(2).stdout_has(says);
     }

@@ -40,7 +40,7 @@ fn packed(lines: &[String]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// The file with a head that fits its lines: what whoever changes a file would write.
+/// The file with a head that fits its lines, as an author of a changed file would write it.
 fn resealed(mut lines: Vec<String>) -> Vec<u8> {
     let hex =
         |hash: Sha256| hash.finalize().iter().map(|it| format!("{it:02x}")).collect::<String>();

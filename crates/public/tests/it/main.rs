@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use public::{Level, Lineage, PublicRun, Words, verify};
 use serde_json::Value;
 use store::{Extent, Kept, RunEnd, Store};
@@ -170,16 +170,61 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
         }
         trial.series.iter_mut().for_each(|series| plant(&mut series.unit));
     }
-    let public = published((run, trials, ended));
+    assert_no_secret(&published((run, trials, ended)));
+}
+
+/// Neither the file nor the page of a run has anything of what is private.
+fn assert_no_secret(public: &PublicRun) {
     let page = report::render::Shown::page(&public.findings());
     let mut text = String::new();
     io::Read::read_to_string(&mut GzDecoder::new(&*public.write(true).unwrap()), &mut text)
         .unwrap();
     assert!(text.contains("MARK"), "nothing was planted");
+    // Their bodies are compressed within the file.
+    let profiles = format!("{:?}", public.record.profiles);
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     for word in FOUND {
         assert!(!text.contains(word), "{word} is in the file");
         assert!(!text.contains(&hex(word)), "{word} is in the bytes of the file");
         assert!(!page.contains(word), "{word} is on the page");
+        assert!(!profiles.contains(word), "{word} is in a profile");
     }
+}
+
+/// A run of the first board, which has checks of the RFCs.
+fn checked() -> Loaded {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../board/runs/2026");
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let run = PublicRun::read(&std::fs::read(file).unwrap()).unwrap();
+    (run.record, run.trials, run.ended)
+}
+
+#[test]
+fn no_secret_of_a_check_or_of_a_profile_is_in_the_file_or_the_page() {
+    let (mut run, _, ended) = checked();
+    let key = run.plan[0].clone();
+    run.plan.clear();
+    let secrets = format!("{SECRETS} /srv/work/thing/y");
+    for check in &mut run.conformance {
+        let Ok(report) = &mut check.found else { continue };
+        for finding in report.findings.iter_mut().filter(|finding| !finding.why.is_empty()).take(5)
+        {
+            let texts =
+                [&mut finding.why, &mut finding.demand, &mut finding.doubt, &mut finding.expected];
+            texts.into_iter().for_each(|text| text.push_str(&secrets));
+            finding.evidence.sent.extend(secrets.bytes().chain([0xff]));
+            finding.evidence.received.extend(secrets.bytes().chain([0xff]));
+        }
+    }
+    let profile = serde_json::json!({
+        "method": { "hz": 997, "target": "cpus", "user_only": false, "dwarf_bytes": null },
+        "lines": [{ "side": "program", "name": &secrets }], "functions": [&secrets],
+        "stacks": [{ "line": 0, "functions": [0], "counts": [[0, 1]] }],
+        "sampled_ns": 1, "cpu_ns": 1, "user_cpu_ns": null, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
+        "calls": { "Err": &secrets }, "with_flags": false
+    });
+    let found = Ok(serde_json::from_value(profile).unwrap());
+    run.profiles =
+        vec![ProfileRecord { key: key.clone(), found }, ProfileRecord { key, found: Err(secrets) }];
+    assert_no_secret(&published((run, Vec::new(), ended)));
 }

@@ -167,7 +167,7 @@ fn shown(run: &PublicRun, campaign: &Campaign) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// What whoever is asked has to decide about.
+/// What the user is asked to agree to.
 fn summary(run: &PublicRun, campaign: &Campaign) -> String {
     let servers: Vec<&str> = campaign.members.iter().map(|member| member.name.as_str()).collect();
     let time = checked::time(&campaign.experiment, servers.len()).as_secs().max(1);

@@ -56,7 +56,7 @@ pub(super) fn run(flags: &VerifyFlags) -> Result<ExitStatus, Refusal> {
                 }
             }
             Err(refusal) => {
-                print(&format!("{}: refused\n  {refusal}\n", path.display()))?;
+                print(&format!("refused: {refusal}\n"))?;
                 ExitStatus::CouldNotTell
             }
         };
@@ -68,14 +68,19 @@ pub(super) fn run(flags: &VerifyFlags) -> Result<ExitStatus, Refusal> {
 /// Reads a public file.
 pub(super) fn read(path: &Path) -> Result<PublicRun, Refusal> {
     let wrong = |says: String| Refusal::new(format!("{}: {says}", path.display()));
-    let size = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
-    if !size.is_file() || PACKED_MAX as u64 <= size.len() {
-        return Err(wrong(
-            "it is no file, or too large; name a file that `dyno runs export --public` wrote"
-                .into(),
-        ));
+    let unlike =
+        |says: &str| wrong(format!("{says}; name a file that `dyno runs export --public` wrote"));
+    let file = fs::metadata(path).map_err(|error| unlike(&error.to_string()))?;
+    if !file.is_file() {
+        return Err(unlike("this is not an ordinary file"));
+    }
+    if PACKED_MAX as u64 <= file.len() {
+        return Err(unlike("it is too large for a public file"));
     }
     let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    if !PublicRun::is_one(&bytes) {
+        return Err(unlike("it is not a public file"));
+    }
     PublicRun::read(&bytes).map_err(wrong)
 }
 
@@ -87,14 +92,18 @@ fn verified(path: &Path) -> Result<(PublicRun, Verified), Refusal> {
 
 fn says(path: &Path, run: &PublicRun, found: &Verified) -> String {
     let mut text = format!(
-        "{}: {}\n  id {}\n  `{}`, {}, measured by dyno {}; its exporter claims {} and {}\n",
+        "{}: {}\n  id {}\n  `{}`, {}, measured by dyno {}\n  its author claims: the store has {} and {}\n",
         path.display(),
         found.level.name(),
         run.id,
         visible(&run.record.name),
         counted(run.trials.len() as u64, "trial", "trials"),
         visible(&run.record.dyno),
-        counted(u64::from(run.lineage.finished), "finished run of it", "finished runs of it"),
+        counted(
+            u64::from(run.lineage.finished),
+            "finished run of this experiment",
+            "finished runs of this experiment"
+        ),
         counted(u64::from(run.lineage.unfinished), "unfinished one", "unfinished ones"),
     );
     for difference in found.differences.iter().take(SHOWN) {

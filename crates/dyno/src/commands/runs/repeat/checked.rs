@@ -211,7 +211,7 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
     match left_out.and_then(|(_, text)| Some(text.lines().next()?.rsplit(' ').next()?.to_string()))
     {
         Some(path) => Err(not_from_this_file(format!(
-            "`{}` was too large for it, or is no text; ask whoever published it for the file",
+            "`{}` was too large for it, or is no text; ask its author for the file",
             visible(&path)
         ))),
         None => Ok(()),
