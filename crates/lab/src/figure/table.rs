@@ -433,7 +433,7 @@ trials {
     }
     ServiceCpuPerThousand {
         key: "service_cpu_ms_per_1000", heading: "service CPU/1k", unit: Milliseconds, better: Lower,
-        kind: Reading, column: Main(8),
+        kind: Reading, column: Main(4),
         meaning: "the CPU time of what works beside the server, such as a database, for 1,000 correct answers",
         population: SERVICE, time: "CPU time each second of the measured time, by the throughput",
         trial: |trial| {

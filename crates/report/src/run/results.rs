@@ -206,7 +206,10 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     figures(findings, &main[answers..], &mut all);
     // `dyno load` checks no rule of the RFCs.
     if !findings.is_load() {
-        let column = Column::new("conformance", "conformance", 5).folding().explained();
+        // Where a service works beside the servers, its cost is to be seen before it.
+        let is_beside = main.iter().any(|(figure, _)| *figure == Figure::ServiceCpuPerThousand);
+        let priority = if is_beside { MORE - 1 } else { 5 };
+        let column = Column::new("conformance", "conformance", priority).folding().explained();
         all.add(column.meaning(conformance::MEANING), |shown| {
             conformance::cell(findings, &shown.placed.row.subject)
         });
