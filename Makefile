@@ -42,7 +42,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo board tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects check-cost test test-build lints carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo board tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects check-cost test test-build formats carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -119,6 +119,9 @@ public-truth:
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth
 
+# What is compiled for the tests is linted on the way: `cargo clippy` would compile all of it once more.
+CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="clippy-driver"' test
+
 # A room is tested anew when a file of it has changed since it last passed.
 CHECKED = $(CARGO_TARGET_DIR)/checked
 check: check-lints $(patsubst crates/%,$(CHECKED)/%,$(wildcard crates/*))
@@ -130,7 +133,7 @@ check-lints:
 
 .SECONDEXPANSION:
 $(CHECKED)/%: $$(shell find crates/$$* -type f) Cargo.lock | check-lints
-	cargo test --manifest-path crates/$*/Cargo.toml --locked --quiet $(if $(wildcard crates/$*/src/lib.rs),--lib,--bins)
+	$(CARGO_TEST) --manifest-path crates/$*/Cargo.toml --locked --quiet $(if $(wildcard crates/$*/src/lib.rs),--lib,--bins)
 	@mkdir -p $(@D) && touch $@
 
 PREFIX ?= /usr/local
@@ -179,44 +182,43 @@ RETRIES_MAX := 30
 # Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that many run
 # at once.
 test:
-	+@$(MAKE) --no-print-directory --jobs --output-sync=target test-build lints carriers-build fuzz-build
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+	+@$(MAKE) --no-print-directory --jobs --output-sync=target test-build formats carriers-build fuzz-build
 	@rm -f $(DYNO_TEST_RETRIES)
 	+@status=0; $(MAKE) --no-print-directory --jobs --output-sync=target test-whole test-real test-rooms test-parts test-carriers fuzz || status=$$?; \
 	  ./.ci/retries $(DYNO_TEST_RETRIES) $(RETRIES_MAX) || status=$$?; exit $$status
 
 test-build:
-	cargo test --workspace --locked --quiet --no-run
+	$(CARGO_TEST) --workspace --locked --quiet --no-run
 
-lints: needs
+formats: needs
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	cargo clippy --workspace --all-targets --locked --quiet
 
 carriers-build: needs
 	cargo fmt $(CARRIER) --check
-	cargo clippy $(CARRIER) --all-targets --locked --quiet
-	cargo test $(CARRIER) --locked --quiet --no-run
+	$(CARGO_TEST) $(CARRIER) --locked --quiet --no-run
 
 fuzz-build: needs
 	@./fuzz/run
 
 test-whole:
-	cargo test --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$((4 * $$(nproc)))
+	$(CARGO_TEST) --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$((4 * $$(nproc)))
 
 # The real servers, one after the other.
 test-real:
-	cargo test --package dyno-http --test it --locked --quiet -- real::
+	$(CARGO_TEST) --package dyno-http --test it --locked --quiet -- real::
 
 # Those with planted faults wait longest.
 test-rooms:
-	cargo test --workspace --exclude dyno-http --test it --locked --quiet -- --test-threads $$((2 * $$(nproc)))
+	$(CARGO_TEST) --workspace --exclude dyno-http --test it --locked --quiet -- --test-threads $$((2 * $$(nproc)))
 
 test-parts:
-	cargo test --workspace --lib --bins --test tidy --test hold --test lies --test press --test shares --test turns --locked --quiet
-	cargo test --workspace --doc --locked --quiet
+	$(CARGO_TEST) --workspace --lib --bins --test tidy --test hold --test lies --test press --test shares --test turns --locked --quiet
+	$(CARGO_TEST) --package dyno-oracle --package dyno-report --doc --locked --quiet # no other has examples in its comments
 
 test-carriers:
-	cargo test $(CARRIER) --locked --quiet
+	$(CARGO_TEST) $(CARRIER) --locked --quiet
 
 fuzz:
 	@./fuzz/run agent_message $(FUZZ_SECONDS)
