@@ -19,12 +19,15 @@ use crate::estimate::Estimate;
 use server::Server;
 
 pub use doubts::{ProfileDoubt, profile_doubts_table};
-pub use of_run::{CostedStack, Explained, explained};
+pub use of_run::{CostedStack, Explained, explained, explained_pair};
 
 /// How many sampled trials a server has: the least at which a function of 4 µs, in a server of 20, is named in at least
 /// 18 of 20 comparisons with one in which it costs 1 µs more. The tests have the table. What a function of 8 µs needs is
 /// more measured rounds: there their spread is what hides 1 µs.
 pub const SAMPLED_TRIALS: usize = 6;
+
+/// So many servers are compared with the first one.
+const PAIRS_MAX: usize = 5;
 
 /// A server with what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,20 @@ pub struct Explanation {
     pub servers: Vec<ServerCosts>,
     /// what the second server costs more than the first; null unless there are two, each with samples
     pub difference: Option<Differences>,
+    /// of more than two servers: what others cost more than the first that has samples, for the five whose CPU time
+    /// differs most from its own, the largest difference first
+    pub pairs: Vec<PairDifference>,
+}
+
+/// What a server costs more than the first.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PairDifference {
+    /// the first server
+    pub first: String,
+    /// the server that is compared with it
+    pub server: String,
+    /// its own minus that of the first
+    pub difference: Differences,
 }
 
 /// µs of CPU time an answer; of a difference, the second server's minus the first's.
@@ -184,11 +201,29 @@ pub fn explain(sampled: &[Sampled<'_>]) -> Explanation {
         sampled.iter().flat_map(|server| server.trials).any(|trial| trial.method.user_only);
     let servers: Vec<Server<'_>> =
         sampled.iter().map(|server| Server::of(server, hides_kernel)).collect();
-    let difference = match servers.as_slice() {
-        [a, b] if a.has_samples() && b.has_samples() => Some(Differences::between([a, b])),
-        _ => None,
+    let (difference, pairs) = match servers.as_slice() {
+        [a, b] if a.has_samples() && b.has_samples() => {
+            (Some(Differences::between([a, b])), Vec::new())
+        }
+        [_, _] => (None, Vec::new()),
+        several => (None, pairs(several)),
     };
-    Explanation { servers: servers.iter().map(Server::costs).collect(), difference }
+    Explanation { servers: servers.iter().map(Server::costs).collect(), difference, pairs }
+}
+
+/// The first of these against those from which it differs most.
+fn pairs(servers: &[Server<'_>]) -> Vec<PairDifference> {
+    let mut others = servers.iter().filter(|server| server.has_samples());
+    let Some(first) = others.next() else { return Vec::new() };
+    let mut others: Vec<&Server<'_>> = others.collect();
+    let gap_us = |server: &Server<'_>| (server.whole_us() - first.whole_us()).abs();
+    others.sort_by(|one, other| gap_us(other).total_cmp(&gap_us(one)));
+    let against_first = |server: &Server<'_>| PairDifference {
+        first: first.name().into(),
+        server: server.name().into(),
+        difference: Differences::between([first, server]),
+    };
+    others.into_iter().take(PAIRS_MAX).map(against_first).collect()
 }
 
 #[cfg(test)]

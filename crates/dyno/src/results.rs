@@ -227,7 +227,7 @@ impl Output {
 
     fn write(&self, shown: &dyn Shown, is_full: bool) -> Result<(), Refusal> {
         if self.is_folder() {
-            return shown.charts().iter().try_for_each(|chart| {
+            return shown.charts().try_for_each(|chart| {
                 let file = format!("{}.{}", chart.name, SVG.ending);
                 keep::write_for(FLAG, &self.path.join(file), &chart.svg)
             });

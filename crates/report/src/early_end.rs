@@ -8,7 +8,7 @@ use crate::check::junit::escaped;
 use crate::document::Document;
 use crate::json::written;
 use crate::markup::markup;
-use crate::render::{Chart, Measure, Shown, csv};
+use crate::render::{Chart, Charts, Measure, Shown, csv};
 
 const SCHEMA: &str = "dyno.early_end/1";
 
@@ -103,12 +103,12 @@ impl Shown for EarlyEnd<'_> {
         Some(Vec::new())
     }
 
-    fn charts(&self) -> Vec<Chart> {
+    fn charts(&self) -> Charts<'_> {
         let svg = markup!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 40\"><text x=\"10\" y=\"25\">{}</text></svg>\n",
             self.sentence()
         );
-        vec![Chart { name: "no-result".into(), svg: svg.into_string() }]
+        Box::new([Chart { name: "no-result".into(), svg: svg.into_string() }].into_iter())
     }
 
     fn junit(&self) -> Option<String> {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::why::CostedStack;
 use profile::Side;
 use units::{digits, percent};
 
@@ -27,21 +28,9 @@ const ROW_BYTES: usize = 60;
 /// Differences, as shares of the largest one, at which each depth of a colour begins. What is below the first has none.
 const DEPTHS: [f64; 4] = [0.01, 0.06, 0.2, 0.5];
 
-/// What an answer costs in one stack.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CostedStack {
-    /// Of the program, the outermost first.
-    pub functions: Vec<String>,
-    /// What stands below the functions if the time is not theirs: `send`, `not named (libc)`.
-    pub line: String,
-    pub side: Side,
-    /// CPU time an answer, in microseconds.
-    pub us: f64,
-}
-
 /// A graph whose boxes have their places. What is called stands below its caller.
 #[derive(Clone, Debug)]
-pub struct FlameGraph {
+pub(crate) struct FlameGraph {
     about: About,
     /// The classes of the colours, and what they say.
     keys: Vec<(&'static str, String)>,
@@ -81,7 +70,7 @@ enum View<'v> {
 }
 
 impl FlameGraph {
-    pub fn of(name: &str, stacks: &[CostedStack]) -> FlameGraph {
+    pub(crate) fn of(name: &str, stacks: &[CostedStack]) -> FlameGraph {
         let tree = Node::of([&[], stacks]);
         let description = match tree.us[1] {
             0.0 => "No samples.".into(),
@@ -97,7 +86,7 @@ impl FlameGraph {
     }
 
     /// The second side's graph in the colours of its difference to the first, and beside it what only the first has.
-    pub fn difference(names: [&str; 2], sides: [&[CostedStack]; 2]) -> FlameGraph {
+    pub(crate) fn difference(names: [&str; 2], sides: [&[CostedStack]; 2]) -> FlameGraph {
         let tree = Node::of(sides);
         let [first, second] = names.map(|name| marks::short(name, 20));
         let least_us = LEAST * tree.us[0].max(tree.us[1]);
@@ -117,14 +106,14 @@ impl FlameGraph {
     }
 
     /// For a page.
-    pub fn figure(&self) -> Markup {
+    pub(crate) fn figure(&self) -> Markup {
         both(|room| self.drawn(room, Stand::Page))
     }
 
-    /// For a file of its own.
-    pub fn alone(&self, theme: Theme) -> Markup {
+    /// For a file of its own, with what a page would say around it.
+    pub(crate) fn alone(&self, theme: Theme, note: &str) -> Markup {
         let style = markup!("{}{}", theme.style(), Markup::fixed(STYLE));
-        self.drawn(Room::Wide, Stand::Alone { style: &style, notes: &[] })
+        self.drawn(Room::Wide, Stand::Alone { style: &style, notes: &[note] })
     }
 
     fn drawn(&self, room: Room, stand: Stand<'_>) -> Markup {
@@ -217,8 +206,8 @@ impl Node {
 
     fn add(&mut self, side: usize, stack: &CostedStack) {
         let functions = stack.functions.iter().take(DEEPEST).map(|name| (Side::Program, name));
-        let is_own = stack.side == Side::Program && !stack.functions.is_empty();
-        let line = (!is_own).then_some((stack.side, &stack.line));
+        let is_own = stack.line.side == Side::Program && !stack.functions.is_empty();
+        let line = (!is_own).then_some((stack.line.side, &stack.line.name));
         let mut node = self;
         node.us[side] += stack.us;
         for (kind, name) in functions.chain(line) {

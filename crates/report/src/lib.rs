@@ -14,7 +14,7 @@ pub mod document;
 pub mod dry_run;
 pub mod early_end;
 mod evidence;
-pub mod flame;
+mod flame;
 pub mod gate;
 mod glossary;
 mod grid;

@@ -43,27 +43,32 @@ pub fn explained(board: &Board, run: &RunRecord) -> Vec<Explained> {
                 points.push(row.point);
             }
         }
+        // In the order in which the servers were named, so that a difference is the second's against the first.
+        let mut rows: Vec<&Row> = table.rows.iter().filter(|row| !row.is_reference).collect();
+        rows.sort_by_key(|row| run.entries.iter().position(|entry| entry.name == row.subject));
         for point in points {
-            let rows = table.rows.iter().filter(|row| row.point == point && !row.is_reference);
-            all.extend(of_load(&table.workload, point, rows, run));
+            let of_point = rows.iter().filter(|row| row.point == point).map(|row| (*row, run));
+            all.extend(of_load(&table.workload, point, of_point));
         }
     }
     all
 }
 
+/// Explains two rows of one load, each of its run, with their difference; none unless there are samples of both.
+#[must_use]
+pub fn explained_pair(task: &str, rows: [(&Row, &RunRecord); 2]) -> Option<Explained> {
+    let point = rows[0].0.point;
+    of_load(task, point, rows.into_iter()).filter(|it| it.explanation.difference.is_some())
+}
+
 fn of_load<'t>(
     task: &str,
     point: Point,
-    rows: impl Iterator<Item = &'t Row>,
-    run: &RunRecord,
+    rows: impl Iterator<Item = (&'t Row, &'t RunRecord)>,
 ) -> Option<Explained> {
     let mut unsampled = Vec::new();
     let mut trials: Vec<(&Row, Vec<Profile>)> = Vec::new();
-    // In the order in which the servers were named, so that a difference is the second's against the first.
-    let mut rows: Vec<&Row> = rows.collect();
-    let place = |row: &&Row| run.entries.iter().position(|entry| entry.name == row.subject);
-    rows.sort_by_key(place);
-    for row in rows {
+    for (row, run) in rows {
         let is_its = |key: &lab::record::TrialKey| {
             key.subject == row.subject && key.workload == task && key.point == point
         };

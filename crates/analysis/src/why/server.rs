@@ -38,6 +38,15 @@ impl<'p> Server<'p> {
         Server { sampled: *sampled, sampling, spread }
     }
 
+    pub(super) fn name(&self) -> &str {
+        self.sampled.server
+    }
+
+    /// All CPU time of an answer, as the rounds measured it.
+    pub(super) fn whole_us(&self) -> f64 {
+        self.sampled.measured.value
+    }
+
     pub(super) fn has_samples(&self) -> bool {
         0.0 < self.sampling.total.iter().sum()
     }
@@ -50,7 +59,7 @@ impl<'p> Server<'p> {
 
     /// What these samples stand for.
     pub(super) fn amount(&self, blocks: &[f64]) -> Amount {
-        let (whole_us, share) = (self.sampled.measured.value, self.share(blocks));
+        let (whole_us, share) = (self.whole_us(), self.share(blocks));
         let errors = self.measured_error().map(|error| {
             let of_share = whole_us.powi(2) * self.spread.variance(blocks, &self.sampling.total);
             let rounds = self.sampled.measured.rounds as f64;

@@ -43,8 +43,10 @@ Examples:
   dyno report 3 --full
   # besides, as a page for a browser, in one file
   dyno report 3 -o page.html
-  # its charts, into a folder
+  # its charts and flame graphs, into a folder
   dyno report 3 -o svg:charts/
+  # what makes b dearer than a, as a flame graph
+  dyno report 3 --flame b --against a -o difference.svg
 
 Exit codes:
   0    reported
@@ -76,7 +78,7 @@ fn reported_again(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
         tell_damage(&findings);
     }
     if flags.results.wants(&SVG) {
-        findings.drawn = flags.charts.of(&findings)?;
+        flags.charts.choose(&mut findings)?;
     }
     flags.results.deliver(&findings, flags.full)?;
     Ok(ExitStatus::Yes)

@@ -15,7 +15,7 @@ use lab::search_goal::SaidBy;
 use units::rate;
 
 use crate::document::{Cell, Column, Document, Row, Table, Tone};
-use crate::render::{Chart, Screen, Shown};
+use crate::render::{Charts, Screen, Shown};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
@@ -47,7 +47,7 @@ impl Shown for Capacity<'_> {
         self.0.csv()
     }
 
-    fn charts(&self) -> Vec<Chart> {
+    fn charts(&self) -> Charts<'_> {
         self.0.charts()
     }
 }

@@ -1,10 +1,11 @@
 use expect_test::expect;
+use profile::Line;
 
 use super::*;
 
 fn stack(functions: &[&str], line: &str, side: Side, us: f64) -> CostedStack {
     let functions = functions.iter().map(ToString::to_string).collect();
-    CostedStack { functions, line: line.into(), side, us }
+    CostedStack { functions, line: Line { side, name: line.into() }, us }
 }
 
 fn before() -> Vec<CostedStack> {

@@ -149,10 +149,11 @@ fn both(figure: Figure, pair: &PairOf) -> String {
 }
 
 /// Where the CPU time of an answer goes; that no profile can say it is said with the answer.
-fn why(gate: &FinishedGate<'_>) -> Option<Section> {
-    let findings = gate.why.as_ref()?.as_ref().ok()?;
-    let section = crate::run::why_section(findings);
-    (!section.blocks.is_empty()).then_some(section)
+fn why(gate: &FinishedGate<'_>) -> Vec<Section> {
+    let Some(Ok(findings)) = &gate.why else { return Vec::new() };
+    let mut sections = crate::run::why_sections(findings);
+    sections.retain(|section| !section.blocks.is_empty());
+    sections
 }
 
 fn why_sentences(gate: &FinishedGate<'_>) -> Vec<String> {

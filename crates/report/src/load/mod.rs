@@ -22,7 +22,7 @@ use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
 
 use crate::document::Document;
-use crate::render::{Chart, Measure, Shown};
+use crate::render::{Charts, Measure, Shown};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 pub use json::json;
@@ -84,7 +84,7 @@ impl Shown for FinishedLoads<'_> {
         self.findings.measures()
     }
 
-    fn charts(&self) -> Vec<Chart> {
+    fn charts(&self) -> Charts<'_> {
         self.findings.charts()
     }
 }

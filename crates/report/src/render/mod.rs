@@ -19,7 +19,7 @@ pub use json::JSON;
 pub use junit::JUNIT;
 pub use markdown::{MARKDOWN, shown as markdown_text};
 pub use measures::Measure;
-pub use svg::{Chart, SVG};
+pub use svg::{Chart, Charts, SVG};
 pub use terminal::{Glyphs, Screen, TEXT};
 
 /// All formats.
@@ -101,8 +101,8 @@ pub trait Shown {
     }
 
     /// The charts, the first of which is drawn if there is room for one.
-    fn charts(&self) -> Vec<Chart> {
-        Vec::new()
+    fn charts(&self) -> Charts<'_> {
+        Box::new(std::iter::empty())
     }
 
     /// Figures of servers, each by itself.

@@ -8,13 +8,16 @@ pub struct Chart {
     pub svg: String,
 }
 
+/// Each is drawn when it is taken.
+pub type Charts<'t> = Box<dyn Iterator<Item = Chart> + 't>;
+
 pub static SVG: Format = Format {
     name: "svg",
     about: "A workload's chart",
     ending: "svg",
     media_type: "image/svg+xml",
     make: |shown, _| {
-        let first = shown.charts().into_iter().next();
+        let first = shown.charts().next();
         first.map(|chart| chart.svg).ok_or_else(|| "it has no chart".into())
     },
 };

@@ -9,6 +9,7 @@ mod repeated;
 
 use std::collections::BTreeSet;
 
+use analysis::why::{Explained, explained_pair};
 use analysis::{
     Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Unsure, Verdict, Versus,
     outcome_in_words,
@@ -103,6 +104,14 @@ impl<'t> Compared<'t> {
         let figures = self.versus.answer(&self.gated());
         let checks = conformance::all(self).iter().map(Checks::answer).max();
         checks.map_or(figures, |checks| figures.max(checks))
+    }
+
+    /// Pairs of which both sides were sampled; none where their loads are not alike.
+    fn explained(&self) -> Vec<(&Pair<'t>, Explained)> {
+        let pairs = self.versus.pairs.iter().filter(|_| !self.is_unlike());
+        let [a, b] = self.sides.each_ref().map(|side| side.findings.run);
+        let explained = |pair: &Pair<'t>| explained_pair(pair.workload, [(pair.a, a), (pair.b, b)]);
+        pairs.filter_map(|pair| Some((pair, explained(pair)?))).collect()
     }
 
     /// Whether they are loads of different kinds: what they have in common is not measured alike.

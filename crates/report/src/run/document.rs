@@ -46,7 +46,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     }
 }
 
-fn label(findings: &Findings<'_>) -> String {
+pub(super) fn label(findings: &Findings<'_>) -> String {
     let (name, began) = (&findings.run.name, utc(findings.run.began_unix_ms));
     match findings.is_kept() {
         true => format!("{name} · run {} · {began}", findings.id),
@@ -67,7 +67,7 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
             sections.extend(loaded.map(|(place, table)| workload(findings, table, place, screen)));
         }
     }
-    sections.push(why::section(findings));
+    sections.extend(why::sections(findings));
     sections.push(price::section(findings));
     sections.extend(then_now::section(findings));
     sections.push(conformance::section(findings));

@@ -10,6 +10,7 @@ mod curve;
 pub(crate) mod document;
 pub mod experiment_text;
 mod fairness;
+pub(crate) mod flames;
 pub(crate) mod held;
 pub(crate) mod json;
 mod origin;
@@ -21,9 +22,10 @@ mod rounds;
 pub(crate) mod searches;
 pub(crate) mod then_now;
 pub(crate) mod trouble;
-mod why;
+pub(crate) mod why;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use analysis::search::{Searched, searched};
@@ -45,7 +47,7 @@ use crate::chart::Theme;
 use crate::document::Document;
 use crate::load::FinishedLoad;
 use crate::page::OfSite;
-use crate::render::{self, Chart, Glyphs, Measure, Screen, Shown};
+use crate::render::{self, Chart, Charts, Glyphs, Measure, Screen, Shown};
 pub use comparison::{Compared, RowRepeated, Side};
 pub use document::document;
 pub use experiment_text::rounds;
@@ -55,7 +57,7 @@ pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
 pub(crate) use race::sentences as race_sentences;
 pub use results::{cell_of, ratio_text};
-pub(crate) use why::{section as why_section, sentences as why_sentences};
+pub(crate) use why::{sections as why_sections, sentences as why_sentences};
 
 /// A trial that is not in the store as it was kept.
 #[derive(Clone, Debug)]
@@ -439,6 +441,8 @@ fn history(run: &RunRecord, name: &str) -> Result<PublishedFigures, String> {
 pub struct Drawn {
     /// That of one workload alone.
     pub workload: Option<String>,
+    /// The flame graph of a server alone, or how it differs from that of the second one.
+    pub flame: Option<(String, Option<String>)>,
     pub theme: Theme,
 }
 
@@ -474,15 +478,16 @@ impl Shown for Findings<'_> {
         Some(self.rows().flat_map(|(workload, row)| self.measures_of(workload, row)).collect())
     }
 
-    fn charts(&self) -> Vec<Chart> {
-        let Drawn { workload, theme } = &self.drawn;
+    fn charts(&self) -> Charts<'_> {
+        let Drawn { workload, flame, theme } = &self.drawn;
+        let is_wanted = move |task: &str| workload.as_ref().is_none_or(|only| only == task);
         let names = self.workloads_drawn().into_iter();
-        let wanted = names.filter(|name| workload.as_ref().is_none_or(|only| only == name));
-        let charts = wanted.filter_map(|name| {
+        let of_tables = names.filter(move |name| flame.is_none() && is_wanted(name));
+        let of_tables = of_tables.filter_map(|name| {
             let svg = crate::svg(self, name, *theme)?;
             Some(Chart { name: format!("run-{}-{}", safe(&self.id), safe(name)), svg })
         });
-        charts.collect()
+        Box::new(of_tables.chain(flames::charts(self, is_wanted)))
     }
 }
 
@@ -503,6 +508,13 @@ impl Findings<'_> {
             says: format!("{verdict}, {}", counted(it.rounds as u64, "round", "rounds")),
         });
         measures.collect()
+    }
+
+    /// The servers of which there are samples.
+    #[must_use]
+    pub fn sampled(&self) -> BTreeSet<&str> {
+        let servers = self.explained().iter().flat_map(|it| &it.explanation.servers);
+        servers.map(|server| server.server.as_str()).collect()
     }
 
     /// The experiment's workloads, in its order.
@@ -542,7 +554,7 @@ impl Shown for Race<'_> {
         self.0.measures()
     }
 
-    fn charts(&self) -> Vec<Chart> {
+    fn charts(&self) -> Charts<'_> {
         self.0.charts()
     }
 }

@@ -1,12 +1,13 @@
 //! Where the CPU time of an answer goes, and what makes one server dearer than another: a table, a sentence, graphs.
 
-use analysis::why::{CostedStack, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts};
+use analysis::why::{
+    Differences, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts,
+};
 use profile::{Line, Side, Target};
 use units::{count, counted, digits};
 
-use super::Findings;
+use super::{Findings, flames};
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Table, Tone};
-use crate::flame::{self, FlameGraph};
 use crate::number_format::Written;
 use crate::sentence::list;
 
@@ -17,111 +18,262 @@ const FUNCTIONS: usize = 12;
 /// So many system calls are named.
 const CALLS: usize = 6;
 
-/// Empty where nothing was sampled.
-pub(crate) fn section(findings: &Findings<'_>) -> Section {
-    let all = findings.explained();
-    let blocks = all.iter().enumerate().flat_map(|(n, explained)| {
-        let heading = 1 < all.len();
-        let heading = heading.then(|| Block::Heading(place(findings, explained)));
-        heading.into_iter().chain(of_load(findings, explained, n))
+/// A load of which servers were sampled.
+pub(crate) struct SampledLoad<'t> {
+    pub(crate) explained: &'t Explained,
+    /// What it is called beside others.
+    pub(crate) heading: String,
+    /// What the servers of which there are samples are called.
+    pub(crate) titles: Vec<&'t str>,
+    /// A sentence about each server of which there are none.
+    unsampled: Vec<String>,
+}
+
+/// Some of these servers beside each other, of two with their difference.
+struct Costs<'t> {
+    servers: Vec<&'t ServerCosts>,
+    titles: Vec<&'t str>,
+    difference: Option<&'t Differences>,
+}
+
+impl<'t> SampledLoad<'t> {
+    pub(crate) fn of(
+        explained: &'t Explained,
+        heading: String,
+        titles: Vec<&'t str>,
+    ) -> SampledLoad<'t> {
+        SampledLoad { explained, heading, titles, unsampled: Vec::new() }
+    }
+
+    fn all(&self) -> Costs<'_> {
+        let Explanation { servers, difference, .. } = &self.explained.explanation;
+        Costs {
+            servers: servers.iter().collect(),
+            titles: self.titles.clone(),
+            difference: difference.as_ref(),
+        }
+    }
+
+    /// Servers against the first one, where there are more than two.
+    fn pairs(&self) -> impl Iterator<Item = Costs<'_>> {
+        let all = &self.explained.explanation;
+        all.pairs.iter().map(|pair| {
+            let places = [&pair.first, &pair.server].into_iter().filter_map(|name| self.place(name));
+            let (servers, titles) =
+                places.map(|place| (&all.servers[place], self.titles[place])).unzip();
+            Costs { servers, titles, difference: Some(&pair.difference) }
+        })
+    }
+
+    /// Where a server stands among those of which there are samples.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.explained.explanation.servers.iter().position(|server| server.server == name)
+    }
+}
+
+/// All that is said of a run's samples; no section has a block where there are none.
+pub(crate) fn sections(findings: &Findings<'_>) -> Vec<Section> {
+    let loads = loads(findings);
+    let (id, store) = (&findings.id, &findings.store_option);
+    let [others, graphs] = match findings.is_kept() {
+        true => [
+            format!("; `dyno compare --run {id} A B{store}` has any other pair"),
+            format!("`dyno report {id} -o svg:FOLDER{store}` draws those of all servers and loads"),
+        ],
+        false => [String::new(), String::new()],
+    };
+    vec![
+        costs(&loads),
+        Section::new("why-pairs", "What makes one server dearer than another", Depth::Full)
+            .noting(format!("each against the first, and decided by itself{others}"))
+            .with(pairs(&loads)),
+        flames::section(&loads).noting(graphs),
+    ]
+}
+
+/// The loads of a run of which servers were sampled.
+pub(super) fn loads<'t>(findings: &'t Findings<'_>) -> Vec<SampledLoad<'t>> {
+    let load = |explained: &'t Explained| {
+        let names = explained.explanation.servers.iter().map(|server| server.server.as_str());
+        let titles = names.map(|name| findings.title(name)).collect();
+        let mut unsampled = Vec::new();
+        for (server, says) in &explained.unsampled {
+            let text = format!("{}: not sampled: {says}", findings.title(server));
+            if !unsampled.contains(&text) {
+                unsampled.push(text);
+            }
+        }
+        let (task, point) = (findings.task(&explained.task), findings.place(explained.point));
+        let heading = format!("{task} at {point}");
+        SampledLoad { unsampled, ..SampledLoad::of(explained, heading, titles) }
+    };
+    findings.explained().iter().map(load).collect()
+}
+
+/// A sentence for each load with two servers, or with one.
+pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
+    loads(findings).iter().filter_map(sentence).collect()
+}
+
+/// What each server spends where, and of two their difference.
+pub(crate) fn costs(loads: &[SampledLoad<'_>]) -> Section {
+    let blocks = loads.iter().enumerate().flat_map(|(n, load)| {
+        let unsampled = load.unsampled.iter();
+        let unsampled = unsampled.map(|says| Block::paragraph(Tone::Doubtful, says.as_str()));
+        let heading = (1 < loads.len()).then(|| Block::Heading(load.heading.clone()));
+        heading.into_iter().chain(load.all().blocks(&n.to_string())).chain(unsampled)
     });
     Section::new("why", "Where the CPU time of an answer goes", Depth::Brief)
         .noting("shares of sampled trials, of the CPU time that the rounds measured")
         .with(blocks.collect::<Vec<_>>())
 }
 
-/// A sentence for each load with two servers, or with one.
-pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
-    findings.explained().iter().filter_map(|explained| sentence(findings, explained)).collect()
-}
-
-fn place(findings: &Findings<'_>, explained: &Explained) -> String {
-    format!("{} at {}", findings.task(&explained.task), findings.place(explained.point))
-}
-
-fn of_load(findings: &Findings<'_>, explained: &Explained, n: usize) -> Vec<Block> {
-    let Explained { explanation, unsampled, .. } = explained;
+fn pairs(loads: &[SampledLoad<'_>]) -> Vec<Block> {
     let mut blocks = Vec::new();
-    if !explanation.servers.is_empty() {
-        blocks.push(Block::Table(lines(findings, explanation, n)));
-        blocks.extend(functions(explanation, n).map(Block::Table));
-        blocks.extend(details(findings, explanation));
-        blocks.push(Block::picture(graphs(findings, explained)));
-    }
-    let mut said: Vec<&str> = Vec::new();
-    for (server, says) in unsampled {
-        if !said.contains(&says.as_str()) {
-            said.push(says);
-            let text = format!("{}: not sampled: {says}", findings.title(server));
-            blocks.push(Block::paragraph(Tone::Doubtful, text));
+    for (n, load) in loads.iter().enumerate() {
+        for (place, costs) in load.pairs().enumerate() {
+            blocks.push(Block::Heading(format!("{}, {}", costs.titles.join(" and "), load.heading)));
+            blocks.extend(costs.tables(&format!("{n}-{place}")));
         }
     }
     blocks
 }
 
-fn lines(findings: &Findings<'_>, explanation: &Explanation, n: usize) -> Table {
-    let servers = &explanation.servers;
-    let mut columns = vec![Column::new("line", "", 0).left()];
-    columns.extend(servers.iter().map(|server| {
-        Column::new(server.server.clone(), format!("{}, µs", findings.title(&server.server)), 0)
-    }));
-    let gaps = explanation.difference.as_ref();
-    columns.extend(gaps.map(|_| Column::new("difference", "difference, µs", 0)));
-    let mut rows = vec![whole(
-        "an answer",
-        servers.iter().map(|server| server.cpu),
-        gaps.map(|gaps| gaps.cpu),
-    )];
-    for (side, name) in [
-        (Side::Program, "the program"),
-        (Side::Kernel, "the kernel"),
-        (Side::NotNamed, "not named"),
-    ] {
-        let sum_of = |sides: &analysis::why::Sides| match side {
-            Side::Program => sides.program,
-            Side::Kernel => sides.kernel,
-            Side::NotNamed => sides.not_named,
-        };
-        let each = servers.iter().map(|server| sum_of(&server.sides));
-        rows.push(whole(name, each, gaps.map(|gaps| sum_of(&gaps.sides))));
-        // Of what has no name there is one line.
-        let lines = if side == Side::NotNamed { Vec::new() } else { shown(explanation, side) };
-        rows.extend(lines.into_iter().map(|line| line_row(explanation, &line)));
+impl Costs<'_> {
+    fn blocks(&self, id: &str) -> Vec<Block> {
+        if self.servers.is_empty() {
+            return Vec::new();
+        }
+        self.tables(id).into_iter().chain(self.details()).collect()
     }
-    rows.extend(calls(servers));
-    let note = match servers.iter().any(|server| server.cpu.low_us.is_some()) {
-        true => {
-            "intervals of 95 %, those of differences wider, so that all lines are right together; a difference in grey \
-             is not shown"
-        }
-        false => "without intervals, because a single round was measured",
-    };
-    let note = format!("{note}. Lines below 0.5 % of the time are left out");
-    Table::of(format!("why{n}"), columns, rows).noting(vec![note])
-}
 
-/// The lines of a side that are worth a row, the largest difference first, or the dearest.
-fn shown(explanation: &Explanation, side: Side) -> Vec<Line> {
-    let dearest = explanation.servers.iter().map(|server| server.cpu.us).fold(0.0, f64::max);
-    let is_large = |line: &Line| {
-        explanation.servers.iter().any(|server| LEAST * dearest <= cost(server, line).us)
-    };
-    match &explanation.difference {
-        Some(gaps) => gaps
-            .lines
-            .iter()
-            .filter(|gap| gap.line.side == side && (gap.is_shown || is_large(&gap.line)))
-            .map(|gap| gap.line.clone())
-            .collect(),
-        None => {
-            let mut all: Vec<Line> = Vec::new();
-            for LineCost { line, .. } in explanation.servers.iter().flat_map(|it| &it.lines) {
-                if line.side == side && is_large(line) && !all.contains(line) {
-                    all.push(line.clone());
-                }
-            }
-            all
+    fn tables(&self, id: &str) -> Vec<Block> {
+        let all = [Some(self.lines(id)), self.functions(id)];
+        all.into_iter().flatten().map(Block::Table).collect()
+    }
+
+    fn lines(&self, id: &str) -> Table {
+        let mut columns = vec![Column::new("line", "", 0).left()];
+        columns.extend(self.titles.iter().enumerate().map(|(n, title)| {
+            Column::new(format!("server{}", n + 1), format!("{title}, µs"), 0)
+        }));
+        columns.extend(self.difference.map(|_| Column::new("difference", "difference, µs", 0)));
+        let mut rows = vec![self.whole("an answer", |server| server.cpu, |gaps| gaps.cpu)];
+        for (side, name) in [
+            (Side::Program, "the program"),
+            (Side::Kernel, "the kernel"),
+            (Side::NotNamed, "not named"),
+        ] {
+            let sum_of = |sides: &analysis::why::Sides| match side {
+                Side::Program => sides.program,
+                Side::Kernel => sides.kernel,
+                Side::NotNamed => sides.not_named,
+            };
+            rows.push(self.whole(name, |it| sum_of(&it.sides), |gaps| sum_of(&gaps.sides)));
+            // Of what has no name there is one line.
+            let lines = if side == Side::NotNamed { Vec::new() } else { self.shown(side) };
+            rows.extend(lines.into_iter().map(|line| self.line_row(line)));
         }
+        rows.extend(self.calls());
+        let note = match self.servers.iter().any(|server| server.cpu.low_us.is_some()) {
+            true => {
+                "intervals of 95 %, those of differences wider, so that all lines are right together; a difference in \
+                 grey is not shown"
+            }
+            false => "without intervals, because a single round was measured",
+        };
+        let note = format!("{note}. Lines below 0.5 % of the time are left out");
+        Table::of(format!("why{id}"), columns, rows).noting(vec![note])
+    }
+
+    /// The lines of a side that are worth a row, the largest difference first, or the dearest.
+    fn shown(&self, side: Side) -> Vec<&Line> {
+        let dearest = self.servers.iter().map(|server| server.cpu.us).fold(0.0, f64::max);
+        let is_large =
+            |line: &Line| self.servers.iter().any(|server| LEAST * dearest <= cost(server, line).us);
+        if let Some(gaps) = self.difference {
+            let of_side = gaps.lines.iter().filter(|gap| gap.line.side == side);
+            let shown = of_side.filter(|gap| gap.is_shown || is_large(&gap.line));
+            return shown.map(|gap| &gap.line).collect();
+        }
+        let mut all: Vec<&Line> = Vec::new();
+        for LineCost { line, .. } in self.servers.iter().flat_map(|server| &server.lines) {
+            if line.side == side && is_large(line) && !all.contains(&line) {
+                all.push(line);
+            }
+        }
+        all
+    }
+
+    fn whole(
+        &self,
+        name: &str,
+        of_server: impl Fn(&ServerCosts) -> Micros,
+        of_gaps: impl Fn(&Differences) -> Micros,
+    ) -> Row {
+        let mut cells = vec![Cell::text(name).toned(Tone::Strong)];
+        cells.extend(
+            self.servers.iter().map(|server| cell(of_server(server)).toned(Tone::Strong)),
+        );
+        let gap = self.difference.map(of_gaps);
+        cells.extend(gap.map(|gap| gap_cell(gap, !holds_nought(gap)).toned(Tone::Strong)));
+        Row { cells, ..Row::default() }
+    }
+
+    fn line_row(&self, line: &Line) -> Row {
+        let mut cells = vec![Cell::text(format!("  {}", line.name))];
+        cells.extend(self.servers.iter().map(|server| match cost(server, line) {
+            Micros { us: 0.0, .. } => Cell::none(),
+            micros => cell(micros),
+        }));
+        cells.extend(self.difference.map(|gaps| {
+            let found = gaps.lines.iter().find(|gap| gap.line == *line);
+            found.map_or_else(Cell::none, |gap| gap_cell(gap.gap, gap.is_shown))
+        }));
+        Row { cells, ..Row::default() }
+    }
+
+    /// The system calls of an answer, as a row of their own.
+    fn calls(&self) -> Option<Row> {
+        self.servers.iter().any(|server| server.calls.is_some()).then(|| {
+            let mut cells = vec![Cell::text("system calls an answer")];
+            cells.extend(self.servers.iter().map(|server| {
+                server.calls.as_ref().map_or_else(Cell::none, |calls| Cell {
+                    value: Some(calls.total),
+                    ..Cell::text(digits(calls.total))
+                })
+            }));
+            cells.extend(self.difference.map(|_| Cell::none()));
+            Row { cells, ..Row::default() }
+        })
+    }
+
+    /// Functions that are shown to differ; none where there are not two servers.
+    fn functions(&self, id: &str) -> Option<Table> {
+        let gaps = self.difference.filter(|gaps| !gaps.functions.is_empty())?;
+        let columns = vec![
+            Column::new("function", "with all they call", 0).left(),
+            Column::new("difference", "difference, µs", 0),
+        ];
+        let leading = gaps.functions.iter().filter(|gap| gap.is_leading).take(FUNCTIONS);
+        let mut rows: Vec<Row> = leading.map(|gap| gap_row(&gap.name, gap.gap)).collect();
+        rows.push(gap_row("what no function explains", gaps.rest));
+        let note =
+            "compilers move small functions into their callers, which then have their time".into();
+        Some(Table::of(format!("why-functions{id}"), columns, rows).noting(vec![note]))
+    }
+
+    /// How it was sampled, and what is doubtful.
+    fn details(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        for (server, title) in self.servers.iter().zip(&self.titles) {
+            blocks.push(Block::paragraph(Tone::Dim, format!("{title}: {}", sampled(server))));
+            for doubt in &server.doubts {
+                let tone = if doubt.gravity == "note" { Tone::Dim } else { Tone::Doubtful };
+                blocks.push(Block::paragraph(tone, format!("{title}: {}", doubt.says)));
+            }
+        }
+        blocks
     }
 }
 
@@ -130,26 +282,6 @@ fn cost(server: &ServerCosts, line: &Line) -> Micros {
     let found = server.lines.iter().find(|cost| cost.line == *line);
     let none = Micros { us: 0.0, low_us: None, high_us: None, outside: 0.05 };
     found.map_or(none, |cost| cost.cpu)
-}
-
-fn whole(name: &str, each: impl Iterator<Item = Micros>, gap: Option<Micros>) -> Row {
-    let mut cells = vec![Cell::text(name).toned(Tone::Strong)];
-    cells.extend(each.map(|micros| cell(micros).toned(Tone::Strong)));
-    cells.extend(gap.map(|gap| gap_cell(gap, !holds_nought(gap)).toned(Tone::Strong)));
-    Row { cells, ..Row::default() }
-}
-
-fn line_row(explanation: &Explanation, line: &Line) -> Row {
-    let mut cells = vec![Cell::text(format!("  {}", line.name))];
-    cells.extend(explanation.servers.iter().map(|server| match cost(server, line) {
-        Micros { us: 0.0, .. } => Cell::none(),
-        micros => cell(micros),
-    }));
-    cells.extend(explanation.difference.iter().map(|gaps| {
-        let found = gaps.lines.iter().find(|gap| gap.line == *line);
-        found.map_or_else(Cell::none, |gap| gap_cell(gap.gap, gap.is_shown))
-    }));
-    Row { cells, ..Row::default() }
 }
 
 fn cell(micros: Micros) -> Cell {
@@ -170,54 +302,8 @@ fn holds_nought(micros: Micros) -> bool {
     micros.low_us.is_none_or(|low| low <= 0.0) && micros.high_us.is_none_or(|high| 0.0 <= high)
 }
 
-/// The system calls of an answer, as a row of their own.
-fn calls(servers: &[ServerCosts]) -> Option<Row> {
-    servers.iter().any(|server| server.calls.is_some()).then(|| {
-        let mut cells = vec![Cell::text("system calls an answer")];
-        cells.extend(servers.iter().map(|server| {
-            server.calls.as_ref().map_or_else(Cell::none, |calls| Cell {
-                value: Some(calls.total),
-                ..Cell::text(digits(calls.total))
-            })
-        }));
-        if servers.len() == 2 {
-            cells.push(Cell::none());
-        }
-        Row { cells, ..Row::default() }
-    })
-}
-
-/// Functions that are shown to differ; none where there are not two servers.
-fn functions(explanation: &Explanation, n: usize) -> Option<Table> {
-    let gaps = explanation.difference.as_ref().filter(|gaps| !gaps.functions.is_empty())?;
-    let columns = vec![
-        Column::new("function", "with all they call", 0).left(),
-        Column::new("difference", "difference, µs", 0),
-    ];
-    let leading = gaps.functions.iter().filter(|gap| gap.is_leading).take(FUNCTIONS);
-    let mut rows: Vec<Row> = leading.map(|gap| gap_row(&gap.name, gap.gap)).collect();
-    rows.push(gap_row("what no function explains", gaps.rest));
-    let note =
-        "compilers move small functions into their callers, which then have their time".into();
-    Some(Table::of(format!("why-functions{n}"), columns, rows).noting(vec![note]))
-}
-
 fn gap_row(name: &str, gap: Micros) -> Row {
     Row { cells: vec![Cell::text(name), gap_cell(gap, true)], ..Row::default() }
-}
-
-/// How it was sampled, and what is doubtful.
-fn details(findings: &Findings<'_>, explanation: &Explanation) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for server in &explanation.servers {
-        let title = findings.title(&server.server);
-        blocks.push(Block::paragraph(Tone::Dim, format!("{title}: {}", sampled(server))));
-        for doubt in &server.doubts {
-            let tone = if doubt.gravity == "note" { Tone::Dim } else { Tone::Doubtful };
-            blocks.push(Block::paragraph(tone, format!("{title}: {}", doubt.says)));
-        }
-    }
-    blocks
 }
 
 fn sampled(server: &ServerCosts) -> String {
@@ -252,12 +338,11 @@ fn sampled(server: &ServerCosts) -> String {
     parts.join(" · ")
 }
 
-fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
-    let explanation = &explained.explanation;
-    let title = |server: &ServerCosts| findings.title(&server.server).to_string();
-    match (&explanation.difference, explanation.servers.as_slice()) {
+/// What makes the second of two servers dearer; or where the time of the only one goes.
+pub(crate) fn sentence(load: &SampledLoad<'_>) -> Option<String> {
+    let Explanation { servers, difference, .. } = &load.explained.explanation;
+    match (difference, load.titles.as_slice()) {
         (Some(gaps), [a, b]) => {
-            let (a, b) = (title(a), title(b));
             if gaps.cpu.low_us.is_none() {
                 return Some(format!(
                     "A single round does not show whether the CPU time of an answer differs between {a} and {b}."
@@ -269,7 +354,7 @@ fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
                 ));
             }
             let (dearer, other, is_more) =
-                if 0.0 < gaps.cpu.us { (&b, &a, true) } else { (&a, &b, false) };
+                if 0.0 < gaps.cpu.us { (b, a, true) } else { (a, b, false) };
             let by = difference(gaps.cpu, is_more);
             let leading = gaps.leading_lines();
             let parts: Vec<String> = leading.iter().map(|gap| part(gap, is_more)).collect();
@@ -281,7 +366,8 @@ fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
                 "An answer of {dearer} costs {by} more CPU time than one of {other}: {of}."
             ))
         }
-        (None, [server]) => {
+        (None, [title]) => {
+            let server = servers.first()?;
             let leading = server.leading_lines().into_iter().enumerate();
             let parts: Vec<String> = leading
                 .map(|(place, cost)| {
@@ -290,11 +376,8 @@ fn sentence(findings: &Findings<'_>, explained: &Explained) -> Option<String> {
                 })
                 .collect();
             let all = digits(server.cpu.us);
-            Some(format!(
-                "Of the {all} µs of CPU time of an answer of {}, {}.",
-                title(server),
-                all_of(&parts)
-            ))
+            let parts = all_of(&parts);
+            Some(format!("Of the {all} µs of CPU time of an answer of {title}, {parts}."))
         }
         _ => None,
     }
@@ -330,31 +413,5 @@ fn all_of(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if 3 < parts.len() => format!("{} and {last}", first.join(", ")),
         _ => list(parts),
-    }
-}
-
-/// A graph for each server, and of two servers their difference.
-fn graphs(findings: &Findings<'_>, explained: &Explained) -> crate::markup::Markup {
-    let servers = &explained.explanation.servers;
-    let mut drawn = crate::markup::Markup::default();
-    let stacks: Vec<Vec<flame::CostedStack>> =
-        explained.stacks.iter().map(|stacks| stacks.iter().map(flame_stack).collect()).collect();
-    for (server, stacks) in servers.iter().zip(&stacks) {
-        drawn.push(&FlameGraph::of(findings.title(&server.server), stacks).figure());
-    }
-    if let ([a, b], [of_a, of_b]) = (servers.as_slice(), stacks.as_slice()) {
-        let names = [findings.title(&a.server), findings.title(&b.server)];
-        drawn.push(&FlameGraph::difference(names, [of_a, of_b]).figure());
-    }
-    drawn
-}
-
-fn flame_stack(stack: &CostedStack) -> flame::CostedStack {
-    let CostedStack { functions, line, us } = stack;
-    flame::CostedStack {
-        functions: functions.clone(),
-        line: line.name.clone(),
-        side: line.side,
-        us: *us,
     }
 }

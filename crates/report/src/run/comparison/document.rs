@@ -13,7 +13,8 @@ use crate::document::{
 use crate::markup::Markup;
 use crate::number_format::Written;
 use crate::paired::{self, Finding, PairedFigure, Ratio};
-use crate::run::results;
+use crate::run::why::{self, SampledLoad};
+use crate::run::{flames, results};
 use crate::time::utc;
 
 /// The difference for which the number of further rounds is computed.
@@ -28,6 +29,12 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
         .enumerate()
         .map(|(place, pairs)| load_level(compared, pairs, place))
         .collect();
+    let explained = compared.explained();
+    let sampled: Vec<SampledLoad<'_>> = explained
+        .iter()
+        .map(|(pair, it)| SampledLoad::of(it, heading(compared, pair), vec!["A", "B"]))
+        .collect();
+    sections.extend(of_samples(compared, &sampled));
     let (brief, cases) = (conformance::brief(compared), conformance::lines(compared));
     let known = compared.notes().into_iter();
     let plain = |text: String| Block::paragraph(Tone::Plain, text);
@@ -43,6 +50,9 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
     sections.push(Section::new("meaning", "What the columns mean", Depth::Brief).with(meaning));
     let mut answer = answer::says(compared);
     answer.push(findings(compared));
+    if let [only] = sampled.as_slice() {
+        answer.extend(why::sentence(only));
+    }
     let more = more(compared).map(|text| document::Paragraph::new(Tone::Dim, text));
     sections.retain(|section| !section.blocks.is_empty());
     Document {
@@ -54,6 +64,19 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
         ending: more.into_iter().collect(),
         ..Document::default()
     }
+}
+
+/// Where the CPU time of an answer goes on both sides; all pairs of two runs are more than a terminal has room for.
+fn of_samples(compared: &Compared<'_>, sampled: &[SampledLoad<'_>]) -> [Section; 2] {
+    let is_brief = compared.sides[0].subject.is_some() || sampled.len() < 2;
+    let depth = if is_brief { Depth::Brief } else { Depth::Full };
+    [Section { depth, ..why::costs(sampled) }, flames::section(sampled)]
+}
+
+/// What a pair is called beside others.
+fn heading(compared: &Compared<'_>, pair: &Pair<'_>) -> String {
+    let title = title(compared, pair).map(|title| format!("{title}, "));
+    format!("{}{} at {}", title.unwrap_or_default(), pair.workload, compared.place(pair))
 }
 
 /// The name that people use for a side.

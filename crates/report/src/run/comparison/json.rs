@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::json::{json_type, written};
+use crate::run::json::WhyJson;
 
 const SCHEMA: &str = "dyno.compare/1";
 /// In place of a finding: the loads are not alike, so that no figure is judged.
@@ -38,6 +39,8 @@ pub(crate) struct ComparisonDocument<'t> {
     better: usize,
     /// rows that both have
     rows: Vec<RowJson<'t>>,
+    /// where the CPU time of an answer goes, for each row of which both were sampled: A's server comes first
+    why: Vec<WhyJson<'t>>,
     /// the RFCs' cases of each pair
     conformance: Vec<conformance::ChecksJson<'t>>,
     /// what else a reader must know, a sentence each
@@ -132,7 +135,7 @@ struct FigureJson {
 
 pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
     let [a, b] = compared.sides.each_ref().map(SideJson::from);
-    let checks = conformance::all(compared);
+    let (checks, explained) = (conformance::all(compared), compared.explained());
     let gate = answer::json(compared);
     written(&ComparisonDocument {
         schema: SCHEMA,
@@ -145,6 +148,7 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         worse: compared.count(Change::Worse),
         better: compared.count(Change::Better),
         rows: rows(compared),
+        why: explained.iter().map(|(_, explained)| WhyJson::from(explained)).collect(),
         conformance: conformance::json(&checks),
         notes: compared.notes(),
     })
