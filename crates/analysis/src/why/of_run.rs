@@ -5,6 +5,7 @@ use lab::figure::Figure;
 use lab::record::RunRecord;
 use profile::{Line, Profile, Stack};
 
+use super::sampling::{unseen, unseen_samples};
 use super::{Explanation, Sampled, explain};
 use crate::board::{Board, Row};
 
@@ -101,9 +102,12 @@ fn of_load<'t>(
 /// All stacks of a server, each with its share of the measured time.
 fn stacks(sampled: &Sampled<'_>) -> Vec<CostedStack> {
     let samples: u64 = sampled.trials.iter().map(Profile::samples).sum();
-    let one_us = sampled.measured.value / samples.max(1) as f64;
+    let not_seen: f64 = sampled.trials.iter().map(unseen_samples).sum();
+    let one_us = sampled.measured.value / (samples as f64 + not_seen).max(1.0);
+    let of_kernel = CostedStack { functions: Vec::new(), line: unseen(), us: not_seen * one_us };
     let all = sampled.trials.iter();
-    all.flat_map(|trial| trial.stacks.iter().map(|stack| costed(trial, stack, one_us))).collect()
+    let seen = all.flat_map(|it| it.stacks.iter().map(move |stack| costed(it, stack, one_us)));
+    seen.chain((0.0 < not_seen).then_some(of_kernel)).collect()
 }
 
 fn costed(trial: &Profile, stack: &Stack, one_us: f64) -> CostedStack {

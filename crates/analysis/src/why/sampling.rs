@@ -95,11 +95,9 @@ impl<'p> Sampling<'p> {
         })
     }
 
-    /// The kernel's time without samples: what the CPU time has more than the samples of user code. When it was is not
-    /// known, so each block has the same.
+    /// When the kernel's time without samples was is not known, so each block has the same.
     fn add_unseen(&mut self, profile: &Profile, first: usize) {
-        let expected = profile.cpu_ns as f64 / 1e9 * f64::from(profile.method.hz);
-        let each = (expected - profile.samples() as f64).max(0.0) / BLOCKS as f64;
+        let each = unseen_samples(profile) / BLOCKS as f64;
         let of_line = self.lines.entry(unseen()).or_insert_with(|| vec![0.0; self.total.len()]);
         for blocks in [&mut self.total, of_line] {
             blocks[first..first + BLOCKS].iter_mut().for_each(|count| *count += each);
@@ -138,6 +136,14 @@ impl<'p> Sampling<'p> {
     }
 }
 
-fn unseen() -> Line {
+/// How many samples the kernel's time would have where its stacks were not seen: what the CPU time has more than the
+/// samples of user code.
+pub(super) fn unseen_samples(profile: &Profile) -> f64 {
+    let expected = profile.cpu_ns as f64 / 1e9 * f64::from(profile.method.hz);
+    let unseen = (expected - profile.samples() as f64).max(0.0);
+    if profile.method.user_only { unseen } else { 0.0 }
+}
+
+pub(super) fn unseen() -> Line {
     Line { side: Side::Kernel, name: UNSEEN.into() }
 }

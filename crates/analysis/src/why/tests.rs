@@ -155,10 +155,17 @@ fn of_functions_that_differ_together_the_innermost_lead() {
 }
 
 #[test]
-fn nothing_is_shown_by_single_rounds_or_of_more_than_two_servers() {
+fn more_than_two_servers_have_pairs_and_single_rounds_show_nothing() {
     let (a, b) = (trial(&[("program", &["main"], 20)]), trial(&[("send", &["main"], 20)]));
     assert!(of(&[(50.0, &a), (50.0, &b)]).difference.unwrap().lines[0].is_shown);
-    assert_eq!(of(&[(50.0, &a), (50.0, &b), (50.0, &a)]).difference, None);
+    let several = of(&[(50.0, &a), (52.0, &a), (60.0, &b), (45.0, &empty())]);
+    assert_eq!(several.difference, None);
+    // Each against the first, beginning with the one that differs most; of one without samples nothing is known.
+    let gaps: Vec<f64> = several.pairs.iter().map(|it| it.difference.cpu.us.round()).collect();
+    assert_eq!(gaps, [10.0, 2.0]);
+    assert_eq!(several.pairs[0].difference, of(&[(50.0, &a), (60.0, &b)]).difference.unwrap());
+    let many: Vec<(f64, &Profile)> = (0..9).map(|server| (50.0 + f64::from(server), &a)).collect();
+    assert_eq!(of(&many).pairs.len(), 5);
     assert_eq!(of(&[(50.0, &a), (50.0, &empty())]).difference, None);
     let [a, b] = [[a], [b]];
     let single = |trials| Sampled { server: "a", trials, measured: measured([50.0].into_iter()) };

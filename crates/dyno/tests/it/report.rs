@@ -37,9 +37,13 @@ impl Kept {
         fs::create_dir_all(&folder).unwrap();
         let kept = Kept { folder };
         let mut store = Store::open(&kept.folder.join("runs.sqlite")).unwrap();
+        let profiles = &run.profiles;
         let run = store.begin(run).unwrap();
         for trial in trials {
             store.keep(run, &trial).unwrap();
+        }
+        for profile in profiles {
+            store.keep_profile(run, profile).unwrap();
         }
         store.end(run, 1_795_267_690_000, RunEnd::Done).unwrap();
         kept
@@ -225,6 +229,30 @@ fn what_strangers_wrote_is_obeyed_in_no_format() {
         let obeyed = [fixture::POLYGLOT, "<script>alert", "<img src"];
         assert!(!is_markup || obeyed.iter().all(|odd| !shown.contains(odd)), "{format}");
     }
+}
+
+#[test]
+fn the_flame_graph_of_a_server_and_how_two_of_them_differ_are_files() {
+    let mut run = fixture::run();
+    fixture::sample(&mut run);
+    let kept = Kept::of("flames", &run, fixture::trials());
+    let (store, folder) = (kept.path("runs.sqlite"), kept.path(""));
+    let report = |flags: &[&str]| Rig::new().dyno(&[&["report", "--store", &store], flags].concat());
+    report(&["-o", &format!("svg:{folder}")]).status(0);
+    let file = |name: &str| fs::read_to_string(kept.path(name)).unwrap();
+    let evil = file("run-1-echo-xml-100-flame-2-evil.svg");
+    let difference = file("run-1-echo-xml-100-flame-2-evil-against-1-quick.svg");
+    assert!(evil.starts_with("<svg") && !evil.contains("<script"), "{evil}");
+    let printed = |flags: &[&str]| report(&[&["--format", "svg"], flags].concat());
+    assert_eq!(printed(&["--flame", "evil"]).status(0).stdout, evil);
+    assert_eq!(printed(&["--flame", "evil", "--against", "quick"]).status(0).stdout, difference);
+    let says = "--flame absent --against quick: no load of run 1 has such samples; it has those of evil, quick";
+    printed(&["--flame", "absent", "--against", "quick"]).status(2).stderr_has(says);
+    report(&["--flame", "evil"]).status(2).stderr_has("--flame is for charts");
+    printed(&["--against", "evil"]).status(2).stderr_has("--flame <SERVER>");
+    let unsampled = Kept::new("no-flames").path("runs.sqlite");
+    let ran = Rig::new().dyno(&["report", "--store", &unsampled, "--format", "svg", "--flame", "a"]);
+    ran.status(2).stderr_has("run 1 has no samples");
 }
 
 #[test]

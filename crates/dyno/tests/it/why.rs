@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
 use lab::record::ProfileRecord;
-use profile::{Calls, open_probes};
+use profile::{Calls, Side, Target, open_probes};
 
-use crate::lab_rig::{Lab, carriers};
+use crate::lab_rig::{Lab, carriers, is_root};
 use crate::old_kernel::refusing;
 use crate::rig::{Going, Ran, in_each, in_one_of_five};
 use crate::why_truth::skipped;
@@ -111,6 +113,33 @@ fn counted_calls() -> Option<Calls> {
     assert!(!seen.beside_sampled.is_empty(), "what is open is seen: {seen:?}");
     assert!(found.with_flags);
     found.calls.inspect_err(|says| skipped(says)).ok()
+}
+
+/// Level 2, the kernel's default, permits a user to sample the program alone.
+#[test]
+fn a_user_sees_the_functions_of_the_program_and_the_kernel_as_one_line() {
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    if level.trim() != "2" {
+        skipped(&format!("samples of a user: kernel.perf_event_paranoid is {level:?}, not 2"));
+        return;
+    }
+    if !is_root("samples of a user") {
+        return;
+    }
+    let lab = lab();
+    chown(&lab.root, Some(65_534), Some(65_534)).unwrap();
+    let mut command = lab.command(&["run", "x"]);
+    command.uid(65_534).gid(65_534).env("HOME", &lab.root);
+    let ran = Going::start(command).end().measured();
+    let found = profile(&lab).found.unwrap();
+    assert_eq!((found.method.target, found.method.user_only), (Target::Threads, true));
+    assert!(found.lines.iter().all(|line| line.side != Side::Kernel), "{:?}", found.lines);
+    assert!(found.functions.iter().any(|name| name.contains("parse")), "{:?}", found.functions);
+    let refused = found.calls.unwrap_err();
+    assert!(refused.contains("only root may count them"), "{refused}");
+    for says in ["in the kernel ", "without the kernel's, which need root", &refused] {
+        assert!(ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{ran}");
+    }
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use lab::experiment::{Experiment, Point};
 use lab::record::{
-    Check, Ending, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
-    Setting, TrialKey, TrialRecord,
+    Check, Ending, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, ProfileRecord,
+    RunRecord, Series, Setting, TrialKey, TrialRecord,
 };
 use lab::source_file::SourceFile;
 use load::{Distribution, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window};
+use profile::{BLOCKS, Calls, Line, Method, Profile, Side, Stack, Target};
 
 const MS: u64 = 1_000_000;
 
@@ -275,6 +276,66 @@ pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
         status: 200,
     };
     loaded.recording.total.slowest = vec![slow];
+}
+
+fn stack(line: u32, functions: &[u32], count: u32) -> Stack {
+    let counts = (0..BLOCKS as u8).map(|block| (block, count)).collect();
+    Stack { line, functions: functions.to_vec(), counts }
+}
+
+/// A trial of a server that collects garbage for so many samples a block.
+pub(crate) fn profile(garbage: u32) -> Profile {
+    let line = |side, name: &str| Line { side, name: name.into() };
+    Profile {
+        method: Method { hz: 997, target: Target::Cpus, user_only: false, dwarf_bytes: None },
+        lines: vec![
+            line(Side::Program, "garbage collection"),
+            line(Side::Program, "package express"),
+            line(Side::Kernel, "send"),
+            line(Side::NotNamed, "not named"),
+        ],
+        functions: ["main", "collect", "<script>alert(1)</script>\u{1b}[31m"]
+            .map(String::from)
+            .into(),
+        stacks: vec![
+            stack(0, &[0, 1], garbage),
+            stack(1, &[0, 2], 20),
+            stack(2, &[0], 30),
+            stack(3, &[], 1),
+        ],
+        sampled_ns: 3_000_000_000,
+        cpu_ns: u64::from(51 + garbage) * BLOCKS as u64 * 1_003_009,
+        user_cpu_ns: None,
+        answers: 10_000,
+        waited_for_cpu_ns: 5_000_000,
+        lost: 0,
+        calls: Ok(Calls {
+            answers: 1_000,
+            counts: vec![("read".into(), 2_000), ("writev".into(), 1_000)],
+        }),
+        with_flags: true,
+    }
+}
+
+fn sampled_key(number: u32, subject: &str, rate: f64) -> TrialKey {
+    TrialKey {
+        number,
+        subject: subject.into(),
+        workload: "echo-xml".into(),
+        point: Point::Sessions(rate),
+        repeat: number / 2,
+    }
+}
+
+/// Both servers were sampled at 100 sessions/s, and one was refused at 200.
+pub(crate) fn sample(run: &mut RunRecord) {
+    for number in (0..12).step_by(2) {
+        let found = |garbage| Ok(profile(garbage));
+        run.profiles.push(ProfileRecord { key: sampled_key(number, "quick", 100.0), found: found(4) });
+        run.profiles.push(ProfileRecord { key: sampled_key(number + 1, "evil", 100.0), found: found(60) });
+    }
+    let found = Err("this kernel lets only root sample".into());
+    run.profiles.push(ProfileRecord { key: sampled_key(12, "quick", 200.0), found });
 }
 
 pub(crate) fn trials() -> Vec<TrialRecord> {

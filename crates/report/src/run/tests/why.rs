@@ -1,74 +1,14 @@
 //! What is said of sampled trials: in a text, in JSON, on a page.
 
+use analysis::Gate;
 use expect_test::expect;
 use lab::record::{ProfileRecord, RunRecord, TrialKey};
-use profile::{BLOCKS, Calls, Line, Method, Profile, Side, Stack, Target};
 
 use super::*;
 
-fn stack(line: u32, functions: &[u32], count: u32) -> Stack {
-    let counts = (0..BLOCKS as u8).map(|block| (block, count)).collect();
-    Stack { line, functions: functions.to_vec(), counts }
-}
-
-/// A trial of a server that collects garbage for so many samples a block.
-fn profile(garbage: u32) -> Profile {
-    let line = |side, name: &str| Line { side, name: name.into() };
-    Profile {
-        method: Method { hz: 997, target: Target::Cpus, user_only: false, dwarf_bytes: None },
-        lines: vec![
-            line(Side::Program, "garbage collection"),
-            line(Side::Program, "package express"),
-            line(Side::Kernel, "send"),
-            line(Side::NotNamed, "not named"),
-        ],
-        functions: ["main", "collect", "<script>alert(1)</script>\u{1b}[31m"]
-            .map(String::from)
-            .into(),
-        stacks: vec![
-            stack(0, &[0, 1], garbage),
-            stack(1, &[0, 2], 20),
-            stack(2, &[0], 30),
-            stack(3, &[], 1),
-        ],
-        sampled_ns: 3_000_000_000,
-        cpu_ns: u64::from(51 + garbage) * BLOCKS as u64 * 1_003_009,
-        user_cpu_ns: None,
-        answers: 10_000,
-        waited_for_cpu_ns: 5_000_000,
-        lost: 0,
-        calls: Ok(Calls {
-            answers: 1_000,
-            counts: vec![("read".into(), 2_000), ("writev".into(), 1_000)],
-        }),
-        with_flags: true,
-    }
-}
-
-fn key(number: u32, subject: &str, rate: f64) -> TrialKey {
-    TrialKey {
-        number,
-        subject: subject.into(),
-        workload: "echo-xml".into(),
-        point: Point::Sessions(rate),
-        repeat: number / 2,
-    }
-}
-
-/// Both servers were sampled at 100 sessions/s, and one was refused at 200.
-fn sampled(run: &mut RunRecord) {
-    for number in (0..12).step_by(2) {
-        let found = |garbage| Ok(profile(garbage));
-        run.profiles.push(ProfileRecord { key: key(number, "quick", 100.0), found: found(4) });
-        run.profiles.push(ProfileRecord { key: key(number + 1, "evil", 100.0), found: found(60) });
-    }
-    let found = Err("this kernel lets only root sample".into());
-    run.profiles.push(ProfileRecord { key: key(12, "quick", 200.0), found });
-}
-
 fn findings(test: impl FnOnce(&Findings<'_>)) {
     let (mut run, trials) = (fixture::run(), fixture::trials());
-    sampled(&mut run);
+    fixture::sample(&mut run);
     test(&Findings::of(&7, &run, &trials, Vec::new()));
 }
 
@@ -131,4 +71,99 @@ fn json_has_every_line_and_a_page_shows_no_name_as_markup() {
         assert!(!page.contains("<script>alert(1)") && !page.contains('\u{1b}'));
         assert!(page.contains("alert(1)"), "the function's box has its name");
     });
+}
+
+/// Seven of many servers, each sampled twice.
+fn seven(test: impl FnOnce(&mut Findings<'_>)) {
+    let (mut run, trials) = fixture::crowd();
+    for number in 0..14 {
+        let subject = format!("server-{}", number % 7);
+        let key = TrialKey { number, subject, ..run.plan[0].clone() };
+        run.profiles.push(ProfileRecord { key, found: Ok(fixture::profile(4 + number % 7)) });
+    }
+    test(&mut Findings::of(&7, &run, &trials, Vec::new()));
+}
+
+fn names(findings: &Findings<'_>) -> Vec<String> {
+    findings.charts().map(|chart| chart.name).collect()
+}
+
+#[test]
+fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
+    seven(|findings| {
+        let json: serde_json::Value =
+            serde_json::from_str(&json(findings).expect("JSON")).expect("JSON");
+        let explanation = &json["why"][0]["explanation"];
+        let pairs = explanation["pairs"].as_array().expect("pairs");
+        assert!(pairs.len() == 5 && pairs.iter().all(|pair| pair["first"] == "server-0"));
+        let says = "`dyno compare --run 7 A B` has any other pair";
+        let full = full(findings, 120, false);
+        assert!(full.contains(says) && full.matches("difference, µs").count() == 5, "{full}");
+        assert!(!text(findings, Screen::file(120)).contains(says));
+        let page = page(findings);
+        assert_eq!(page.matches(">difference, µs</th>").count(), 5);
+        assert_eq!(page.matches("What is called stands below its caller").count(), 2 * 3);
+        let all = names(findings);
+        assert_eq!((all.len(), all[0].as_str()), (1 + 7 + 5, "run-7-echo-xml"));
+        assert_eq!(all[2], "run-7-echo-xml-100-flame-2-server-1");
+    });
+}
+
+#[test]
+fn one_graph_is_drawn_alone_and_says_what_it_is_of() {
+    seven(|findings| {
+        let flame = ("server-3".into(), Some("server-5".into()));
+        findings.drawn = Drawn { flame: Some(flame), ..Drawn::default() };
+        let name = "run-7-echo-xml-100-flame-4-server-3-against-6-server-5";
+        assert_eq!(names(findings), [name]);
+        let svg = findings.charts().next().expect("a graph").svg;
+        assert!(svg.contains("Axum 3 against Node.js http 5"), "{svg}");
+        assert!(svg.contains("echo-xml at 1,000 requests/s, two · run 7 · "), "{svg}");
+        findings.drawn.workload = Some("another".into());
+        assert_eq!(names(findings), [""; 0]);
+    });
+}
+
+#[test]
+fn a_graph_without_the_kernels_stacks_has_its_time_as_one_box() {
+    let (mut run, trials) = (fixture::run(), fixture::trials());
+    fixture::sample(&mut run);
+    for found in run.profiles.iter_mut().filter_map(|it| it.found.as_mut().ok()) {
+        found.stacks.retain(|stack| stack.line != 2);
+        found.method.user_only = true;
+    }
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let graphs: Vec<Chart> = findings.charts().filter(|it| it.name.contains("flame")).collect();
+    let svg = &graphs[0].svg;
+    assert!(svg.contains("499 µs of CPU time an answer"), "{svg}");
+    assert!(svg.contains("<title>in the kernel: 272 µs an answer, 55 %</title>"), "{svg}");
+}
+
+/// The answer's last paragraph, and the tables of samples.
+fn compared(sides: [(&RunRecord, &str); 2]) -> String {
+    let trials = fixture::trials();
+    let [a, b] = [7, 8].map(|id| (id, sides[id as usize - 7]));
+    let [a, b] = [a, b].map(|(id, (run, _))| Findings::of(&id, run, &trials, Vec::new()));
+    let [first, second] = sides.map(|(_, subject)| Some(subject));
+    let (a, b) =
+        (Side { findings: &a, subject: first }, Side { findings: &b, subject: second });
+    let document = Compared::of(a, b, Gate::default()).document();
+    let sentence = document.answer.last().cloned().unwrap_or_default();
+    let text = render::text(&document, Screen::file(100));
+    let from = text.find("Where the CPU time").unwrap_or(text.len());
+    let until = text[from..].find("Lines below").unwrap_or(0);
+    format!("{sentence}\n{}", &text[from..from + until])
+}
+
+#[test]
+fn a_comparison_shows_why_two_rows_differ_if_both_were_sampled() {
+    let mut before = fixture::run();
+    fixture::sample(&mut before);
+    let mut after = before.clone();
+    for found in after.profiles.iter_mut().filter_map(|it| it.found.as_mut().ok()) {
+        found.stacks[0].counts.iter_mut().for_each(|(_, count)| *count *= 3);
+    }
+    expect![""].assert_eq(&compared([(&before, "quick"), (&after, "quick")]));
+    let unsampled = fixture::run();
+    assert!(!compared([(&before, "quick"), (&unsampled, "quick")]).contains("CPU time of an"));
 }
