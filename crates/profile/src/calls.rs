@@ -219,116 +219,32 @@ fn step(code: u8, to: u8, from: u8, offset: i16, value: i32) -> u64 {
 }
 
 macro_rules! numbered {
-    ($($name:ident),* $(,)?) => { [$((libc::$name, stringify!($name))),*] };
+    ($($name:ident)*) => { [$((libc::$name, stringify!($name))),*] };
 }
 
 /// A call's name, as the manual has it; its number for one that servers seldom make.
 fn name(number: u32) -> String {
     #[cfg(target_arch = "x86_64")]
     let of_this_machine = numbered![
-        SYS_open,
-        SYS_stat,
-        SYS_lstat,
-        SYS_poll,
-        SYS_select,
-        SYS_epoll_wait,
-        SYS_getpgrp,
-        SYS_time,
-        SYS_pause,
-        SYS_access,
-        SYS_readlink,
-        SYS_arch_prctl,
+        SYS_open SYS_stat SYS_lstat SYS_poll SYS_select SYS_epoll_wait SYS_getpgrp SYS_time
+        SYS_pause SYS_access SYS_readlink SYS_arch_prctl
     ];
     #[cfg(not(target_arch = "x86_64"))]
     let of_this_machine: [(libc::c_long, &str); 0] = [];
     let everywhere = numbered![
-        SYS_read,
-        SYS_write,
-        SYS_close,
-        SYS_fstat,
-        SYS_newfstatat,
-        SYS_statx,
-        SYS_lseek,
-        SYS_mmap,
-        SYS_mprotect,
-        SYS_munmap,
-        SYS_brk,
-        SYS_rt_sigaction,
-        SYS_rt_sigprocmask,
-        SYS_rt_sigreturn,
-        SYS_ioctl,
-        SYS_pread64,
-        SYS_pwrite64,
-        SYS_readv,
-        SYS_writev,
-        SYS_preadv,
-        SYS_pwritev,
-        SYS_pipe2,
-        SYS_sched_yield,
-        SYS_mremap,
-        SYS_madvise,
-        SYS_dup,
-        SYS_nanosleep,
-        SYS_getpid,
-        SYS_gettid,
-        SYS_getppid,
-        SYS_getuid,
-        SYS_sendfile,
-        SYS_socket,
-        SYS_connect,
-        SYS_accept,
-        SYS_accept4,
-        SYS_sendto,
-        SYS_recvfrom,
-        SYS_sendmsg,
-        SYS_recvmsg,
-        SYS_sendmmsg,
-        SYS_recvmmsg,
-        SYS_shutdown,
-        SYS_bind,
-        SYS_listen,
-        SYS_getsockname,
-        SYS_getpeername,
-        SYS_setsockopt,
-        SYS_getsockopt,
-        SYS_clone,
-        SYS_clone3,
-        SYS_execve,
-        SYS_exit,
-        SYS_wait4,
-        SYS_kill,
-        SYS_tgkill,
-        SYS_fcntl,
-        SYS_ftruncate,
-        SYS_getdents64,
-        SYS_openat,
-        SYS_readlinkat,
-        SYS_faccessat,
-        SYS_gettimeofday,
-        SYS_clock_gettime,
-        SYS_clock_nanosleep,
-        SYS_getrandom,
-        SYS_futex,
-        SYS_epoll_ctl,
-        SYS_epoll_pwait,
-        SYS_epoll_pwait2,
-        SYS_ppoll,
-        SYS_pselect6,
-        SYS_eventfd2,
-        SYS_timerfd_settime,
-        SYS_splice,
-        SYS_io_uring_enter,
-        SYS_membarrier,
-        SYS_prctl,
-        SYS_sched_getaffinity,
-        SYS_getcpu,
-        SYS_exit_group,
-        SYS_restart_syscall,
-        SYS_fsync,
-        SYS_fdatasync,
-        SYS_flock,
-        SYS_sigaltstack,
-        SYS_getrusage,
+        SYS_read SYS_write SYS_close SYS_fstat SYS_newfstatat SYS_statx SYS_lseek SYS_mmap
+        SYS_mprotect SYS_munmap SYS_brk SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigreturn
+        SYS_ioctl SYS_pread64 SYS_pwrite64 SYS_readv SYS_writev SYS_preadv SYS_pwritev SYS_pipe2
+        SYS_sched_yield SYS_mremap SYS_madvise SYS_dup SYS_nanosleep SYS_getpid SYS_gettid
+        SYS_getppid SYS_getuid SYS_sendfile SYS_socket SYS_connect SYS_accept SYS_accept4 SYS_sendto
+        SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_sendmmsg SYS_recvmmsg SYS_shutdown SYS_bind
+        SYS_listen SYS_getsockname SYS_getpeername SYS_setsockopt SYS_getsockopt SYS_clone
+        SYS_clone3 SYS_execve SYS_exit SYS_wait4 SYS_kill SYS_tgkill SYS_fcntl SYS_ftruncate
+        SYS_getdents64 SYS_openat SYS_readlinkat SYS_faccessat SYS_gettimeofday SYS_clock_gettime
+        SYS_clock_nanosleep SYS_getrandom SYS_futex SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2
+        SYS_ppoll SYS_pselect6 SYS_eventfd2 SYS_timerfd_settime SYS_splice SYS_io_uring_enter
+        SYS_membarrier SYS_prctl SYS_sched_getaffinity SYS_getcpu SYS_exit_group SYS_restart_syscall
+        SYS_fsync SYS_fdatasync SYS_flock SYS_sigaltstack SYS_getrusage
     ];
     let mut all = of_this_machine.iter().chain(&everywhere);
     let found = all.find(|(other, _)| *other == number as libc::c_long);

@@ -4,95 +4,43 @@ use crate::pattern::Pattern;
 
 /// Lines of the kernel by the functions between the system call and where the sample was taken: names of old and new
 /// kernels. What wakes and delivers comes first, since both happen within a `send`.
-pub(crate) const KERNEL: [(&str, &[&str]); 9] = [
-    ("wake the client", &["sock_def_readable"]),
+pub(crate) const KERNEL: [(&str, &str); 9] = [
+    ("wake the client", "sock_def_readable"),
     (
         "deliver to the client",
-        &["__do_softirq", "handle_softirqs", "do_softirq", "do_softirq.part.0", "net_rx_action"],
+        "__do_softirq handle_softirqs do_softirq do_softirq.part.0 net_rx_action",
     ),
     (
         "send",
-        &[
-            "tcp_sendmsg",
-            "tcp_sendmsg_locked",
-            "__sys_sendto",
-            "__sys_sendmsg",
-            "do_sendfile",
-            "sock_write_iter",
-            "sock_sendmsg",
-        ],
+        "tcp_sendmsg tcp_sendmsg_locked __sys_sendto __sys_sendmsg do_sendfile \
+         sock_write_iter sock_sendmsg",
     ),
     (
         "receive",
-        &[
-            "tcp_recvmsg",
-            "sock_recvmsg",
-            "inet_recvmsg",
-            "sock_read_iter",
-            "__sys_recvfrom",
-            "__sys_recvmsg",
-            "tcp_cleanup_rbuf",
-        ],
+        "tcp_recvmsg sock_recvmsg inet_recvmsg sock_read_iter __sys_recvfrom __sys_recvmsg \
+         tcp_cleanup_rbuf",
     ),
     (
         "wait for events",
-        &[
-            "do_epoll_wait",
-            "ep_poll",
-            "do_epoll_pwait",
-            "__x64_sys_epoll_wait",
-            "__arm64_sys_epoll_pwait",
-            "do_sys_poll",
-            "__x64_sys_poll",
-            "do_select",
-            "__do_sys_io_uring_enter",
-        ],
+        "do_epoll_wait ep_poll do_epoll_pwait __x64_sys_epoll_wait __arm64_sys_epoll_pwait \
+         do_sys_poll __x64_sys_poll do_select __do_sys_io_uring_enter",
     ),
     (
         "connections and their options",
-        &[
-            "__sys_accept4",
-            "do_accept",
-            "tcp_close",
-            "__fput",
-            "__sys_setsockopt",
-            "__sys_getsockopt",
-            "do_epoll_ctl",
-            "__x64_sys_close",
-            "__sys_shutdown",
-        ],
+        "__sys_accept4 do_accept tcp_close __fput __sys_setsockopt __sys_getsockopt \
+         do_epoll_ctl __x64_sys_close __sys_shutdown",
     ),
     (
         "threads: futex, sleep, yield, switch",
-        &[
-            "do_futex",
-            "__x64_sys_futex",
-            "hrtimer_nanosleep",
-            "common_nsleep",
-            "__x64_sys_sched_yield",
-            "do_sched_yield",
-            "kernel_clone",
-            "do_exit",
-        ],
+        "do_futex __x64_sys_futex hrtimer_nanosleep common_nsleep __x64_sys_sched_yield \
+         do_sched_yield kernel_clone do_exit",
     ),
     (
         "memory",
-        &[
-            "exc_page_fault",
-            "do_user_addr_fault",
-            "handle_mm_fault",
-            "do_madvise",
-            "do_mmap",
-            "__x64_sys_mmap",
-            "__x64_sys_munmap",
-            "__vm_munmap",
-            "do_mprotect_pkey",
-        ],
+        "exc_page_fault do_user_addr_fault handle_mm_fault do_madvise do_mmap __x64_sys_mmap \
+         __x64_sys_munmap __vm_munmap do_mprotect_pkey",
     ),
-    (
-        "files",
-        &["vfs_read", "vfs_write", "do_sys_openat2", "vfs_statx", "vfs_fstatat", "filemap_read"],
-    ),
+    ("files", "vfs_read vfs_write do_sys_openat2 vfs_statx vfs_fstatat filemap_read"),
 ];
 /// Of what no rule names, a switch between threads is one of threads.
 const SWITCH: &str = "schedule";
@@ -106,7 +54,7 @@ pub(crate) fn kernel_line(names: &[&str]) -> &'static str {
         return UNSEEN;
     }
     let threads = KERNEL[6].0;
-    let fits = |(_, wanted): &&(&str, &[&str])| names.iter().any(|name| wanted.contains(name));
+    let fits = |(_, wanted): &&(&str, &str)| wanted.split(' ').any(|it| names.contains(&it));
     match KERNEL.iter().find(fits) {
         Some((line, _)) => line,
         None if names.contains(&SWITCH) => threads,
@@ -115,64 +63,24 @@ pub(crate) fn kernel_line(names: &[&str]) -> &'static str {
 }
 
 /// Lines of any program, by its innermost function: libraries that many servers share.
-const INNERMOST: [(&str, &[&str]); 3] = [
+const INNERMOST: [(&str, &str); 3] = [
     (
         "allocation",
-        &[
-            "malloc",
-            "free",
-            "cfree",
-            "calloc",
-            "realloc",
-            "_int_malloc",
-            "_int_free*",
-            "__libc_malloc*",
-            "__libc_free*",
-            "malloc_consolidate*",
-            "unlink_chunk*",
-            "operator new*",
-            "operator delete*",
-            "je_*",
-            "mi_malloc*",
-            "mi_free*",
-            "tc_malloc*",
-            "__rust_alloc*",
-            "__rust_dealloc*",
-            "__rdl_*",
-            "ngx_palloc*",
-            "ngx_pnalloc*",
-            "ngx_pcalloc*",
-        ],
+        "malloc, free, cfree, calloc, realloc, _int_malloc, _int_free*, __libc_malloc*, \
+         __libc_free*, malloc_consolidate*, unlink_chunk*, operator new*, operator delete*, \
+         je_*, mi_malloc*, mi_free*, tc_malloc*, __rust_alloc*, __rust_dealloc*, __rdl_*, \
+         ngx_palloc*, ngx_pnalloc*, ngx_pcalloc*",
     ),
-    ("TLS", &["rustls::*", "ring::*", "ring_core_*", "crypto/*", "SSL_*", "EVP_*", "bssl::*"]),
+    ("TLS", "rustls::*, ring::*, ring_core_*, crypto/*, SSL_*, EVP_*, bssl::*"),
     (
         "HTTP parsing",
-        &[
-            "llhttp_*",
-            "http_parser_*",
-            "node::*Parser*",
-            "ngx_http_parse_*",
-            "phr_*",
-            "httparse::*",
-            "*HttpObjectDecoder*",
-            "*HttpParser*",
-            "mochiweb_http:*",
-            "decode_packet*",
-        ],
+        "llhttp_*, http_parser_*, node::*Parser*, ngx_http_parse_*, phr_*, httparse::*, \
+         *HttpObjectDecoder*, *HttpParser*, mochiweb_http:*, decode_packet*",
     ),
 ];
-const TLS_LIBRARIES: [&str; 4] = ["libssl.so*", "libcrypto.so*", "libgnutls.so*", "libtcnative*"];
-const C_LIBRARIES: [&str; 8] = [
-    "libc.so*",
-    "libc-2.*",
-    "libm.so*",
-    "libpthread*",
-    "libstdc++.so*",
-    "libgcc_s*",
-    "ld-linux*",
-    "[vdso]",
-];
-const MUSL: &str = "ld-musl*";
+const TLS_LIBRARIES: &str = "libssl.so*, libcrypto.so*, libgnutls.so*, libtcnative*";
+const C_LIBRARIES: &str =
+    "libc.so*, libc-2.*, libm.so*, libpthread*, libstdc++.so*, libgcc_s*, ld-linux*, [vdso], ld-musl*";
 
 /// What a runtime's probe says of its functions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -237,7 +145,7 @@ pub(crate) fn program_line(
         return Some(line);
     }
     let innermost = stack.first()?;
-    if one_of(&TLS_LIBRARIES, &innermost.place) {
+    if one_of(TLS_LIBRARIES, &innermost.place) {
         return Some("TLS".into());
     }
     let name = innermost.name.as_deref()?;
@@ -247,16 +155,16 @@ pub(crate) fn program_line(
     if let Some((line, _)) = INNERMOST.iter().find(|(_, names)| one_of(names, name)) {
         return Some((*line).into());
     }
-    if one_of(&C_LIBRARIES, &innermost.place) || one_of(&[MUSL], &innermost.place) {
+    if one_of(C_LIBRARIES, &innermost.place) {
         return Some("C library".into());
     }
     Some(innermost.package.clone())
 }
 
 /// Patterns of this file end in `*`, begin with it, or are the whole name.
-fn one_of(patterns: &[&str], name: &str) -> bool {
-    patterns.iter().any(|pattern| match pattern.contains('*') {
-        false => *pattern == name,
+fn one_of(patterns: &str, name: &str) -> bool {
+    patterns.split(", ").any(|pattern| match pattern.contains('*') {
+        false => pattern == name,
         true => Pattern::parse(pattern).is_ok_and(|pattern| pattern.fits(name)),
     })
 }
@@ -291,7 +199,7 @@ mod tests {
             return;
         }
         for (line, names) in KERNEL {
-            assert!(names.iter().any(|name| own.contains(name)), "{line}");
+            assert!(names.split(' ').any(|name| own.contains(name)), "{line}");
         }
         assert!(own.contains(SWITCH));
     }

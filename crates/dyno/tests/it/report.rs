@@ -250,8 +250,9 @@ fn the_flame_graph_of_a_server_and_how_two_of_them_differ_are_files() {
     printed(&["--flame", "absent", "--against", "quick"]).status(2).stderr_has(says);
     report(&["--flame", "evil"]).status(2).stderr_has("--flame is for charts");
     printed(&["--against", "evil"]).status(2).stderr_has("--flame <SERVER>");
-    let unsampled = Kept::new("no-flames").path("runs.sqlite");
-    let ran = Rig::new().dyno(&["report", "--store", &unsampled, "--format", "svg", "--flame", "a"]);
+    let unsampled = Kept::new("no-flames");
+    let store = unsampled.path("runs.sqlite");
+    let ran = Rig::new().dyno(&["report", "--store", &store, "--format", "svg", "--flame", "a"]);
     ran.status(2).stderr_has("run 1 has no samples");
 }
 
