@@ -19,6 +19,7 @@ use crate::estimate::Estimate;
 use server::Server;
 
 pub use doubts::{ProfileDoubt, profile_doubts_table};
+pub use sampling::UNSEEN;
 pub use of_run::{CostedStack, Explained, explained, explained_pair};
 
 /// How many sampled trials a server has: the least at which a function of 4 µs, in a server of 20, is named in at least

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use profile::{BLOCKS, Line, NAMELESS, Profile, Side};
 
 /// The kernel's only line where its stacks were not seen.
-const UNSEEN: &str = "in the kernel";
+pub const UNSEEN: &str = "in the kernel";
 
 /// Samples in each block of each trial, one trial after the other.
 pub(super) type Blocks = Vec<f64>;

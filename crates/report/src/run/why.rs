@@ -1,7 +1,7 @@
 //! Where the CPU time of an answer goes, and what makes one server dearer than another: a table, a sentence, graphs.
 
 use analysis::why::{
-    Differences, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts,
+    Differences, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts, UNSEEN,
 };
 use profile::{Line, Side, Target};
 use units::{count, counted, digits};
@@ -93,21 +93,22 @@ pub(crate) fn sections(findings: &Findings<'_>) -> Vec<Section> {
 
 /// The loads of a run of which servers were sampled.
 pub(super) fn loads<'t>(findings: &'t Findings<'_>) -> Vec<SampledLoad<'t>> {
-    let load = |explained: &'t Explained| {
-        let names = explained.explanation.servers.iter().map(|server| server.server.as_str());
-        let titles = names.map(|name| findings.title(name)).collect();
-        let mut unsampled = Vec::new();
-        for (server, says) in &explained.unsampled {
-            let text = format!("{}: not sampled: {says}", findings.title(server));
-            if !unsampled.contains(&text) {
-                unsampled.push(text);
-            }
+    findings.explained().iter().map(|explained| sampled_load(findings, explained)).collect()
+}
+
+fn sampled_load<'t>(findings: &'t Findings<'_>, explained: &'t Explained) -> SampledLoad<'t> {
+    let mut unsampled = Vec::new();
+    for (server, says) in &explained.unsampled {
+        let text = format!("{}: not sampled: {says}", findings.title(server));
+        if !unsampled.contains(&text) {
+            unsampled.push(text);
         }
-        let (task, point) = (findings.task(&explained.task), findings.place(explained.point));
-        let heading = format!("{task} at {point}");
-        SampledLoad { unsampled, ..SampledLoad::of(explained, heading, titles) }
-    };
-    findings.explained().iter().map(load).collect()
+    }
+    let names = explained.explanation.servers.iter().map(|server| server.server.as_str());
+    let titles = names.map(|name| findings.title(name)).collect();
+    let (task, point) = (findings.task(&explained.task), findings.place(explained.point));
+    let heading = format!("{task} at {point}");
+    SampledLoad { unsampled, ..SampledLoad::of(explained, heading, titles) }
 }
 
 /// A sentence for each load with two servers, or with one.
@@ -340,8 +341,8 @@ fn sampled(server: &ServerCosts) -> String {
 
 /// What makes the second of two servers dearer; or where the time of the only one goes.
 pub(crate) fn sentence(load: &SampledLoad<'_>) -> Option<String> {
-    let Explanation { servers, difference, .. } = &load.explained.explanation;
-    match (difference, load.titles.as_slice()) {
+    let Explanation { servers, difference: found, .. } = &load.explained.explanation;
+    match (found, load.titles.as_slice()) {
         (Some(gaps), [a, b]) => {
             if gaps.cpu.low_us.is_none() {
                 return Some(format!(
@@ -404,6 +405,7 @@ fn part(gap: &LineGap, is_more: bool) -> String {
 fn named(line: &Line) -> String {
     match (line.side, line.name.as_str()) {
         (Side::Program, name) => name.into(),
+        (Side::Kernel, UNSEEN) => "the kernel".into(),
         (Side::Kernel, name) => format!("the kernel ({name})"),
         (Side::NotNamed, _) => "code without a name".into(),
     }
