@@ -19,8 +19,8 @@ use crate::estimate::Estimate;
 use server::Server;
 
 pub use doubts::{ProfileDoubt, profile_doubts_table};
-pub use sampling::UNSEEN;
 pub use of_run::{CostedStack, Explained, explained, explained_pair};
+pub use sampling::UNSEEN;
 
 /// How many sampled trials a server has: the least at which a function of 4 µs, in a server of 20, is named in at least
 /// 18 of 20 comparisons with one in which it costs 1 µs more. The tests have the table. What a function of 8 µs needs is

@@ -79,8 +79,7 @@ const INNERMOST: [(&str, &str); 3] = [
     ),
 ];
 const TLS_LIBRARIES: &str = "libssl.so*, libcrypto.so*, libgnutls.so*, libtcnative*";
-const C_LIBRARIES: &str =
-    "libc.so*, libc-2.*, libm.so*, libpthread*, libstdc++.so*, libgcc_s*, ld-linux*, [vdso], ld-musl*";
+const C_LIBRARIES: &str = "libc.so*, libc-2.*, libm.so*, libpthread*, libstdc++.so*, libgcc_s*, ld-linux*, [vdso], ld-musl*";
 
 /// What a runtime's probe says of its functions.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -69,7 +69,9 @@ impl ChartFlags {
         let workload = self.workload.clone();
         findings.drawn = Drawn { workload, flame, theme };
         match &self.flame {
-            Some(server) if findings.charts().next().is_none() => Err(self.no_flame(server, findings)),
+            Some(server) if findings.charts().next().is_none() => {
+                Err(self.no_flame(server, findings))
+            }
             _ => Ok(()),
         }
     }

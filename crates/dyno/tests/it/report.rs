@@ -237,7 +237,8 @@ fn the_flame_graph_of_a_server_and_how_two_of_them_differ_are_files() {
     fixture::sample(&mut run);
     let kept = Kept::of("flames", &run, fixture::trials());
     let (store, folder) = (kept.path("runs.sqlite"), kept.path(""));
-    let report = |flags: &[&str]| Rig::new().dyno(&[&["report", "--store", &store], flags].concat());
+    let report =
+        |flags: &[&str]| Rig::new().dyno(&[&["report", "--store", &store], flags].concat());
     report(&["-o", &format!("svg:{folder}")]).status(0);
     let file = |name: &str| fs::read_to_string(kept.path(name)).unwrap();
     let evil = file("run-1-echo-xml-100-flame-2-evil.svg");

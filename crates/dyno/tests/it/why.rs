@@ -138,7 +138,10 @@ fn a_user_sees_the_functions_of_the_program_and_the_kernel_as_one_line() {
     let refused = found.calls.unwrap_err();
     assert!(refused.contains("only root may count them"), "{refused}");
     for says in ["in the kernel ", "without the kernel's, which need root", &refused] {
-        assert!(ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{ran}");
+        assert!(
+            ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(says),
+            "{ran}"
+        );
     }
 }
 

@@ -121,7 +121,8 @@ fn hostile(seed: u64) -> Vec<CostedStack> {
             let functions = (0..depth).map(|level| name(level, next(2 + level / 8))).collect();
             let sides = [Side::Program, Side::Kernel, Side::NotNamed];
             let us = 0.01 + next(100) as f64 / 50.0;
-            CostedStack { functions, line: evil[0].into(), side: sides[next(3) as usize], us }
+            let line = Line { side: sides[next(3) as usize], name: evil[0].into() };
+            CostedStack { functions, line, us }
         })
         .collect()
 }
@@ -141,7 +142,7 @@ fn two_graphs_and_their_difference_stay_small_and_no_name_breaks_out() {
     for forbidden in ["<script", "<img", "<b>", "\u{1b}", "\u{202e}", "\u{0}", "&&"] {
         assert!(!page.contains(forbidden), "{forbidden:?}");
     }
-    let alone = graphs[0].alone(Theme::Auto).into_string();
+    let alone = graphs[0].alone(Theme::Auto, "a note").into_string();
     assert!(alone.len() < 100_000 && alone.contains(".flame .kernel{"), "{}", alone.len());
 }
 

@@ -331,8 +331,10 @@ fn sampled_key(number: u32, subject: &str, rate: f64) -> TrialKey {
 pub(crate) fn sample(run: &mut RunRecord) {
     for number in (0..12).step_by(2) {
         let found = |garbage| Ok(profile(garbage));
-        run.profiles.push(ProfileRecord { key: sampled_key(number, "quick", 100.0), found: found(4) });
-        run.profiles.push(ProfileRecord { key: sampled_key(number + 1, "evil", 100.0), found: found(60) });
+        run.profiles
+            .push(ProfileRecord { key: sampled_key(number, "quick", 100.0), found: found(4) });
+        run.profiles
+            .push(ProfileRecord { key: sampled_key(number + 1, "evil", 100.0), found: found(60) });
     }
     let found = Err("this kernel lets only root sample".into());
     run.profiles.push(ProfileRecord { key: sampled_key(12, "quick", 200.0), found });

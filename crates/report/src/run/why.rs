@@ -58,7 +58,8 @@ impl<'t> SampledLoad<'t> {
     fn pairs(&self) -> impl Iterator<Item = Costs<'_>> {
         let all = &self.explained.explanation;
         all.pairs.iter().map(|pair| {
-            let places = [&pair.first, &pair.server].into_iter().filter_map(|name| self.place(name));
+            let places =
+                [&pair.first, &pair.server].into_iter().filter_map(|name| self.place(name));
             let (servers, titles) =
                 places.map(|place| (&all.servers[place], self.titles[place])).unzip();
             Costs { servers, titles, difference: Some(&pair.difference) }
@@ -75,18 +76,18 @@ impl<'t> SampledLoad<'t> {
 pub(crate) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     let loads = loads(findings);
     let (id, store) = (&findings.id, &findings.store_option);
-    let [others, graphs] = match findings.is_kept() {
-        true => [
-            format!("; `dyno compare --run {id} A B{store}` has any other pair"),
-            format!("`dyno report {id} -o svg:FOLDER{store}` draws those of all servers and loads"),
-        ],
-        false => [String::new(), String::new()],
-    };
+    let mut pairs = pairs(&loads);
+    let mut graphs = String::new();
+    if findings.is_kept() {
+        graphs = format!("`dyno report {id} -o svg:FOLDER{store}` draws all servers and loads");
+        let others = format!("Any other pair: `dyno compare --run {id} A B{store}`");
+        pairs.extend((!pairs.is_empty()).then(|| Block::paragraph(Tone::Dim, others)));
+    }
     vec![
         costs(&loads),
         Section::new("why-pairs", "What makes one server dearer than another", Depth::Full)
-            .noting(format!("each against the first, and decided by itself{others}"))
-            .with(pairs(&loads)),
+            .noting("each against the first, and decided by itself")
+            .with(pairs),
         flames::section(&loads).noting(graphs),
     ]
 }
@@ -133,7 +134,11 @@ fn pairs(loads: &[SampledLoad<'_>]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (n, load) in loads.iter().enumerate() {
         for (place, costs) in load.pairs().enumerate() {
-            blocks.push(Block::Heading(format!("{}, {}", costs.titles.join(" and "), load.heading)));
+            blocks.push(Block::Heading(format!(
+                "{}, {}",
+                costs.titles.join(" and "),
+                load.heading
+            )));
             blocks.extend(costs.tables(&format!("{n}-{place}")));
         }
     }
@@ -155,9 +160,11 @@ impl Costs<'_> {
 
     fn lines(&self, id: &str) -> Table {
         let mut columns = vec![Column::new("line", "", 0).left()];
-        columns.extend(self.titles.iter().enumerate().map(|(n, title)| {
-            Column::new(format!("server{}", n + 1), format!("{title}, µs"), 0)
-        }));
+        columns.extend(
+            self.titles.iter().enumerate().map(|(n, title)| {
+                Column::new(format!("server{}", n + 1), format!("{title}, µs"), 0)
+            }),
+        );
         columns.extend(self.difference.map(|_| Column::new("difference", "difference, µs", 0)));
         let mut rows = vec![self.whole("an answer", |server| server.cpu, |gaps| gaps.cpu)];
         for (side, name) in [
@@ -190,8 +197,9 @@ impl Costs<'_> {
     /// The lines of a side that are worth a row, the largest difference first, or the dearest.
     fn shown(&self, side: Side) -> Vec<&Line> {
         let dearest = self.servers.iter().map(|server| server.cpu.us).fold(0.0, f64::max);
-        let is_large =
-            |line: &Line| self.servers.iter().any(|server| LEAST * dearest <= cost(server, line).us);
+        let is_large = |line: &Line| {
+            self.servers.iter().any(|server| LEAST * dearest <= cost(server, line).us)
+        };
         if let Some(gaps) = self.difference {
             let of_side = gaps.lines.iter().filter(|gap| gap.line.side == side);
             let shown = of_side.filter(|gap| gap.is_shown || is_large(&gap.line));
@@ -213,9 +221,7 @@ impl Costs<'_> {
         of_gaps: impl Fn(&Differences) -> Micros,
     ) -> Row {
         let mut cells = vec![Cell::text(name).toned(Tone::Strong)];
-        cells.extend(
-            self.servers.iter().map(|server| cell(of_server(server)).toned(Tone::Strong)),
-        );
+        cells.extend(self.servers.iter().map(|server| cell(of_server(server)).toned(Tone::Strong)));
         let gap = self.difference.map(of_gaps);
         cells.extend(gap.map(|gap| gap_cell(gap, !holds_nought(gap)).toned(Tone::Strong)));
         Row { cells, ..Row::default() }

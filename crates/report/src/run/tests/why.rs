@@ -96,12 +96,12 @@ fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
         let explanation = &json["why"][0]["explanation"];
         let pairs = explanation["pairs"].as_array().expect("pairs");
         assert!(pairs.len() == 5 && pairs.iter().all(|pair| pair["first"] == "server-0"));
-        let says = "`dyno compare --run 7 A B` has any other pair";
+        let says = "Any other pair: `dyno compare --run 7 A B`";
         let full = full(findings, 120, false);
-        assert!(full.contains(says) && full.matches("difference, µs").count() == 5, "{full}");
+        assert!(full.contains(says) && full.matches("\nAxum 0 and ").count() == 5, "{full}");
         assert!(!text(findings, Screen::file(120)).contains(says));
         let page = page(findings);
-        assert_eq!(page.matches(">difference, µs</th>").count(), 5);
+        assert_eq!(page.matches(">Axum 0 and ").count(), 5);
         assert_eq!(page.matches("What is called stands below its caller").count(), 2 * 3);
         let all = names(findings);
         assert_eq!((all.len(), all[0].as_str()), (1 + 7 + 5, "run-7-echo-xml"));
@@ -145,8 +145,7 @@ fn compared(sides: [(&RunRecord, &str); 2]) -> String {
     let [a, b] = [7, 8].map(|id| (id, sides[id as usize - 7]));
     let [a, b] = [a, b].map(|(id, (run, _))| Findings::of(&id, run, &trials, Vec::new()));
     let [first, second] = sides.map(|(_, subject)| Some(subject));
-    let (a, b) =
-        (Side { findings: &a, subject: first }, Side { findings: &b, subject: second });
+    let (a, b) = (Side { findings: &a, subject: first }, Side { findings: &b, subject: second });
     let document = Compared::of(a, b, Gate::default()).document();
     let sentence = document.answer.last().cloned().unwrap_or_default();
     let text = render::text(&document, Screen::file(100));
@@ -163,7 +162,20 @@ fn a_comparison_shows_why_two_rows_differ_if_both_were_sampled() {
     for found in after.profiles.iter_mut().filter_map(|it| it.found.as_mut().ok()) {
         found.stacks[0].counts.iter_mut().for_each(|(_, count)| *count *= 3);
     }
-    expect![""].assert_eq(&compared([(&before, "quick"), (&after, "quick")]));
+    expect![[r#"
+        The CPU time of an answer is not shown to differ between A and B.
+        Where the CPU time of an answer goes  shares of sampled trials, of the CPU time that the rounds mea…
+                                           A, µs             B, µs          difference, µs
+        an answer                  499 [487–512]     499 [487–512]         0 [−6.0 to 6.0]
+        the program                218 [212–224]     253 [248–259]       +35.7 [28.0–43.5]
+          garbage collection    36.3 [33.2–39.3]  95.0 [90.7–99.4]       +58.8 [52.1–65.4]
+          package express          181 [176–187]     158 [153–164]  −23.0 [−31.5 to −14.6]
+        the kernel                 272 [266–278]     238 [232–243]  −34.6 [−42.3 to −26.8]
+          send                     272 [266–278]     238 [232–243]  −34.6 [−44.2 to −24.9]
+        not named                 9.1 [7.5–10.6]     7.9 [6.6–9.3]      −1.2 [−3.1 to 0.8]
+        system calls an answer              3.00              3.00                       –
+        intervals of 95 %, those of differences wider, so that all lines are right together; a difference in
+        grey is not shown. "#]].assert_eq(&compared([(&before, "quick"), (&after, "quick")]));
     let unsampled = fixture::run();
     assert!(!compared([(&before, "quick"), (&unsampled, "quick")]).contains("CPU time of an"));
 }
