@@ -37,13 +37,9 @@ impl Kept {
         fs::create_dir_all(&folder).unwrap();
         let kept = Kept { folder };
         let mut store = Store::open(&kept.folder.join("runs.sqlite")).unwrap();
-        let profiles = &run.profiles;
         let run = store.begin(run).unwrap();
         for trial in trials {
             store.keep(run, &trial).unwrap();
-        }
-        for profile in profiles {
-            store.keep_profile(run, profile).unwrap();
         }
         store.end(run, 1_795_267_690_000, RunEnd::Done).unwrap();
         kept

@@ -102,7 +102,8 @@ fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
         assert!(!text(findings, Screen::file(120)).contains(says));
         let page = page(findings);
         assert_eq!(page.matches(">Axum 0 and ").count(), 5);
-        assert_eq!(page.matches("What is called stands below its caller").count(), 2 * 3);
+        // On a phone the sentence has several lines.
+        assert_eq!(page.matches("What is called stands below its caller").count(), 3);
         let all = names(findings);
         assert_eq!((all.len(), all[0].as_str()), (1 + 7 + 5, "run-7-echo-xml"));
         assert_eq!(all[2], "run-7-echo-xml-100-flame-2-server-1");
