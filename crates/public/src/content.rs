@@ -32,26 +32,38 @@ pub(crate) enum Part {
 const LARGE: [&str; 3] = ["trial_body", "trial_detail", "trial_point"];
 
 impl Part {
-    fn name(self) -> String {
+    /// Its kind in a word, and its number, which is 0 where a run has one of them.
+    pub(crate) fn named(self) -> (&'static str, u32) {
         match self {
-            Part::Run => "run".into(),
-            Part::End => "end".into(),
-            Part::Check(place) => format!("check {place}"),
-            Part::Trial(number) => format!("trial {number}"),
-            Part::Detail(number) => format!("detail {number}"),
+            Part::Run => ("run", 0),
+            Part::End => ("end", 0),
+            Part::Check(place) => ("check", place),
+            Part::Trial(number) => ("trial", number),
+            Part::Detail(number) => ("detail", number),
+        }
+    }
+
+    pub(crate) fn of(kind: &str, number: u32) -> Option<Part> {
+        let all = [
+            Part::Run,
+            Part::End,
+            Part::Check(number),
+            Part::Trial(number),
+            Part::Detail(number),
+        ];
+        all.into_iter().find(|part| part.named() == (kind, number))
+    }
+
+    pub(crate) fn name(self) -> String {
+        match self.named() {
+            (kind, _) if matches!(self, Part::Run | Part::End) => kind.into(),
+            (kind, number) => format!("{kind} {number}"),
         }
     }
 
     fn parse(name: &str) -> Option<Part> {
-        let part = match name.split_once(' ') {
-            None if name == "run" => Part::Run,
-            None if name == "end" => Part::End,
-            Some(("check", number)) => Part::Check(number.parse().ok()?),
-            Some(("trial", number)) => Part::Trial(number.parse().ok()?),
-            Some(("detail", number)) => Part::Detail(number.parse().ok()?),
-            _ => return None,
-        };
-        (part.name() == name).then_some(part)
+        let (kind, number) = name.split_once(' ').unwrap_or((name, "0"));
+        Part::of(kind, number.parse().ok()?).filter(|part| part.name() == name)
     }
 }
 
@@ -136,7 +148,17 @@ pub(crate) fn read(lines: &[&str]) -> Result<Records, String> {
     }
 }
 
+/// A value takes many times the room of its text; a trial whose monitors keep all their readings has fewer of them.
+pub(crate) fn check_size(line: &str) -> Result<(), String> {
+    const VALUES_MAX: usize = 1 << 20;
+    match line.matches(',').count() <= VALUES_MAX {
+        true => Ok(()),
+        false => Err(format!("a line with more than {VALUES_MAX} values")),
+    }
+}
+
 fn parse(line: &str) -> Result<(Part, Tables), String> {
+    check_size(line)?;
     let read: BTreeMap<String, Tables> =
         serde_json::from_str(line).map_err(|error| format!("not the tables of a part: {error}"))?;
     let mut read = read.into_iter();

@@ -1,5 +1,5 @@
-//! A public file as bytes: lines of JSON, compressed by gzip. The first says what the file is, the content follows, and
-//! behind it are the parts that the id does not cover, each under a digest of its own.
+//! A public file as bytes: lines of JSON, compressed by gzip. The first says what the file is, the content follows, line by
+//! line or in columns, and behind it are the parts that the id does not cover, each under a digest of its own.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::plain::{self, Tables};
 
+use crate::columns;
 use crate::content::{self, Content, digest};
-use crate::run::{Lineage, PublicRun};
+use crate::run::{ENTRIES_MAX, Lineage, PLANNED_MAX, PublicRun};
 
 /// What the first line calls the file. Every later dyno reads version 1.
 const FORMAT: &str = "dyno public run";
@@ -20,6 +21,8 @@ const VERSION: u32 = 1;
 /// No file is larger, nor is one when it is unpacked.
 pub const PACKED_MAX: usize = 16 << 20;
 pub const UNPACKED_MAX: u64 = 64 << 20;
+/// Nor has its content more lines.
+const LINES_MAX: usize = 2 * PLANNED_MAX + ENTRIES_MAX + 2;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,6 +33,9 @@ struct Head {
     id: String,
     /// How many lines the content has.
     lines: usize,
+    /// In how many columns it stands; none in a file that has its lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    columns: Option<usize>,
     /// The digest of each line behind it, by its name.
     parts: BTreeMap<String, String>,
 }
@@ -47,7 +53,8 @@ enum Extra {
 impl PublicRun {
     /// The file that carries it, with what was sampled only if that is wanted.
     pub fn write(&self, with_profiles: bool) -> Result<Vec<u8>, String> {
-        let content = Content::of(&self.record, &self.trials, self.ended).lines();
+        let content = Content::of(&self.record, &self.trials, self.ended);
+        let (columns, text) = columns::written(&content);
         let mut extras = vec![Extra::Claims(self.claims.clone()), Extra::Lineage(self.lineage)];
         if with_profiles && !self.record.profiles.is_empty() {
             extras.push(Extra::Profiles(self.record.profiles.iter().map(plain::profile).collect()));
@@ -60,8 +67,9 @@ impl PublicRun {
         let head = Head {
             format: FORMAT.into(),
             version: VERSION,
-            id: digest(content.iter().map(String::as_str)),
-            lines: content.len(),
+            id: self.id.clone(),
+            lines: content.0.len(),
+            columns: Some(columns),
             parts: extras
                 .iter()
                 .map(|(name, it)| (name.clone(), digest([&**it].into_iter())))
@@ -69,7 +77,7 @@ impl PublicRun {
         };
         let head = serde_json::to_string(&head).expect("a head can be written") + "\n";
         let extras = extras.into_iter().map(|(_, line)| line);
-        let text: String = [head].into_iter().chain(content).chain(extras).collect();
+        let text: String = [head, text].into_iter().chain(extras).collect();
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
         let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
         let packed = packed.expect("memory takes what is written to it");
@@ -108,7 +116,17 @@ impl PublicRun {
                 head.format.escape_debug()
             ));
         }
-        let content: Vec<&str> = lines.by_ref().take(head.lines).collect();
+        if LINES_MAX < head.lines {
+            return Err(format!("its content has more than {LINES_MAX} lines"));
+        }
+        let made = match head.columns {
+            Some(many) => columns::read(&mut lines, many, head.lines)?,
+            None => Vec::new(),
+        };
+        let mut content: Vec<&str> = made.iter().map(String::as_str).collect();
+        if head.columns.is_none() {
+            content.extend(lines.by_ref().take(head.lines));
+        }
         if content.len() != head.lines || digest(content.iter().copied()) != head.id {
             return Err("its content is not that of its id: it was changed, or is not whole".into());
         }
@@ -117,6 +135,7 @@ impl PublicRun {
         let mut run = PublicRun { id, record, trials, ended, lineage, claims };
         let mut parts = head.parts;
         for line in lines {
+            content::check_size(line)?;
             let extra: Extra = serde_json::from_str(line)
                 .map_err(|error| format!("behind its content: {error}"))?;
             if parts.remove(name(&extra)).as_deref() != Some(&digest([line].into_iter())) {

@@ -2,6 +2,7 @@
 
 mod claims;
 mod class;
+mod columns;
 mod content;
 mod file;
 mod privacy;
