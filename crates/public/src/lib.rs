@@ -1,5 +1,6 @@
 //! A kept run in; one file that carries it to strangers, and what a recomputation of such a file finds, out.
 
+mod arguments;
 mod claims;
 mod class;
 mod columns;

@@ -41,7 +41,7 @@ const FIELDS: [&str; 5] =
     ["authorization:", "proxy-authorization:", "cookie:", "set-cookie:", "x-api-key:"];
 
 /// Replaces it all; `note` is called for each kind of what was replaced.
-pub(crate) fn pass(content: &mut Content, words: &Words, note: &mut impl FnMut(&'static str)) {
+pub(crate) fn pass(content: &mut Content, words: &Words, note: &mut impl FnMut(&str)) {
     content.texts(|_, _, value| {
         if let Value::String(text) = value {
             if let Some(clean) = clean(text, words, note) {
@@ -63,7 +63,7 @@ pub(crate) fn pass_packed(
     run: &mut RunRecord,
     trials: &mut [TrialRecord],
     words: &Words,
-    note: &mut impl FnMut(&'static str),
+    note: &mut impl FnMut(&str),
 ) {
     for profile in &mut run.profiles {
         match &mut profile.found {
@@ -90,7 +90,7 @@ pub(crate) fn pass_packed(
     }
 }
 
-fn clean_in_place(text: &mut String, words: &Words, note: &mut impl FnMut(&'static str)) {
+fn clean_in_place(text: &mut String, words: &Words, note: &mut impl FnMut(&str)) {
     if let Some(clean) = clean(text, words, note) {
         *text = clean;
     }
@@ -99,7 +99,7 @@ fn clean_in_place(text: &mut String, words: &Words, note: &mut impl FnMut(&'stat
 fn clean_bytes(
     bytes: &[u8],
     words: &Words,
-    note: &mut impl FnMut(&'static str),
+    note: &mut impl FnMut(&str),
 ) -> Option<Vec<u8>> {
     // Each byte is a character of its own here, so that any bytes come back.
     let text: String = bytes.iter().copied().map(char::from).collect();
@@ -107,7 +107,7 @@ fn clean_bytes(
 }
 
 /// The text without what is private; none if there is nothing.
-fn clean(text: &str, words: &Words, note: &mut impl FnMut(&'static str)) -> Option<String> {
+fn clean(text: &str, words: &Words, note: &mut impl FnMut(&str)) -> Option<String> {
     let names = [
         (&words.user, "the name of a user", "{user}"),
         (&words.host, "the name of a machine", "{host}"),
@@ -141,7 +141,7 @@ fn replace(
     text: &str,
     kind: &'static str,
     replaced: impl Fn(&str) -> Option<String>,
-    note: &mut impl FnMut(&'static str),
+    note: &mut impl FnMut(&str),
 ) {
     if let Some(replaced) = replaced(new.as_deref().unwrap_or(text)) {
         note(kind);

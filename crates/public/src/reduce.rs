@@ -84,7 +84,7 @@ const HOSTS: [&str; 4] = [SUBJECT_ON, LOAD_ON, SUBJECT_ADDRESS, SUBJECT_HOST];
 pub(crate) fn reduce(
     run: &mut RunRecord,
     trials: &mut [TrialRecord],
-    note: &mut impl FnMut(&'static str),
+    note: &mut impl FnMut(&str),
 ) {
     keep_known(&mut run.facts, note);
     for trial in trials {
@@ -124,7 +124,7 @@ fn is_read(name: &str) -> bool {
     READ.contains(&name) || !MONITORS.iter().any(|monitor| name.starts_with(monitor))
 }
 
-fn keep_known(facts: &mut Vec<Fact>, note: &mut impl FnMut(&'static str)) {
+fn keep_known(facts: &mut Vec<Fact>, note: &mut impl FnMut(&str)) {
     facts.retain_mut(|fact| {
         let name = fact.name.as_str();
         let is_known =

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::RunEnd;
 
+use crate::arguments;
 use crate::claims::claims;
 use crate::content::{self, Content, digest};
 use crate::privacy::{Words, pass, pass_packed};
@@ -52,13 +53,14 @@ impl PublicRun {
         ended: Option<(i64, RunEnd)>,
         lineage: Lineage,
         words: &Words,
-    ) -> Result<(PublicRun, BTreeMap<&'static str, usize>), String> {
+    ) -> Result<(PublicRun, BTreeMap<String, usize>), String> {
         let mut notes = BTreeMap::new();
-        let mut note = |what: &'static str| *notes.entry(what).or_default() += 1;
+        let mut note = |what: &str| *notes.entry(what.to_string()).or_default() += 1;
         reduce(&mut record, &mut trials, &mut note);
         pass_packed(&mut record, &mut trials, words, &mut note);
         let mut content = Content::of(&record, &trials, ended);
         pass(&mut content, words, &mut note);
+        arguments::pass(&mut content, &mut note);
         let profiles = std::mem::take(&mut record.profiles);
         let lines = content.lines();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

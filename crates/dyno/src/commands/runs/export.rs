@@ -112,7 +112,7 @@ fn public(flags: &ExportFlags) -> Result<(Vec<u8>, String), Refusal> {
         run.id
     );
     for (what, often) in notes {
-        says.push_str(&format!("  replaced or left out: {what} ({often} times)\n"));
+        says.push_str(&format!("  replaced or left out: {} ({often} times)\n", visible(&what)));
     }
     Ok((bytes, says))
 }

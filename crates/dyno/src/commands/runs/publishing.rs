@@ -48,7 +48,7 @@ pub(super) fn public_run(
     }
     let made = PublicRun::of(record, trials, own, lineage, &words(project));
     let (run, replaced) = made.map_err(|says| Refusal::new(format!("run {id}: {says}")))?;
-    notes.extend(replaced.into_iter().map(|(what, often)| (what.to_string(), often)));
+    notes.extend(replaced);
     Ok((run, notes))
 }
 
@@ -69,7 +69,8 @@ fn add_sources(
     notes: &mut BTreeMap<String, usize>,
 ) -> Result<(), Refusal> {
     let cache = project.cache()?;
-    let mut folders: Vec<PathBuf> = Vec::new();
+    // Each with the page of what is in it.
+    let mut folders: BTreeMap<PathBuf, String> = BTreeMap::new();
     let takes_part = |entry: &&Entry| entry.skipped.is_none();
     for entry in record.entries.iter().filter(takes_part) {
         let prefix = format!("subjects/{}/", entry.name);
@@ -87,10 +88,10 @@ fn add_sources(
         let is_same = |folder: &PathBuf| folder.file_name().is_some_and(|it| *it == *entry.build);
         match subject.filter(|subject| folder(subject).as_ref().is_some_and(is_same)) {
             Some(subject) => {
-                folders.extend(subject.from.clone());
                 let probe = subject.probe.iter().map(|name| project.root.join("probes").join(name));
-                folders.extend(probe);
-                folders.push(subject.folder);
+                folders.extend(probe.map(|folder| (folder, String::new())));
+                let own = subject.from.into_iter().chain([subject.folder]);
+                folders.extend(own.map(|folder| (folder, subject.home.clone())));
             }
             None => {
                 let what =
@@ -102,13 +103,11 @@ fn add_sources(
     let services = record.files.iter().filter_map(|(path, _)| {
         path.strip_prefix("services/")?.strip_suffix("/service.toml").map(String::from)
     });
-    for name in services.collect::<Vec<_>>() {
-        folders.push(project.root.join("services").join(name));
+    for name in services {
+        folders.insert(project.root.join("services").join(name), String::new());
     }
-    folders.sort();
-    folders.dedup();
-    for folder in folders {
-        let read = files_of(&folder, &project.root);
+    for (folder, page) in folders {
+        let read = files_of(&folder, &project.root, &page);
         let (files, left_out) =
             read.map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
         if !left_out.is_empty() {
@@ -128,8 +127,11 @@ fn add_sources(
 
 type Files = Vec<(String, String)>;
 
-/// The texts below a folder by their paths from the root, sorted; and a line for each file that is none, with its hash.
-fn files_of(folder: &Path, root: &Path) -> io::Result<(Files, String)> {
+/// The texts below a folder by their paths from the root, sorted; and a line for each file that is none, with its hash and
+/// the page, if that can be linked.
+fn files_of(folder: &Path, root: &Path, page: &str) -> io::Result<(Files, String)> {
+    let is_link = page.starts_with("https://") && !page.contains(char::is_whitespace);
+    let page = if is_link { format!("{page} ") } else { String::new() };
     let (mut texts, mut left_out, mut size) = (Vec::new(), String::new(), 0);
     let mut open = vec![folder.to_path_buf()];
     let mut paths = Vec::new();
@@ -156,7 +158,7 @@ fn files_of(folder: &Path, root: &Path) -> io::Result<(Files, String)> {
                 let bytes = other.map_or_else(FromUtf8Error::into_bytes, String::into_bytes);
                 let hash: String =
                     Sha256::digest(&bytes).iter().map(|it| format!("{it:02x}")).collect();
-                left_out.push_str(&format!("{hash} {} {name}\n", bytes.len()));
+                left_out.push_str(&format!("{hash} {} {page}{name}\n", bytes.len()));
             }
         }
     }
