@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
 use store::plain;
 
-use crate::content::{Content, Part};
+use crate::content::{Content, Part, check_size};
 
 /// The first part of a kind, a table, and the column's place in it.
 type Column<'t> = (Part, &'t str, usize);
@@ -33,7 +32,8 @@ pub(crate) fn written(content: &Content) -> (usize, String) {
 
 fn named((part, table, place): Column<'_>, numbers: &[u32]) -> String {
     let name = plain::columns(table).and_then(|all| all.get(place)).unwrap_or(&"");
-    format!("{{\"{} {table} {name}\":{}}}\n", part.named().0, json!(numbers))
+    let numbers = serde_json::to_string(numbers).expect("numbers can be written");
+    format!("{{\"{} {table} {name}\":{numbers}}}\n", part.named().0)
 }
 
 /// The lines of the content that stands in so many columns, of which no more than `most` are made.
@@ -46,6 +46,7 @@ pub(crate) fn read<'t>(
     let mut last = None;
     for _ in 0..many {
         let line = lines.next().unwrap_or_default();
+        check_size(line)?;
         let (column, numbers) = parse(line)
             .filter(|(column, numbers)| named(*column, numbers) == line && last < Some(*column))
             .ok_or("a column is not named as dyno names it, or not in its order")?;

@@ -1,73 +1,19 @@
 //! Changed files, many of them: how many a verification finds. `make public-truth` runs a thousand of each kind.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
+use std::time::{Duration, Instant};
 
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use public::{Level, Lineage, PublicRun, Words, verify};
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
+use super::changed_files::{
+    Chance, digest, hostile, in_lines, lines_of, numbers, packed, resealed,
+};
 use super::{loaded, published};
 
 /// So many changes of each kind: a sample, unless more are asked for.
 fn many() -> usize {
     std::env::var("DYNO_PUBLIC_CHANGES").map_or(25, |many| many.parse().expect("a number"))
-}
-
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % most.max(1) as u64) as usize
-    }
-}
-
-fn lines_of(packed: &[u8]) -> Vec<String> {
-    let mut text = String::new();
-    GzDecoder::new(packed).read_to_string(&mut text).unwrap();
-    text.split_inclusive('\n').map(String::from).collect()
-}
-
-fn packed(lines: &[String]) -> Vec<u8> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    lines.iter().for_each(|line| packer.write_all(line.as_bytes()).unwrap());
-    packer.finish().unwrap()
-}
-
-/// The file with a head that fits its lines, as an author of a changed file would write it.
-fn resealed(mut lines: Vec<String>) -> Vec<u8> {
-    let hex =
-        |hash: Sha256| hash.finalize().iter().map(|it| format!("{it:02x}")).collect::<String>();
-    let is_extra =
-        |line: &String| line.starts_with("{\"claims\"") || line.starts_with("{\"lineage\"");
-    let mut hash = Sha256::new();
-    lines[1..].iter().filter(|line| !is_extra(line)).for_each(|line| hash.update(line));
-    let mut head: Value = serde_json::from_str(&lines[0]).unwrap();
-    head["id"] = json!(hex(hash));
-    head["lines"] = json!(lines[1..].iter().filter(|line| !is_extra(line)).count());
-    for line in lines[1..].iter().filter(|line| is_extra(line)) {
-        let name = line[2..].split('"').next().unwrap();
-        let mut hash = Sha256::new();
-        hash.update(line);
-        head["parts"][name] = json!(hex(hash));
-    }
-    // In the order of the head's own fields.
-    let field = |name: &str| head[name].to_string();
-    lines[0] = format!(
-        "{{\"format\":{},\"version\":{},\"id\":{},\"lines\":{},\"parts\":{}}}\n",
-        field("format"),
-        field("version"),
-        field("id"),
-        field("lines"),
-        field("parts")
-    );
-    packed(&lines)
 }
 
 /// Whether anything is wrong with a file, as far as can be found; and whether it still is where all that is claimed was
@@ -79,25 +25,6 @@ fn is_found(bytes: &[u8]) -> (bool, bool) {
         PublicRun::of(run.record, run.trials, run.ended, Lineage::default(), &Words::default());
     let by_content = again.map_or(true, |(run, _)| verify(&run).level != Level::Consistent);
     (by_claims, by_content)
-}
-
-/// The numbers of a line: where each begins and ends.
-fn numbers(line: &str) -> Vec<(usize, usize)> {
-    let bytes = line.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 1;
-    while at < bytes.len() {
-        let is_start = bytes[at].is_ascii_digit() && b":,[".contains(&bytes[at - 1]);
-        let from = at;
-        while is_start && at < bytes.len() && bytes[at].is_ascii_digit() {
-            at += 1;
-        }
-        if is_start {
-            found.push((from, at));
-        }
-        at += 1;
-    }
-    found
 }
 
 /// What kind of line it is.
@@ -132,7 +59,7 @@ fn table(title: &str, found: &BTreeMap<String, [usize; 3]>) {
 
 #[test]
 fn a_changed_number_is_found_wherever_something_contradicts_it() {
-    let lines = lines_of(&published(loaded()).write(false).unwrap());
+    let lines = in_lines(&lines_of(&published(loaded()).write(false).unwrap()));
     let mut chance = Chance(1_139);
     let mut found: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     for turn in 0..many() {
@@ -181,62 +108,71 @@ fn a_removed_trial_or_plan_row_is_found() {
     }
 }
 
-/// What a hostile file may have in the place of a number.
-const HOSTILE: [&str; 12] = [
-    "0",
-    "-1",
-    "1e308",
-    "-1e308",
-    "9223372036854775807",
-    "18446744073709551615",
-    "null",
-    "\"x\"",
-    "[]",
-    "{}",
-    "1.5",
-    "4294967296",
-];
+/// No file takes more memory than this, with all that is made of it.
+const PEAK_KB: u64 = 300_000;
+
+/// The most memory that this process has had.
+fn peak_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    peak.unwrap().trim().parse().unwrap()
+}
 
 #[test]
 fn hostile_files_are_refused_or_shown_and_end_nothing() {
     let lines = lines_of(&published(loaded()).write(false).unwrap());
+    let forms = [in_lines(&lines), lines];
     let mut chance = Chance(3_000);
     let mut outcomes = [0; 2];
-    let mut longest = std::time::Duration::ZERO;
+    let mut longest = Duration::ZERO;
     for turn in 0..3 * many() {
-        let mut changed = lines.clone();
-        for _ in 0..=chance.below(3) {
-            let line = 1 + chance.below(changed.len() - 1);
-            let all = numbers(&changed[line]);
-            match turn % 3 {
-                _ if all.is_empty() => {}
-                0 => drop(changed.remove(line)),
-                1 => {
-                    let (from, until) = all[chance.below(all.len())];
-                    changed[line].replace_range(from..until, HOSTILE[chance.below(HOSTILE.len())]);
-                }
-                _ => {
-                    let (from, until) = all[chance.below(all.len())];
-                    let old: u64 = changed[line][from..until].parse().unwrap_or(1);
-                    let new = old.saturating_mul(1 << chance.below(40)).min(i64::MAX as u64);
-                    changed[line].replace_range(from..until, &new.to_string());
-                }
-            }
-        }
-        let began = std::time::Instant::now();
-        let shown = PublicRun::read(&resealed(changed)).map(|run| {
+        let file = hostile(&forms, &mut chance, turn);
+        let began = Instant::now();
+        let shown = PublicRun::read(&file).map(|run| {
             let found = verify(&run);
             (found.level, report::render::Shown::page(&run.findings()).len())
         });
         longest = longest.max(began.elapsed());
         outcomes[usize::from(shown.is_ok())] += 1;
     }
+    let [refused, shown] = outcomes;
+    let mut out = std::io::stdout();
     writeln!(
-        std::io::stdout(),
-        "hostile: refused {}, shown {}, longest {longest:?}",
-        outcomes[0],
-        outcomes[1]
+        out,
+        "hostile: refused {refused}, shown {shown}, longest {longest:?}, memory {} kB",
+        peak_kb()
     )
     .unwrap();
-    assert!(0 < outcomes[0]);
+    assert!(0 < refused && peak_kb() < PEAK_KB);
+    assert!(longest < Duration::from_secs(10), "{longest:?}");
+}
+
+/// A file that has 60 MB when it is unpacked: a head that says this of its content, and a line with one text again and
+/// again behind its start.
+fn bomb(says: &str, start: &str, again: &str) -> Vec<u8> {
+    let chunk = again.repeat((1 << 20) / again.len());
+    let line = || [start].into_iter().chain((0..60).map(|_| chunk.as_str()));
+    let content = if start.starts_with("{\"claims\"") { digest([""]) } else { digest(line()) };
+    let head = format!(
+        "{{\"format\":\"dyno public run\",\"version\":1,\"id\":\"{content}\",{says},\"parts\":{{}}}}\n"
+    );
+    packed([head.as_str()].into_iter().chain(line()))
+}
+
+#[test]
+fn a_file_that_is_huge_when_unpacked_takes_no_more_memory_than_another() {
+    let columns = "\"lines\":9,\"columns\":99";
+    for (head, start, again, says) in [
+        ("\"lines\":0", "{\"claims\":[0", ",0", "values"),
+        ("\"lines\":0", "{\"claims\":{", "\"\":0,", "values"),
+        ("\"lines\":1", "{\"run\":{\"run\":[[0", ",0", "values"),
+        ("\"lines\":99999999", "", "\n", "lines"),
+        (columns, "{\"trial trial subject\":[0", ",0", "values"),
+        (columns, "{\"trial trial subject\":[0]}\n", "[", "whole"),
+        (columns, "{\"trial trial subject\":[0,1,2,3,4,5,6,7,8,9]}\n", "\n", "parts"),
+    ] {
+        let error = PublicRun::read(&bomb(head, start, again)).unwrap_err();
+        assert!(error.contains(says), "{error}");
+        assert!(peak_kb() < PEAK_KB, "{error}: {} kB", peak_kb());
+    }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod campaigns;
+mod changed_files;
 mod repetitions;
 
 use std::fs::File;
@@ -113,7 +114,8 @@ fn rows(document: &Value) -> Vec<&Value> {
 /// What is private, in every form that the pass knows, around a mark.
 const SECRETS: &str = "MARK /srv/people/alice/MARK1 /home/mark2/x /Users/mark3 alicegold hephaestus \
     https://mark4:mark5@example.org/ 10.9.8.7 192.168.77.1:80 fd00::77:1 Authorization: Bearer mark6";
-const FOUND: [&str; 12] = [
+const FOUND: [&str; 13] = [
+    "hunter2",
     "/srv/people",
     "mark2",
     "mark3",
@@ -137,9 +139,17 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
         if path.ends_with(".toml") {
             text.push_str(&format!("\n# {SECRETS} /srv/work/thing/y\n"));
         }
+        *text = text.replace("\"run\":[", "\"run\":[\"--password=hunter2\",");
     }
-    run.facts.iter_mut().for_each(|fact| plant(&mut fact.value));
+    for fact in &mut run.facts {
+        plant(&mut fact.value);
+        if fact.name == lab::record::RACE {
+            fact.value.push_str(" --password 'hunter2'");
+        }
+    }
     for entry in &mut run.entries {
+        // A badge has the first letters of it.
+        entry.title.insert_str(0, "MARK alicegold ");
         let texts = [
             &mut entry.title,
             &mut entry.language,
@@ -158,7 +168,10 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
         plant(&mut trial.ending.exit);
         trial.ending.output_tail.extend(SECRETS.bytes());
         trial.conditions.iter_mut().for_each(|fact| plant(&mut fact.value));
-        trial.launch.iter_mut().flat_map(|launch| &mut launch.command).for_each(plant);
+        for launch in &mut trial.launch {
+            launch.command.iter_mut().for_each(plant);
+            launch.command.push("hunter2".into());
+        }
         for check in &mut trial.checks {
             plant(&mut check.ask);
             check.wrong.iter_mut().for_each(plant);
@@ -173,35 +186,96 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
     assert_no_secret(&published((run, trials, ended)));
 }
 
-/// Neither the file nor the page of a run has anything of what is private.
+/// Neither the file of a run nor any file of its board's site has anything of what is private.
 fn assert_no_secret(public: &PublicRun) {
-    let page = report::render::Shown::page(&public.findings());
     let mut text = String::new();
     io::Read::read_to_string(&mut GzDecoder::new(&*public.write(true).unwrap()), &mut text)
         .unwrap();
-    assert!(text.contains("MARK"), "nothing was planted");
     // Their bodies are compressed within the file.
     let profiles = format!("{:?}", public.record.profiles);
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    for word in FOUND {
-        assert!(!text.contains(word), "{word} is in the file");
-        assert!(!text.contains(&hex(word)), "{word} is in the bytes of the file");
-        assert!(!page.contains(word), "{word} is on the page");
-        assert!(!profiles.contains(word), "{word} is in a profile");
+    let mut all = site(public);
+    all.extend([("the file".into(), text), ("a profile".into(), profiles)]);
+    for (name, text) in &all {
+        for word in FOUND {
+            assert!(!text.contains(word), "{word} is in {name}");
+            assert!(!text.contains(&hex(word)), "{word} is in the bytes of {name}");
+        }
+    }
+    let is_marked = |end: &str| {
+        let mut texts = all.iter().filter(|(name, _)| name.ends_with(end));
+        texts.any(|(_, text)| text.contains("MARK"))
+    };
+    for end in ["the file", ".html"] {
+        assert!(is_marked(end), "nothing was planted in {end}");
+    }
+    for end in [".svg", "feed.xml", ".jsonl"] {
+        assert!(public.trials.is_empty() || is_marked(end), "nothing was planted in {end}");
     }
 }
 
-/// A run of the first board, which has checks of the RFCs.
-fn checked() -> Loaded {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../board/runs/2026");
-    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-    let run = PublicRun::read(&std::fs::read(file).unwrap()).unwrap();
-    (run.record, run.trials, run.ended)
+/// The files of the site of a board that has this run alone, in a round.
+fn site(public: &PublicRun) -> Vec<(String, String)> {
+    let folder = scratch("board");
+    let class = public::MachineClass::of(&public.record).label;
+    let board = format!(
+        "title = 't'\nquestion = 'q'\nbase_url = 'https://example.org/b/'\nown_machines = ['{class}']\n"
+    );
+    let round = format!("title = 'r'\ndate = '2026-11-29'\nruns = ['{}']\n", public.short_id());
+    let file = public.write(true).unwrap();
+    for (path, text) in [
+        ("board.toml", board.as_bytes()),
+        ("rounds/0.toml", round.as_bytes()),
+        ("runs/a.dyno", &file),
+    ] {
+        std::fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        std::fs::write(folder.join(path), text).unwrap();
+    }
+    let site = folder.join("site");
+    let signed = |_: &Path, _: &Path| String::new();
+    let built = board::site(&board::Disk { folder: folder.clone(), site: site.clone(), signed });
+    assert_eq!(built.unwrap().refused, []);
+    let mut found = Vec::new();
+    let mut open = vec![site];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_none_or(|it| it != "dyno") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path.strip_prefix(&folder).unwrap().display().to_string(), text));
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    found
+}
+
+/// A run of the first board, which has checks of the RFCs; its content stands in lines.
+const FIRST: &str = "3cc39fe4146359e2f84c2af06870d879";
+
+fn first_board() -> PublicRun {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../board/runs/2026");
+    PublicRun::read(&std::fs::read(file.join(format!("{FIRST}.dyno"))).unwrap()).unwrap()
+}
+
+#[test]
+fn a_file_in_columns_has_the_id_of_one_in_lines_and_at_most_12_kb_a_trial() {
+    let run = first_board();
+    assert_eq!(run.short_id(), FIRST);
+    let file = run.write(false).unwrap();
+    let again = PublicRun::read(&file).unwrap();
+    assert_eq!(again.write(false).unwrap(), file);
+    assert_eq!((&again.id, &again.claims), (&run.id, &run.claims));
+    let each = file.len() / run.trials.len();
+    assert!(each <= 12_000, "{each} bytes a trial");
+    let words = Words::default();
+    let (again, notes) =
+        PublicRun::of(run.record, run.trials, run.ended, run.lineage, &words).unwrap();
+    assert_eq!((again.id, notes.len()), (run.id, 0));
 }
 
 #[test]
 fn no_secret_of_a_check_or_of_a_profile_is_in_the_file_or_the_page() {
-    let (mut run, _, ended) = checked();
+    let PublicRun { record: mut run, ended, .. } = first_board();
     let key = run.plan[0].clone();
     run.plan.clear();
     let secrets = format!("{SECRETS} /srv/work/thing/y");
