@@ -115,6 +115,7 @@ readme-output: build
 CHANGES ?= 1000
 public-truth:
 	DYNO_PUBLIC_CHANGES=$(CHANGES) cargo test --locked --quiet --package dyno-public --test it campaigns -- --nocapture --test-threads 1
+	DYNO_PUBLIC_CHANGES=$(CHANGES) cargo test --locked --quiet --package dyno-http --test it public_hostile
 
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth

@@ -36,7 +36,8 @@ pub(crate) fn pass(content: &mut Content, note: &mut impl FnMut(&str)) {
             words.iter_mut().for_each(&mut change);
         }
         if let Some([_, names, values]) = columns(tables, "run_fact") {
-            let is_command = |name: &Value| name.as_str().is_some_and(|it| it.ends_with(".command"));
+            let is_command =
+                |name: &Value| name.as_str().is_some_and(|it| it.ends_with(".command"));
             let commands = names.iter().zip(values).filter(|(name, _)| is_command(name));
             commands.for_each(|(_, value)| change(value));
         }

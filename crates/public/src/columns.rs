@@ -21,7 +21,9 @@ pub(crate) fn written(content: &Content) -> (usize, String) {
             for (place, values) in all.iter().enumerate() {
                 let (numbers, text) = columns.entry((first, table, place)).or_default();
                 numbers.push(number);
-                text.push_str(&serde_json::to_string(values).expect("values of JSON can be written"));
+                text.push_str(
+                    &serde_json::to_string(values).expect("values of JSON can be written"),
+                );
                 text.push('\n');
             }
         }

@@ -44,13 +44,8 @@ impl Part {
     }
 
     pub(crate) fn of(kind: &str, number: u32) -> Option<Part> {
-        let all = [
-            Part::Run,
-            Part::End,
-            Part::Check(number),
-            Part::Trial(number),
-            Part::Detail(number),
-        ];
+        let all =
+            [Part::Run, Part::End, Part::Check(number), Part::Trial(number), Part::Detail(number)];
         all.into_iter().find(|part| part.named() == (kind, number))
     }
 

@@ -96,11 +96,7 @@ fn clean_in_place(text: &mut String, words: &Words, note: &mut impl FnMut(&str))
     }
 }
 
-fn clean_bytes(
-    bytes: &[u8],
-    words: &Words,
-    note: &mut impl FnMut(&str),
-) -> Option<Vec<u8>> {
+fn clean_bytes(bytes: &[u8], words: &Words, note: &mut impl FnMut(&str)) -> Option<Vec<u8>> {
     // Each byte is a character of its own here, so that any bytes come back.
     let text: String = bytes.iter().copied().map(char::from).collect();
     clean(&text, words, note).map(|clean| clean.chars().map(|it| it as u32 as u8).collect())

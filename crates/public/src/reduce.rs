@@ -81,11 +81,7 @@ const FACTS: [&str; 42] = [
 const HOSTS: [&str; 4] = [SUBJECT_ON, LOAD_ON, SUBJECT_ADDRESS, SUBJECT_HOST];
 
 /// Leaves it out, and says what was left out, and how often.
-pub(crate) fn reduce(
-    run: &mut RunRecord,
-    trials: &mut [TrialRecord],
-    note: &mut impl FnMut(&str),
-) {
+pub(crate) fn reduce(run: &mut RunRecord, trials: &mut [TrialRecord], note: &mut impl FnMut(&str)) {
     keep_known(&mut run.facts, note);
     for trial in trials {
         keep_known(&mut trial.conditions, note);

@@ -128,7 +128,7 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
     let mut command = lab.command(&["gate", "--base-cmd", &server, "--head-cmd", &server]);
     command.args(SHORT).args(["--path", "/hello", "--detect", "40%", "--gate", "throughput,cpu"]);
-    command.args(["--json", "-o", "g.md", "-o", "g.xml"]);
+    command.args(["--json", "-o", "g.md", "-o", "g.xml", "-o", "g.bmf"]);
     command.env("GITHUB_STEP_SUMMARY", lab.root.join("summary"));
     let ran = Going::start(command).end();
     let code = ran.code();
@@ -149,6 +149,14 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     assert!(read("g.md").starts_with("<!-- dyno gate -->\n"), "{}", read("g.md"));
     assert_eq!(read("summary"), read("g.md"));
     assert!(read("g.xml").contains("<testsuite name=\"dyno gate\""), "{}", read("g.xml"));
+    let bmf: serde_json::Value = serde_json::from_str(&read("g.bmf")).unwrap();
+    let metric = &bmf["head ÷ base · 2 connections"]["throughput_per_s_ratio"];
+    let throughput = figures.iter().find(|it| it["figure"] == "throughput_per_s").unwrap();
+    for (key, own) in
+        [("value", "ratio"), ("lower_value", "ratio_low"), ("upper_value", "ratio_high")]
+    {
+        assert_eq!(metric[key], throughput[own], "{key}: {bmf}");
+    }
     assert!(read("g.md").contains(json["sentence"].as_str().unwrap().split(':').next().unwrap()));
 }
 

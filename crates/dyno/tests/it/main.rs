@@ -57,6 +57,7 @@ mod namespaces;
 mod new;
 mod old_kernel;
 mod public;
+mod public_hostile;
 mod public_repeat;
 mod race;
 mod readme_output;

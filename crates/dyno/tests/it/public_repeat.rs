@@ -1,9 +1,12 @@
 //! A public file is repeated from what it brings along, and nothing else runs.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::lab_rig::{Lab, SHORT, is_root};
+use crate::lab_rig::{Lab, ORACLE, SHORT, is_root};
+use crate::services::{self, SERVE, STORE};
+use crate::terminal::terminal;
 
 const ROUNDS: &str = "[trials]\nrepeat = 3\npause = '0s'";
 
@@ -80,4 +83,57 @@ fn without_the_sources_of_a_server_nothing_is_repeated() {
     let says = "cannot be repeated from this file: server `snake` has no sources in it";
     lab.dyno(&["runs", "repeat", &file, "--show"]).status(2).stderr_has(says);
     assert!(!is_left(&lab));
+}
+
+/// Repeats it on a terminal, at which this is typed when it is asked for; its exit code, and all that was shown.
+fn at_terminal(lab: &Lab, file: &str, answer: &str) -> (Option<i32>, String) {
+    let (mut ours, theirs) = terminal(300, 24);
+    let mut command = lab.command(&repeat(&[file]));
+    command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
+    let mut child = command.stdout(theirs.try_clone().unwrap()).stderr(theirs).spawn().unwrap();
+    drop(command);
+    let (mut shown, mut piece, mut is_typed) = (String::new(), [0; 4_096], false);
+    // The end of the child's side reads as an error.
+    while let Ok(length @ 1..) = ours.read(&mut piece) {
+        shown.push_str(&String::from_utf8_lossy(&piece[..length]));
+        if !is_typed && shown.contains("anything else to run nothing:") {
+            writeln!(ours, "{answer}").unwrap();
+            is_typed = true;
+        }
+    }
+    (child.wait().unwrap().code(), shown)
+}
+
+#[test]
+fn at_a_terminal_only_the_first_digits_of_the_id_are_consent() {
+    let (lab, file) = measured();
+    let id = export(&lab, &file);
+    let other = Lab::new();
+    for answer in ["y", "", &id[..7], "00000000"] {
+        let (code, shown) = at_terminal(&other, &file, answer);
+        assert_eq!(code, Some(2), "{shown}");
+        assert!(shown.contains("not the first 8 digits of its id: nothing was run"), "{shown}");
+    }
+    assert!(!other.has(".dyno/runs.sqlite") && !is_left(&other), "nothing was run");
+    let (code, shown) = at_terminal(&other, &file, &id[..8]);
+    assert!(code.is_some_and(|code| code <= 2), "{shown}");
+    assert!(shown.contains("snake, hello at 2 connections: "), "{shown}");
+    assert_eq!((other.trials("1").len(), is_left(&other)), (3, false), "{shown}");
+}
+
+#[test]
+fn a_service_is_built_and_started_from_the_file_too() {
+    let lab = services::with_load(services::lab(STORE, SERVE), SHORT, ROUNDS);
+    lab.dyno(&["run", "x"]).measured();
+    let file = lab.root.join("a.dyno").display().to_string();
+    let id = export(&lab, &file);
+    let other = Lab::new();
+    let shown = other.dyno(&["runs", "repeat", &file, "--show"]).status(0);
+    let commands = ["sh template.sh", "sh serve.sh {port}", "cp tables/world.csv", "sh count.sh"];
+    for text in commands.into_iter().chain(["services/store/serve.sh"]) {
+        assert!(shown.stdout.contains(text), "{text} in {shown}");
+    }
+    let ran = other.dyno(&repeat(&[&file, "--i-have-read", &id]));
+    assert!(ran.stdout.contains("good, needy at 2 connections: "), "{ran}");
+    assert_eq!(other.trials("1").len(), 3, "{ran}");
 }

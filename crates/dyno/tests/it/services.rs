@@ -11,18 +11,18 @@ use wire::Tables;
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, until};
 use crate::run_database::{lab_with_database, server};
 
-const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh template.sh']\nrun = 'sh serve.sh {port}'\n\
+pub(crate) const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh template.sh']\nrun = 'sh serve.sh {port}'\n\
     ready = 'test -e ready'\nseed = ['cp tables/world.csv tables/fortune.csv data/']\n\
     read = 'cat data/{table}.csv'\ncounters = 'sh count.sh'\nversion = 'echo Store 1.0'\n\
     settings = 'data/settings'\n[env]\nSECRET = '{password}'\n\
     [gives]\nSTORE_URL = 'store://{password}@127.0.0.1:{port}/'\n";
-const SERVE: &str = "id -u >ready\nexec sleep 1000\n";
+pub(crate) const SERVE: &str = "id -u >ready\nexec sleep 1000\n";
 const WORKLOAD: &str = "title = 'x'\nservice = 'store'\n[[ask]]\nrequest = 'GET /hello HTTP/1.1'\nbody = 'Hello, world!'\n";
 /// A load that ends when something ends it.
 const LONG: &str = "closed = { connections = 2 }, duration = '60s'";
 
 /// A server that needs the store, which has these texts in its files.
-fn lab(store: &str, serve: &str) -> Lab {
+pub(crate) fn lab(store: &str, serve: &str) -> Lab {
     let run =
         format!("run = '''sh -c 'echo $STORE_URL >url; exec {ORACLE}' '''\nspeaks = ['needy']");
     let text = format!("title = 'A server'\nready = '20s'\n{run}\n");
@@ -37,7 +37,7 @@ fn lab(store: &str, serve: &str) -> Lab {
         )
 }
 
-fn with_load(lab: Lab, load: &str, rest: &str) -> Lab {
+pub(crate) fn with_load(lab: Lab, load: &str, rest: &str) -> Lab {
     lab.experiment("x", &["good"], load, &format!("workload = 'needy'\n{rest}"))
 }
 

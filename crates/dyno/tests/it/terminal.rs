@@ -14,7 +14,7 @@ use crate::lab_rig::Lab;
 use crate::rig::{is_done, pid};
 
 /// A pseudo-terminal: our end, and the one for a child.
-fn terminal(columns: u16, rows: u16) -> (File, File) {
+pub(crate) fn terminal(columns: u16, rows: u16) -> (File, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();

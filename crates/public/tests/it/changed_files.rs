@@ -38,7 +38,8 @@ fn is_extra(line: &str) -> bool {
 
 /// The name of a column's kind and table, and the parts that have it.
 fn column(line: &str) -> Option<(&str, &str, Vec<u32>)> {
-    let (name, numbers) = line.strip_prefix("{\"")?.trim_end().strip_suffix('}')?.split_once("\":")?;
+    let (name, numbers) =
+        line.strip_prefix("{\"")?.trim_end().strip_suffix('}')?.split_once("\":")?;
     let mut words = name.split(' ');
     Some((words.next()?, words.next()?, serde_json::from_str(numbers).ok()?))
 }

@@ -187,9 +187,6 @@ fn typed(summary: &str) -> Option<String> {
         return None;
     }
     terminal::notice(summary);
-    terminal::notice(
-        "type the first 8 digits of the id to run them, or anything else to run nothing:",
-    );
     let mut line = String::new();
     let read = io::BufReader::new(io::stdin().lock().take(200)).read_line(&mut line);
     read.ok().map(|_| line.trim().to_string())
