@@ -44,10 +44,7 @@ const FIELDS: [&str; 5] =
 pub(crate) fn pass(content: &mut Content, words: &Words, note: &mut impl FnMut(&str)) {
     content.texts(|_, _, value| {
         if let Value::String(text) = value {
-            if let Some(clean) = clean(text, words, note) {
-                *text = clean;
-            }
-            return;
+            return clean_in_place(text, words, note);
         }
         let hex = value.get("hex").and_then(Value::as_str).and_then(plain::bytes);
         let Some(bytes) = hex else { return };
@@ -66,19 +63,14 @@ pub(crate) fn pass_packed(
     note: &mut impl FnMut(&str),
 ) {
     for profile in &mut run.profiles {
-        match &mut profile.found {
-            Err(says) => clean_in_place(says, words, note),
+        let texts: Vec<&mut String> = match &mut profile.found {
+            Err(says) => vec![says],
             Ok(profile) => {
-                if let Err(says) = &mut profile.calls {
-                    clean_in_place(says, words, note);
-                }
-                profile.functions.iter_mut().for_each(|name| clean_in_place(name, words, note));
-                profile
-                    .lines
-                    .iter_mut()
-                    .for_each(|line| clean_in_place(&mut line.name, words, note));
+                let lines = profile.lines.iter_mut().map(|line| &mut line.name);
+                lines.chain(&mut profile.functions).chain(profile.calls.as_mut().err()).collect()
             }
-        }
+        };
+        texts.into_iter().for_each(|text| clean_in_place(text, words, note));
     }
     let loaded = trials.iter_mut().filter_map(|trial| trial.loaded.as_mut());
     for evidence in loaded.flat_map(|loaded| &mut loaded.recording.total.evidence) {
@@ -116,11 +108,11 @@ fn clean(text: &str, words: &Words, note: &mut impl FnMut(&str)) -> Option<Strin
     replace(&mut new, text, "credentials in a URL", credentials, note);
     replace(&mut new, text, "the value of a header field", fields, note);
     for (folder, kind, shown) in folders.into_iter().filter(|(folder, ..)| 1 < folder.len()) {
-        replace(&mut new, text, kind, |text| path(text, folder, shown), note);
+        replace(&mut new, text, kind, |text| whole(text, folder, shown, ["_-./", "_-."]), note);
     }
     replace(&mut new, text, "a home folder", homes, note);
     for (word, kind, shown) in names.into_iter().filter(|(word, ..)| is_telling(word)) {
-        replace(&mut new, text, kind, |text| whole_word(text, word, shown), note);
+        replace(&mut new, text, kind, |text| whole(text, word, shown, [""; 2]), note);
     }
     replace(&mut new, text, "an address", addresses, note);
     new
@@ -202,33 +194,16 @@ fn fields(text: &str) -> Option<String> {
     })
 }
 
-/// A folder, where it stands as a whole.
-fn path(text: &str, folder: &str, shown: &'static str) -> Option<String> {
-    let is_inside = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-    find_all(text, folder, shown, |before, after| {
-        !before.is_some_and(|c| is_inside(c) || c == '/') && !after.is_some_and(is_inside)
-    })
-}
-
-fn whole_word(text: &str, word: &str, shown: &'static str) -> Option<String> {
-    let is_inside = |c: char| c.is_alphanumeric();
-    find_all(text, word, shown, |before, after| {
-        !before.is_some_and(is_inside) && !after.is_some_and(is_inside)
-    })
-}
-
-fn find_all(
-    text: &str,
-    what: &str,
-    shown: &'static str,
-    is_whole: impl Fn(Option<char>, Option<char>) -> bool,
-) -> Option<String> {
+/// Replaces a text where it stands as a whole: no letter or digit is beside it, and none of these.
+fn whole(text: &str, what: &str, shown: &'static str, beside: [&str; 2]) -> Option<String> {
+    let is_inside =
+        |c: Option<char>, more: &str| c.is_some_and(|c| c.is_alphanumeric() || more.contains(c));
     each(text, |at| {
         let mut from = at;
         while let Some(found) = text[from..].find(what) {
             let (begin, end) = (from + found, from + found + what.len());
-            let before = text[..begin].chars().next_back();
-            if is_whole(before, text[end..].chars().next()) {
+            let is_first = !is_inside(text[..begin].chars().next_back(), beside[0]);
+            if is_first && !is_inside(text[end..].chars().next(), beside[1]) {
                 return Some((begin, end, shown));
             }
             from = end;

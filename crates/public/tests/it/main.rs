@@ -168,7 +168,7 @@ fn no_secret_of_any_text_is_in_the_file_or_the_page() {
         plant(&mut trial.ending.exit);
         trial.ending.output_tail.extend(SECRETS.bytes());
         trial.conditions.iter_mut().for_each(|fact| plant(&mut fact.value));
-        for launch in &mut trial.launch {
+        if let Some(launch) = &mut trial.launch {
             launch.command.iter_mut().for_each(plant);
             launch.command.push("hunter2".into());
         }
