@@ -48,6 +48,23 @@ fn a_changed_byte_is_always_found() {
     }
 }
 
+#[test]
+fn a_column_that_is_named_in_another_way_is_refused() {
+    let lines = lines_of(&published(loaded()).write(false).unwrap());
+    for (name, other) in [
+        ("{\"trial trial_launch pid\":", "{\"trial trial_launch port\":"),
+        ("{\"trial trial_launch pid\":", "{\"detail trial_launch pid\":"),
+        ("{\"run run seed\":[0]", "{\"run run seed\":[1]"),
+        ("{\"run run seed\":[0]", "{\"run run seed\":[ 0]"),
+    ] {
+        let mut changed = lines.clone();
+        let line = changed.iter_mut().find(|line| line.starts_with(name)).unwrap();
+        *line = line.replace(name, other);
+        assert!(PublicRun::read(&resealed(changed)).is_err(), "{other}");
+    }
+    assert!(PublicRun::read(&resealed(lines)).is_ok());
+}
+
 /// Each line of the table: what was changed, how often, how often it was found by what is claimed, and how often even
 /// though all that is claimed was computed anew.
 fn table(title: &str, found: &BTreeMap<String, [usize; 3]>) {
@@ -193,7 +210,7 @@ fn a_file_that_is_huge_when_unpacked_is_refused_in_little_memory() {
         (columns, "{\"trial trial subject\":[0,1,2,3,4,5,6,7,8,9]}\n", "\n", "parts"),
     ] {
         let error = PublicRun::read(&bomb(head, start, again)).unwrap_err();
-        assert!(error.contains(says), "{error}");
         assert!(peak_kb() < PEAK_KB, "{error}: {} kB", peak_kb());
+        assert!(error.contains(says), "{error}");
     }
 }
