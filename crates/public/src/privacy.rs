@@ -177,7 +177,8 @@ fn fields(text: &str) -> Option<String> {
             let mut from = at;
             loop {
                 let begin = from + lower.get(from..)?.find(field)?;
-                let is_start = !lower[..begin].ends_with(|c: char| c.is_alphanumeric() || c == '-');
+                let is_start =
+                    !before(&lower, begin).is_some_and(|c| c.is_alphanumeric() || c == '-');
                 let value = begin + field.len();
                 let rest = &text[value..];
                 let is_end = |c: char| ['\r', '\n', '"', '\'', '`', '\\'].contains(&c);
@@ -194,6 +195,13 @@ fn fields(text: &str) -> Option<String> {
     })
 }
 
+/// The character before a place, unless that is the end of a line in JSON, which is a letter there.
+fn before(text: &str, at: usize) -> Option<char> {
+    let text = &text[..at];
+    let is_escape = ["\\n", "\\r", "\\t"].iter().any(|escape| text.ends_with(escape));
+    text.chars().next_back().filter(|_| !is_escape)
+}
+
 /// Replaces a text where it stands as a whole: no letter or digit is beside it, and none of these.
 fn whole(text: &str, what: &str, shown: &'static str, beside: [&str; 2]) -> Option<String> {
     let is_inside =
@@ -202,7 +210,7 @@ fn whole(text: &str, what: &str, shown: &'static str, beside: [&str; 2]) -> Opti
         let mut from = at;
         while let Some(found) = text[from..].find(what) {
             let (begin, end) = (from + found, from + found + what.len());
-            let is_first = !is_inside(text[..begin].chars().next_back(), beside[0]);
+            let is_first = !is_inside(before(text, begin), beside[0]);
             if is_first && !is_inside(text[end..].chars().next(), beside[1]) {
                 return Some((begin, end, shown));
             }
@@ -223,7 +231,7 @@ fn homes(text: &str) -> Option<String> {
                 let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
                 let rest = &text[name..];
                 let end = name + rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-                let before = text[..begin].chars().next_back();
+                let before = before(text, begin);
                 if name < end && !before.is_some_and(is_name) {
                     return Some((begin, end));
                 }
@@ -244,7 +252,7 @@ fn addresses(text: &str) -> Option<String> {
             let begin = from + text[from..].find(is_part)?;
             let rest = &text[begin..];
             let end = begin + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-            let before = text[..begin].chars().next_back();
+            let before = before(text, begin);
             let after = text[end..].chars().next();
             let in_word =
                 |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_=~^-".contains(c));
