@@ -10,7 +10,7 @@ use crate::content::{Content, Part};
 
 const REPLACED: &str = "{argument}";
 /// Besides: the program itself, and what stands in placeholders.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 12] = [
     "dyno",
     "address",
     "argument",
@@ -19,7 +19,9 @@ const KNOWN: [&str; 10] = [
     "host",
     "port",
     "project",
+    "reply",
     "secret",
+    "serve",
     "user",
 ];
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::lab_rig::{Lab, ORACLE, SHORT, is_root};
+use crate::lab_rig::{Lab, SHORT, is_root};
 use crate::services::{self, SERVE, STORE};
 use crate::terminal::terminal;
 
@@ -136,4 +136,26 @@ fn a_service_is_built_and_started_from_the_file_too() {
     let ran = other.dyno(&repeat(&[&file, "--i-have-read", &id]));
     assert!(ran.stdout.contains("good, needy at 2 connections: "), "{ran}");
     assert_eq!(other.trials("1").len(), 3, "{ran}");
+}
+
+#[test]
+fn a_file_that_is_too_large_leaves_its_hash_and_a_link_to_where_its_server_is_from() {
+    let lab = Lab::new().python("snake", "sound").python("viper", "sound");
+    let large = "x".repeat(300 << 10);
+    let path = |name: &str| format!("subjects/{name}/data.txt");
+    let lab = lab.file(&path("snake"), &large).file(&path("viper"), &large);
+    let manifest = fs::read_to_string(lab.root.join("subjects/viper/subject.toml")).unwrap();
+    lab.write("subjects/viper/subject.toml", &manifest.replace("https://", "javascript:"));
+    let lab = lab.experiment("x", &["snake", "viper"], SHORT, "");
+    lab.dyno(&["run", "x"]).measured();
+    let file = lab.root.join("a.dyno").display().to_string();
+    export(&lab, &file);
+    let mut text = String::new();
+    let packed = fs::File::open(&file).unwrap();
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let size = large.len();
+    assert!(text.contains(&format!(" {size} https://example.org {}", path("snake"))), "{text}");
+    assert!(text.contains(&format!(" {size} {}", path("viper"))), "{text}");
+    let says = format!("`{}` was too large for it", path("snake"));
+    lab.dyno(&["runs", "repeat", &file, "--show"]).status(2).stderr_has(&says);
 }
