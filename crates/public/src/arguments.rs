@@ -9,21 +9,9 @@ use store::plain::Tables;
 use crate::content::{Content, Part};
 
 const REPLACED: &str = "{argument}";
-/// Besides: the program itself, and what stands in placeholders.
-const KNOWN: [&str; 12] = [
-    "dyno",
-    "address",
-    "argument",
-    "credentials",
-    "home",
-    "host",
-    "port",
-    "project",
-    "reply",
-    "secret",
-    "serve",
-    "user",
-];
+/// Besides: words of dyno's own, in placeholders and in manifests that it makes of flags.
+const KNOWN: &str = "dyno serve reply argument credentials home host port project secret user \
+    in run title address target tls null true false";
 
 /// Replaces all other words of command lines; `note` is called for each of them.
 pub(crate) fn pass(content: &mut Content, note: &mut impl FnMut(&str)) {
@@ -44,13 +32,8 @@ pub(crate) fn pass(content: &mut Content, note: &mut impl FnMut(&str)) {
             commands.for_each(|(_, value)| change(value));
         }
         if let Some([_, paths, texts]) = columns(tables, "run_file") {
-            for (_, text) in paths.iter().zip(texts).filter(|(path, _)| is_of_flags(path)) {
-                let read = text.as_str().and_then(|text| serde_json::from_str(text).ok());
-                if let Some(mut manifest) = read {
-                    strings(&mut manifest, &mut change);
-                    *text = manifest.to_string().into();
-                }
-            }
+            let of_flags = paths.iter().zip(texts).filter(|(path, _)| is_of_flags(path));
+            of_flags.for_each(|(_, text)| change(text));
         }
     }
 }
@@ -67,18 +50,9 @@ fn is_of_flags(path: &Value) -> bool {
     path.as_str().is_some_and(|path| path.ends_with("/subject.json"))
 }
 
-fn strings(value: &mut Value, change: &mut impl FnMut(&mut Value)) {
-    match value {
-        Value::String(_) => change(value),
-        Value::Array(all) => all.iter_mut().for_each(|value| strings(value, change)),
-        Value::Object(all) => all.values_mut().for_each(|value| strings(value, change)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 /// The words of what is published anyway.
 fn known(content: &Content) -> HashSet<String> {
-    let mut known: HashSet<String> = KNOWN.map(String::from).into();
+    let mut known: HashSet<String> = parts(KNOWN).map(String::from).collect();
     let mut add = |value: &Value| {
         known.extend(value.as_str().into_iter().flat_map(parts).map(String::from));
     };
@@ -98,7 +72,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 
 /// The text with its words that do not pass replaced; none if all pass.
 fn cleaned(text: &str, known: &HashSet<String>, note: &mut impl FnMut(&str)) -> Option<String> {
-    let is_between = |c: char| c.is_whitespace() || "\"'`".contains(c);
+    let is_between = |c: char| c.is_whitespace() || "\"'`\\".contains(c);
     let mut clean = String::new();
     for piece in text.split_inclusive(is_between) {
         let word = piece.trim_end_matches(is_between);
@@ -135,7 +109,7 @@ mod tests {
     #[test]
     fn a_word_passes_if_it_says_nothing_that_is_not_published() {
         let published = ["server", "js", "usr", "lib", "https"];
-        let known: HashSet<String> = KNOWN.into_iter().chain(published).map(String::from).collect();
+        let known: HashSet<String> = parts(KNOWN).chain(published).map(String::from).collect();
         for word in [
             "-c",
             "--port",
