@@ -17,9 +17,8 @@ use store::{RunEnd, RunId, Store};
 
 use crate::shell::Refusal;
 
-/// A file of a server is not larger in a public file, nor are all files of one.
-const FILE_MAX: u64 = 200 << 10;
-const FOLDER_MAX: u64 = 2 << 20;
+/// The files of one folder are not larger together in a public file.
+const FOLDER_MAX: usize = 200 << 10;
 /// What stands in a folder of which a file does not travel.
 pub(super) const LEFT_OUT: &str = "LEFT-OUT";
 
@@ -148,10 +147,10 @@ fn files_of(folder: &Path, root: &Path, page: &str) -> io::Result<(Files, String
     paths.sort();
     for path in paths {
         let bytes = fs::read(&path)?;
-        size += bytes.len() as u64;
         let name = inside(&path, root);
         match String::from_utf8(bytes) {
-            Ok(text) if text.len() as u64 <= FILE_MAX && size <= FOLDER_MAX => {
+            Ok(text) if size + text.len() <= FOLDER_MAX => {
+                size += text.len();
                 texts.push((name, text));
             }
             other => {
