@@ -199,3 +199,56 @@ pub(crate) fn index(known: &Known) -> Result<File, String> {
     let text = text.replace('<', "\\u003c");
     Ok((INDEX.into(), format!("window.dynoIndex={text};\n").into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::READER;
+    use crate::settings::Written;
+    use crate::slug::hash;
+    use crate::summary::RunSummary;
+
+    /// Runs of eight servers, whose ids, days, versions and figures are those of chance.
+    fn of_chance(runs: u64) -> Known {
+        let names: String =
+            (0..8).map(|n| format!("server name-{n} 1 9000\n")).collect();
+        let run = (READER.parse)(format!("began 1\n{names}").as_bytes()).unwrap();
+        let findings = run.findings();
+        let verified = (READER.verify)(&run, &findings);
+        let model = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let chance = |run: u64, n: usize, below: u64| {
+            let digits = &hash(&format!("{run} {n}"), 16);
+            u64::from_str_radix(digits, 16).unwrap() % below
+        };
+        let runs = (0..runs).map(|run| {
+            let mut made = model.clone();
+            made.short = hash(&run.to_string(), 32);
+            made.began_unix_ms = (chance(run, 0, 1_000) * 86_400_000) as i64;
+            for (n, row) in made.rows.iter_mut().enumerate() {
+                let chance = |what: usize, below: u64| chance(run, 10 * n + what, below);
+                row.server = format!("server-{}", chance(1, 120));
+                row.version = format!("{}.{}.{}", chance(2, 3), chance(3, 20), chance(4, 20));
+                row.place = format!("{} connections", 1 << chance(5, 10));
+                for (_, figure) in &mut row.figures {
+                    figure.value = 1e3 + chance(6, 1 << 30) as f64 / 1e4;
+                    let share = 0.003 + chance(7, 1 << 20) as f64 / 1e7;
+                    figure.low = Some(figure.value * (1.0 - share));
+                    figure.high = Some(figure.value * (1.0 + share));
+                }
+            }
+            made
+        });
+        Known { written: Written::default(), runs: runs.collect(), refused: Vec::new() }
+    }
+
+    #[test]
+    fn the_index_has_300_kb_for_10000_rows() {
+        use std::io::Write;
+        let (_, index) = index(&of_chance(125)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(&index).unwrap();
+        let bytes = packed.finish().unwrap().len();
+        println!("{} bytes, {bytes} packed", index.len());
+        assert!(bytes < 1_000 * 300_000 / 10_000, "{bytes} bytes for 1,000 rows");
+    }
+}

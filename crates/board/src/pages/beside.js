@@ -17,7 +17,7 @@ const rows = index.rows.map((row) => ({
 place.replaceChildren();
 const asked = new URLSearchParams(location.hash.slice(1, 2000));
 const chosen = ["a", "b"].map((side, n) => {
-  const label = make("label", (n ? " B " : "A "), place);
+  const label = make("label", side.toUpperCase() + ": ", make("p", undefined, place));
   const select = make("select", undefined, label);
   index.servers.forEach((name, at) => {
     const option = make("option", name, select);
@@ -30,6 +30,8 @@ const chosen = ["a", "b"].map((side, n) => {
 const out = make("div", undefined, place);
 out.className = "scroll";
 out.tabIndex = 0;
+out.setAttribute("role", "region");
+out.setAttribute("aria-label", "the two servers");
 const newest = (server) => {
   const best = new Map();
   for (const row of rows) {
@@ -50,7 +52,7 @@ const show = () => {
   out.replaceChildren();
   const table = make("table", undefined, out);
   const head = make("tr", undefined, make("thead", undefined, table));
-  const names = ["workload and load", "figure", "A", "B", "verdicts", "versions", "trials", "dates", "dyno", "machine class", "same run"];
+  const names = ["workload and load", "figure", "A", "B", "verdicts", "versions", "trials", "dates", "dyno", "machine class", "runs"];
   for (const name of names) {
     const made = make("th", name, head);
     made.scope = "col";
@@ -65,9 +67,13 @@ const show = () => {
     const both = (x, y) => (x === y ? x : x + "; " + y);
     const texts = [one.figure, one.value, other.value, both(one.verdict, other.verdict), both(one.version, other.version),
       both(one.trials, other.trials), both(index.dates[one.run[1]], index.dates[other.run[1]]),
-      both(index.texts[one.run[3]], index.texts[other.run[3]]), index.texts[one.run[2]],
-      one.run === other.run ? "yes" : "no"];
+      both(index.texts[one.run[3]], index.texts[other.run[3]]), index.texts[one.run[2]]];
     for (const text of texts) make("td", text, line).className = "told";
+    const runs = make("td", undefined, line);
+    for (const [id] of new Set([one.run, other.run])) {
+      make("a", id.slice(0, 8), runs).href = "../r/" + id + "/index.html";
+      runs.append(" ");
+    }
   }
   if (!body.rows.length) out.replaceChildren(make("p", "No load has rows of both."));
   else out.append(make("p", "Whether two values differ is decided on the pages of workloads and of common questions."));

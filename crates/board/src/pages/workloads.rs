@@ -50,8 +50,8 @@ pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads
     let of_one_file = |(terms, _): &(&Terms, Vec<Ranked<'_>>)| terms.hash == all[0].0.hash;
     let is_one_file = all.iter().all(of_one_file);
     let own = match known.written.is_own(class) {
-        true => "One of the board's own machines.",
-        false => "Not one of the board's own machines.",
+        true => "One of the board's own machines",
+        false => "Not one of the board's own machines",
     };
     let with = With { ranks: true, load: false, pale_before: known.pale_before() };
     let mut sections = Vec::new();

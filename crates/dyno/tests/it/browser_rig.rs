@@ -171,7 +171,7 @@ impl Browser {
         self.size(390, 844, true);
     }
 
-    fn size(&mut self, width: u32, height: u32, is_phone: bool) {
+    pub(crate) fn size(&mut self, width: u32, height: u32, is_phone: bool) {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone });
         self.ask("Emulation.setDeviceMetricsOverride", &size);
@@ -216,18 +216,21 @@ impl Browser {
     }
 
     pub(crate) fn key(&mut self, key: &str) {
-        for kind in ["rawKeyDown", "keyUp"] {
-            let code = match key {
-                "Tab" => 9,
-                "Escape" => 27,
-                "ArrowLeft" => 37,
-                "ArrowUp" => 38,
-                "ArrowRight" => 39,
-                "ArrowDown" => 40,
-                _ => panic!("which key is {key}?"),
-            };
-            let event =
-                json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+        let (code, text) = match key {
+            "Tab" => (9, ""),
+            "Enter" => (13, "\r"),
+            "Escape" => (27, ""),
+            " " => (32, " "),
+            "ArrowLeft" => (37, ""),
+            "ArrowUp" => (38, ""),
+            "ArrowRight" => (39, ""),
+            "ArrowDown" => (40, ""),
+            _ => panic!("which key is {key}?"),
+        };
+        for kind in [if text.is_empty() { "rawKeyDown" } else { "keyDown" }, "keyUp"] {
+            let event = json!({
+                "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text,
+            });
             self.ask("Input.dispatchKeyEvent", &event);
         }
     }

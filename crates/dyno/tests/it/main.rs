@@ -89,6 +89,7 @@ mod secured_rig;
 mod serve;
 mod serve_queue;
 mod services;
+mod site;
 mod slurm;
 mod sshd;
 mod sshd_rig;

@@ -51,7 +51,7 @@ fn without_lineage(path: &str) -> Vec<String> {
     lines.map(String::from).collect()
 }
 
-fn id(text: &str) -> String {
+pub(crate) fn id(text: &str) -> String {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("id "));
     line.unwrap_or_else(|| panic!("no id: {text}")).to_string()
 }
@@ -214,7 +214,7 @@ fn the_first_board_is_consistent_and_equal_folders_make_equal_sites() {
 }
 
 /// Every file below a folder, in one order.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

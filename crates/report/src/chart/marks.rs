@@ -58,8 +58,9 @@ pub(super) fn columns(class: &str, columns: &[(f64, f64, f64, f64)]) -> Markup {
 }
 
 fn points(places: &[(f64, f64)]) -> String {
-    let texts: Vec<String> =
+    let mut texts: Vec<String> =
         places.iter().map(|(x, y)| format!("{},{}", tenths(*x), tenths(*y))).collect();
+    texts.dedup();
     texts.join(" ")
 }
 

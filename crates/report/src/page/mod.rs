@@ -36,7 +36,7 @@ pub(crate) fn page(
     let chart_style = markup!("{}{}", ours(&[STYLE]), conformance::pale(findings));
     let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE, flame::STYLE]);
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
-    let body = body(document, &controls(findings), &every_trial(findings, csv));
+    let body = body(document, &controls(findings), &every_trial(findings, csv), site);
     let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
     framed(&title, [&chart_style, &page_style], &body, site)
 }
@@ -52,21 +52,23 @@ pub fn of_site(document: &Document, site: &OfSite) -> Markup {
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
     let styles = [ours(&[STYLE]), ours(&[PAGE_STYLE, detail::STYLE])];
-    let body = body(document, &Markup::default(), &Markup::default());
+    let body = body(document, &Markup::default(), &Markup::default(), site);
     let name = if site.name.is_empty() { "dyno" } else { &site.name };
     framed(&format!("{} · {name}", document.title), [&styles[0], &styles[1]], &body, site)
 }
 
 /// A document with what a page has besides: what chooses servers, and links to data.
-fn body(document: &Document, controls: &Markup, data: &Markup) -> Markup {
+fn body(document: &Document, controls: &Markup, data: &Markup, site: &OfSite) -> Markup {
     markup!(
-        "{}<main>\n{}{}{}{}{}</main>\n",
+        "{}{}<main>\n{}{}{}{}{}</main>\n{}",
         skip(document),
+        site.above,
         heading(document),
         controls,
         html::sections(&document.sections),
         data,
-        document.ending.iter().map(html::paragraph).collect::<Markup>()
+        document.ending.iter().map(html::paragraph).collect::<Markup>(),
+        site.below
     )
 }
 
@@ -113,7 +115,7 @@ fn framed(title: &str, [charts, page]: [&Markup; 2], body: &Markup, site: &OfSit
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <style id=\"charts\">{}</style>\n<style>{}</style>\n{}{}</head>\n<body>\n{}{}{}\
+         <style id=\"charts\">{}</style>\n<style>{}</style>\n{}{}</head>\n<body>\n{}\
          <script>{}</script>\n{}</body>\n</html>\n",
         policy.content(),
         title,
@@ -121,19 +123,15 @@ fn framed(title: &str, [charts, page]: [&Markup; 2], body: &Markup, site: &OfSit
         page,
         site.styles(),
         site.head,
-        site.above,
         body,
-        site.below,
         Markup::fixed(SCRIPT),
         site.scripts()
     )
 }
 
-/// The first stop of the Tab key: past the controls, to the first section.
+/// The first stop of the Tab key: past links and controls, to the first section.
 fn skip(document: &Document) -> Option<Markup> {
-    let mut sections = document.sections.iter();
-    let first =
-        sections.find(|section| !section.heading.is_empty() && !section.blocks.is_empty())?;
+    let first = document.sections.iter().find(|section| !section.blocks.is_empty())?;
     Some(markup!("<a class=\"skip\" href=\"#{}\">Skip to the results</a>\n", first.id.as_ref()))
 }
 

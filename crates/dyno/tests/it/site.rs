@@ -1,0 +1,169 @@
+//! A board's site in a reader's browser: what axe-core finds on its pages, and how they are used without a pointer.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::browser_rig::Browser;
+use crate::lab_rig::not_tested;
+use crate::public::{files, id};
+use crate::report::{Kept, fixture};
+use crate::rig::Rig;
+
+const BOARD: &str = r#"
+title = "A board"
+question = "Which of the two is faster?"
+about = "For tests."
+own_machines = ["a-cpu-unknowncpu-unknown-linux-6.18"]
+presets = [
+    { title = "Which is fastest?", workload = "echo-xml" },
+    { title = "Quick or Evil?", compare = ["quick", "evil"] },
+]
+"#;
+
+/// A site of two runs, and a browser for it.
+struct Site {
+    browser: Browser,
+    root: PathBuf,
+    _kept: [Kept; 2],
+}
+
+impl Site {
+    fn new(name: &str) -> Option<Site> {
+        let browser = Browser::start(name)?;
+        let (rig, mut run) = (Rig::new(), fixture::run());
+        let mut trials = fixture::trials();
+        trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
+        let older = Kept::of(&format!("{name}-older"), &run, trials.clone());
+        run.began_unix_ms += 86_400_000;
+        run.entries[0].version = "1.3".into();
+        let kept = [older, Kept::of(name, &run, trials)];
+        let root = PathBuf::from(kept[1].path("site"));
+        let file = |name: &str| kept[1].path(&format!("board/{name}"));
+        for folder in ["runs", "rounds", "servers"] {
+            fs::create_dir_all(file(folder)).unwrap();
+        }
+        let export = |(n, kept): (usize, &Kept)| {
+            let (store, output) = (kept.path("runs.sqlite"), file(&format!("runs/{n}.dyno")));
+            let ran = rig.dyno(&["runs", "export", "1", "--public", "-o", &output, "--store", &store]);
+            id(&ran.status(0).stdout)
+        };
+        let ids: Vec<String> = kept.iter().enumerate().map(export).collect();
+        let round = format!("title = \"Round 1\"\ndate = \"2026-11-29\"\nruns = [\"{}\"]\n", ids[1]);
+        fs::write(file("board.toml"), BOARD).unwrap();
+        fs::write(file("rounds/1.toml"), round).unwrap();
+        fs::write(file("servers/quick.toml"), "links = [\"https://example.org/\"]").unwrap();
+        fs::write(file("runs/bad.dyno"), "no run").unwrap();
+        rig.dyno(&["publish", &file("."), "-o", root.to_str().unwrap()]);
+        Some(Site { browser, root, _kept: kept })
+    }
+
+    /// One page of each kind: pages at the same depth of a part are alike.
+    fn kinds(&self) -> Vec<PathBuf> {
+        let mut kinds = BTreeMap::new();
+        for path in files(&self.root) {
+            if path.extension().is_some_and(|it| it == "html") {
+                let parts = path.strip_prefix(&self.root).unwrap().components();
+                kinds.entry((parts.clone().next(), parts.count())).or_insert(path.clone());
+            }
+        }
+        assert_eq!(kinds.len(), 13, "{kinds:?}");
+        kinds.into_values().collect()
+    }
+
+    /// The page of the first run.
+    fn run_page(&self) -> PathBuf {
+        let is_it = |path: &PathBuf| path.ancestors().nth(2).is_some_and(|it| it.ends_with("r"));
+        self.kinds().into_iter().find(is_it).expect("each run has a page")
+    }
+
+    /// Opens a page, with all that is folded on it.
+    fn open(&mut self, page: &Path) {
+        self.browser.open(page, "");
+        self.browser.value("document.querySelectorAll('details').forEach((all) => { all.open = true; })");
+    }
+
+    fn scheme(&mut self, scheme: &str, media: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        let wanted = json!({ "media": media, "features": features });
+        self.browser.ask("Emulation.setEmulatedMedia", &wanted);
+    }
+
+    /// What axe-core finds that is serious or critical: each rule with the first elements that break it.
+    #[track_caller]
+    fn faults(&mut self) -> Vec<Value> {
+        let found = self.browser.value(
+            "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations\
+             .filter((it) => ['serious', 'critical'].includes(it.impact))\
+             .map((it) => [it.id, ...it.nodes.slice(0, 3).map((node) => node.html.slice(0, 300))].join('\\n')))",
+        );
+        found.as_array().unwrap().clone()
+    }
+}
+
+/// The script of axe-core, which .ci/needs installs.
+fn axe() -> Option<String> {
+    let built = Path::new(env!("CARGO_BIN_EXE_dyno")).ancestors().nth(2).unwrap();
+    let script = fs::read_to_string(built.join("needs/axe/node_modules/axe-core/axe.min.js"));
+    script.inspect_err(|_| not_tested("whether everybody can use the pages", "axe-core")).ok()
+        .map(|script| script + ";0")
+}
+
+#[test]
+fn everybody_can_read_and_use_each_kind_of_page() {
+    let (Some(axe), Some(mut site)) = (axe(), Site::new("axe")) else { return };
+    for page in site.kinds() {
+        site.open(&page);
+        site.browser.value(&axe);
+        for (width, scheme) in [(390, "light"), (800, "light"), (1_400, "light"), (1_400, "dark")] {
+            site.browser.size(width, 900, false);
+            site.scheme(scheme, "");
+            let faults = site.faults();
+            assert!(faults.is_empty(), "{} {width} {scheme}: {faults:#?}", page.display());
+        }
+    }
+    // The checker sees what is wrong.
+    let page = site.run_page();
+    site.open(&page);
+    site.browser.value(&axe);
+    site.browser.value(
+        "document.querySelector('h1').style.color = '#9aa2ab';\
+         document.querySelector('.controls input').removeAttribute('aria-label');\
+         document.querySelector('.controls input').removeAttribute('placeholder')",
+    );
+    let faults = site.faults();
+    let broken: Vec<&str> = faults.iter().filter_map(|it| it.as_str()?.lines().next()).collect();
+    assert_eq!(broken, ["color-contrast", "label"]);
+}
+
+/// Notes what gets the focus: whether it is seen to have it, and whether it comes after the one before.
+const NOTE_FOCUS: &str = "window.reached = []; addEventListener('focusin', ({ target }) => {\
+     const style = getComputedStyle(target), at = target.getBoundingClientRect(), last = reached.at(-1);\
+     const isSeen = style.outlineStyle !== 'none' && 0 < parseFloat(style.outlineWidth) && 0 < at.width\
+     && 0 < at.bottom && at.top < innerHeight && 0 < at.right && at.left < innerWidth;\
+     const isNext = !last || 0 < (last.target.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING);\
+     reached.push({ target, isSeen, isNext }); });\
+     window.wanted = Array.from(document.querySelectorAll('a[href],button,select,input,summary,[tabindex=\"0\"]'))\
+     .filter((e) => e.getClientRects().length && !e.disabled); wanted.length";
+
+#[test]
+fn everything_is_reached_by_tab_in_its_order_and_worked_by_keys() {
+    let Some(mut site) = Site::new("keys") else { return };
+    for page in site.kinds() {
+        site.open(&page);
+        let wanted = site.browser.value(NOTE_FOCUS).as_u64().unwrap();
+        let charts = site.browser.value("document.querySelectorAll('main svg[tabindex]').length");
+        for _ in 0..wanted + charts.as_u64().unwrap() {
+            site.browser.key("Tab");
+        }
+        let faults = site.browser.value(
+            "[...wanted.filter((e) => !reached.some(({ target }) => target === e)).map((e) => 'never: ' + e.outerHTML.slice(0, 200)),\
+             ...reached.filter(({ isSeen, isNext, target }, n) => !isSeen || (!isNext && target !== reached[0].target))\
+             .map(({ target, isSeen }) => (isSeen ? 'order: ' : 'unseen: ') + target.outerHTML.slice(0, 200)),\
+             ...(reached[0]?.target.matches('.skip') ? [] : ['no skip link is first'])]",
+        );
+        assert_eq!(faults, json!([]), "{}", page.display());
+    }
+}
