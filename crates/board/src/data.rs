@@ -186,6 +186,7 @@ pub(crate) fn index(known: &Known) -> Result<File, String> {
         ]));
     }
     let index = json!({
+        "own": known.written.settings.own_machines,
         "servers": servers.all,
         "loads": loads.all,
         "texts": texts.all,

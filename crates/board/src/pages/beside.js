@@ -27,7 +27,9 @@ const chosen = ["a", "b"].map((side, n) => {
   if (!asked.has(side) && n < index.servers.length) select.selectedIndex = n;
   return select;
 });
-const out = make("div", undefined, place);
+const results = make("div", undefined, place);
+results.className = "results";
+const out = make("div", undefined, results);
 out.className = "scroll";
 out.tabIndex = 0;
 out.setAttribute("role", "region");
@@ -50,33 +52,37 @@ const show = () => {
   const says = new URLSearchParams({ a: index.servers[a] ?? "", b: index.servers[b] ?? "" });
   history.replaceState(null, "", "#" + says.toString());
   out.replaceChildren();
-  const table = make("table", undefined, out);
-  const head = make("tr", undefined, make("thead", undefined, table));
-  const names = ["workload and load", "figure", "A", "B", "verdicts", "versions", "trials", "dates", "dyno", "machine class", "runs"];
-  for (const name of names) {
-    const made = make("th", name, head);
-    made.scope = "col";
-    made.className = "text";
-  }
-  const body = make("tbody", undefined, table);
-  for (const [key, one] of ofA) {
-    const other = ofB.get(key);
-    if (!other) continue;
-    const line = make("tr", undefined, body);
-    make("th", index.loads[one.load], line).scope = "row";
-    const both = (x, y) => (x === y ? x : x + "; " + y);
-    const texts = [one.figure, one.value, other.value, both(one.verdict, other.verdict), both(one.version, other.version),
-      both(one.trials, other.trials), both(index.dates[one.run[1]], index.dates[other.run[1]]),
-      both(index.texts[one.run[3]], index.texts[other.run[3]]), index.texts[one.run[2]]];
-    for (const text of texts) make("td", text, line).className = "told";
-    const runs = make("td", undefined, line);
-    for (const [id] of new Set([one.run, other.run])) {
-      make("a", id.slice(0, 8), runs).href = "../r/" + id + "/index.html";
-      runs.append(" ");
+  for (const [isOwn, says] of [[true, "On the board's own machines"], [false, "On other machines"]]) {
+    const table = make("table");
+    make("caption", says, table);
+    const head = make("tr", undefined, make("thead", undefined, table));
+    const names = ["workload and load", "figure", index.servers[a], index.servers[b], "verdicts", "versions", "trials", "dates", "dyno", "machine class", "runs"];
+    for (const name of names) {
+      const made = make("th", name, head);
+      made.scope = "col";
+      made.className = "text";
     }
+    const body = make("tbody", undefined, table);
+    for (const [key, one] of ofA) {
+      const other = ofB.get(key);
+      if (!other || index.own.includes(index.texts[one.run[2]]) !== isOwn) continue;
+      const line = make("tr", undefined, body);
+      make("th", index.loads[one.load], line).scope = "row";
+      const both = (x, y) => (x === y ? x : x + "; " + y);
+      const texts = [one.figure, one.value, other.value, both(one.verdict, other.verdict), both(one.version, other.version),
+        both(one.trials, other.trials), both(index.dates[one.run[1]], index.dates[other.run[1]]),
+        both(index.texts[one.run[3]], index.texts[other.run[3]]), index.texts[one.run[2]]];
+      for (const text of texts) make("td", text, line).className = "text";
+      const runs = make("td", undefined, line);
+      for (const [id] of new Set([one.run, other.run])) {
+        make("a", id.slice(0, 8), runs).href = "../r/" + id + "/index.html";
+        runs.append(" ");
+      }
+    }
+    if (body.rows.length) out.append(table);
   }
-  if (!body.rows.length) out.replaceChildren(make("p", "No load has rows of both."));
-  else out.append(make("p", "Whether two values differ is decided on the pages of workloads and of common questions."));
+  out.append(make("p", out.hasChildNodes() ?
+    "Whether two values differ is decided on the pages of workloads and of common questions." : "No load has rows of both."));
 };
 for (const select of chosen) select.addEventListener("change", show);
 show();

@@ -30,18 +30,10 @@ fn section(section: &Section, said: &mut Vec<String>) -> Markup {
     if section.blocks.is_empty() {
         return Markup::default();
     }
-    let id = markup!(" id=\"{}\"", section.id.as_ref());
-    let heading = filled(&section.heading);
-    let on_section = heading.is_none().then_some(&id);
-    let heading = heading.map(|text| markup!("<h2{}>{}</h2>\n", id, explained(text)));
+    let heading = filled(&section.heading).map(|text| markup!("<h2>{}</h2>\n", explained(text)));
     let note = filled(&section.note).map(dim);
-    markup!(
-        "<section{}>\n{}{}{}</section>\n",
-        on_section,
-        heading,
-        note,
-        blocks(&section.blocks, said)
-    )
+    let (id, blocks) = (section.id.as_ref(), blocks(&section.blocks, said));
+    markup!("<section id=\"{}\">\n{}{}{}</section>\n", id, heading, note, blocks)
 }
 
 fn blocks(blocks: &[Block], said: &mut Vec<String>) -> Markup {

@@ -191,8 +191,8 @@ fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
     "#]].assert_eq(&markdown(&document()));
     expect![[r#"
         <p class="lede">An answer.</p>
-        <section>
-        <h2 id="results">Results</h2>
+        <section id="results">
+        <h2>Results</h2>
         <div class="results" data-table="t">
         <div class="tools"><label><input type="checkbox" class="widen" autocomplete="off"> more columns</label></div>
         <div class="scroll" tabindex="0" role="region" aria-label="results"><table>
@@ -214,8 +214,8 @@ fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
         <li><strong class="bad">one broke</strong><br><span>it did</span></li>
         </ul>
         </section>
-        <section>
-        <h2 id="deep">In depth</h2>
+        <section id="deep">
+        <h2>In depth</h2>
         <p>all of it</p>
         </section>
     "#]].assert_eq(html::document(&document()).as_str());

@@ -221,7 +221,7 @@ fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
     let (run, trials) = made(4, usual);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
     let page = page(&findings);
-    let section = page.split("<h2 id=\"price\">").nth(1).expect("it has the section");
+    let section = page.split("<section id=\"price\">").nth(1).expect("it has the section");
     let section = section.split("</section>").next().unwrap();
     assert_eq!(section.matches("class=\"wide\"").count(), 2, "{section}");
     assert_eq!(section.matches("class=\"narrow\"").count(), 2);

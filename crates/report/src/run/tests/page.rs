@@ -110,7 +110,7 @@ fn the_first_link_leads_past_the_controls_to_a_section() {
     let (_, body) = page.split_once("<body>\n<a class=\"skip\" href=\"#").expect("it is first");
     let (id, after) = body.split_once('"').unwrap();
     let (_, sections) = after.split_once("class=\"controls\"").expect("there are controls");
-    assert!(sections.contains(&format!("<h2 id=\"{id}\">")), "{id}");
+    assert!(sections.contains(&format!("<section id=\"{id}\">")), "{id}");
 }
 
 #[test]
