@@ -211,8 +211,7 @@ mod tests {
 
     /// Runs of eight servers, whose ids, days, versions and figures are those of chance.
     fn of_chance(runs: u64) -> Known {
-        let names: String =
-            (0..8).map(|n| format!("server name-{n} 1 9000\n")).collect();
+        let names: String = (0..8).map(|n| format!("server name-{n} 1 9000\n")).collect();
         let run = (READER.parse)(format!("began 1\n{names}").as_bytes()).unwrap();
         let findings = run.findings();
         let verified = (READER.verify)(&run, &findings);

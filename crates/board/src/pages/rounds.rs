@@ -127,7 +127,7 @@ fn table(key: &str, root: &str, rows: &[Shown<'_>]) -> Table {
                 Cell::text(&run.short[..run.short.len().min(8)])
                     .linked(format!("{root}r/{}/index.html", run.short)),
             ];
-            Row { cells, ..Row::default() }
+            Row { cells, is_reference: row.is_reference, ..Row::default() }
         }),
     )
 }

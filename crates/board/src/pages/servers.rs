@@ -41,11 +41,11 @@ pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
         label: format!("server {name}"),
         title: title.into(),
         answer: newest.map(|(run, server)| in_short(run, server)).into_iter().collect(),
-        conditions: vec![format!(
-            "{}, oldest first. A line ends where the machine or dyno's version changed: figures before it and behind it are not \
-             alike.",
-            units::counted(rows.len() as u64, "row", "rows")
-        )],
+        conditions: Vec::from_iter((1 < rows.len()).then(|| format!(
+            "{} rows, oldest first. A line ends where the machine or dyno's version changed: figures before it and behind it are \
+             not alike.",
+            rows.len()
+        ))),
         sections,
         ..Document::default()
     };

@@ -47,11 +47,13 @@ impl Site {
         }
         let export = |(n, kept): (usize, &Kept)| {
             let (store, output) = (kept.path("runs.sqlite"), file(&format!("runs/{n}.dyno")));
-            let ran = rig.dyno(&["runs", "export", "1", "--public", "-o", &output, "--store", &store]);
+            let ran =
+                rig.dyno(&["runs", "export", "1", "--public", "-o", &output, "--store", &store]);
             id(&ran.status(0).stdout)
         };
         let ids: Vec<String> = kept.iter().enumerate().map(export).collect();
-        let round = format!("title = \"Round 1\"\ndate = \"2026-11-29\"\nruns = [\"{}\"]\n", ids[1]);
+        let round =
+            format!("title = \"Round 1\"\ndate = \"2026-11-29\"\nruns = [\"{}\"]\n", ids[1]);
         fs::write(file("board.toml"), BOARD).unwrap();
         fs::write(file("rounds/1.toml"), round).unwrap();
         fs::write(file("servers/quick.toml"), "links = [\"https://example.org/\"]").unwrap();
@@ -65,8 +67,9 @@ impl Site {
         let mut kinds = BTreeMap::new();
         for path in files(&self.root) {
             if path.extension().is_some_and(|it| it == "html") {
-                let parts = path.strip_prefix(&self.root).unwrap().components();
-                kinds.entry((parts.clone().next(), parts.count())).or_insert(path.clone());
+                let within = path.strip_prefix(&self.root).unwrap().display().to_string();
+                let part = within.split('/').next().unwrap().to_string();
+                kinds.entry((part, within.matches('/').count())).or_insert(path);
             }
         }
         assert_eq!(kinds.len(), 13, "{kinds:?}");
@@ -82,7 +85,8 @@ impl Site {
     /// Opens a page, with all that is folded on it.
     fn open(&mut self, page: &Path) {
         self.browser.open(page, "");
-        self.browser.value("document.querySelectorAll('details').forEach((all) => { all.open = true; })");
+        self.browser
+            .value("document.querySelectorAll('details').forEach((all) => { all.open = true; })");
     }
 
     fn scheme(&mut self, scheme: &str, media: &str) {
@@ -107,7 +111,9 @@ impl Site {
 fn axe() -> Option<String> {
     let built = Path::new(env!("CARGO_BIN_EXE_dyno")).ancestors().nth(2).unwrap();
     let script = fs::read_to_string(built.join("needs/axe/node_modules/axe-core/axe.min.js"));
-    script.inspect_err(|_| not_tested("whether everybody can use the pages", "axe-core")).ok()
+    script
+        .inspect_err(|_| not_tested("whether everybody can use the pages", "axe-core"))
+        .ok()
         .map(|script| script + ";0")
 }
 

@@ -22,7 +22,7 @@ use crate::markup::{Markup, markup};
 /// Colours and strokes, for a page and for a chart that stands alone.
 pub(crate) const STYLE: &str = concat!(
     include_str!("light.css"),
-    "@media (prefers-color-scheme:dark){",
+    "@media screen and (prefers-color-scheme:dark){",
     include_str!("dark.css"),
     "}\n",
     include_str!("chart.css")

@@ -200,7 +200,8 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
         Awaited: from \
                   then until the answer began; read: until it was whole. Request: its number.";
     markup!(
-        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
+        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"slow exchanges\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
          <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
          <th>request</th></tr>\n</thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
         rows.collect::<Markup>(),
