@@ -19,7 +19,7 @@ const asked = new URLSearchParams(location.hash.slice(1, 2000));
 const chosen = ["a", "b"].map((side, n) => {
   const label = make("label", side.toUpperCase() + ": ", make("p", undefined, place));
   const select = make("select", undefined, label);
-  index.servers.forEach((name, at) => {
+  index.servers.map((name, at) => [name, at]).sort().forEach(([name, at]) => {
     const option = make("option", name, select);
     option.value = String(at);
     if (name === asked.get(side)) option.selected = true;

@@ -76,10 +76,10 @@ impl Site {
         kinds.into_values().collect()
     }
 
-    /// The page of the first run.
-    fn run_page(&self) -> PathBuf {
-        let is_it = |path: &PathBuf| path.ancestors().nth(2).is_some_and(|it| it.ends_with("r"));
-        self.kinds().into_iter().find(is_it).expect("each run has a page")
+    /// A page two folders below this part of the site.
+    fn page(&self, part: &str) -> PathBuf {
+        let is_it = |path: &PathBuf| path.ancestors().nth(2).is_some_and(|it| it.ends_with(part));
+        self.kinds().into_iter().find(is_it).expect("each part has a page")
     }
 
     /// Opens a page, with all that is folded on it.
@@ -131,8 +131,9 @@ fn everybody_can_read_and_use_each_kind_of_page() {
         }
     }
     // The checker sees what is wrong.
-    let page = site.run_page();
+    let page = site.page("r");
     site.open(&page);
+    site.scheme("light", "");
     site.browser.value(&axe);
     site.browser.value(
         "document.querySelector('h1').style.color = '#9aa2ab';\
@@ -144,12 +145,13 @@ fn everybody_can_read_and_use_each_kind_of_page() {
     assert_eq!(broken, ["color-contrast", "label"]);
 }
 
-/// Notes what gets the focus: whether it is seen to have it, and whether it comes after the one before.
+/// Notes what gets the focus: whether it is seen to have it, and whether it comes after the one before. The button that
+/// saves a chart goes with the focus from chart to chart.
 const NOTE_FOCUS: &str = "window.reached = []; addEventListener('focusin', ({ target }) => {\
      const style = getComputedStyle(target), at = target.getBoundingClientRect(), last = reached.at(-1);\
      const isSeen = style.outlineStyle !== 'none' && 0 < parseFloat(style.outlineWidth) && 0 < at.width\
      && 0 < at.bottom && at.top < innerHeight && 0 < at.right && at.left < innerWidth;\
-     const isNext = !last || 0 < (last.target.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING);\
+     const isNext = !last || last.target.matches('.save') || 0 < (last.target.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING);\
      reached.push({ target, isSeen, isNext }); });\
      window.wanted = Array.from(document.querySelectorAll('a[href],button,select,input,summary,[tabindex=\"0\"]'))\
      .filter((e) => e.getClientRects().length && !e.disabled); wanted.length";
@@ -172,4 +174,35 @@ fn everything_is_reached_by_tab_in_its_order_and_worked_by_keys() {
         );
         assert_eq!(faults, json!([]), "{}", page.display());
     }
+    // The first link leads past all others.
+    let page = site.page("s");
+    site.open(&page);
+    ["Tab", "Enter", "Tab"].iter().for_each(|key| site.browser.key(key));
+    assert_eq!(site.browser.value("document.activeElement.closest('section')?.id"), "load-0");
+    // A table is sorted, and its columns are chosen.
+    site.browser.phone();
+    site.browser.value("document.querySelector('thead button').focus()");
+    site.browser.key("Enter");
+    assert_eq!(site.browser.value("document.querySelector('thead th').ariaSort"), "ascending");
+    site.browser.value("document.querySelector('.widen').focus()");
+    site.browser.key(" ");
+    assert_eq!(site.browser.value("document.querySelector('.widen').checked"), true);
+    // A server is hidden.
+    site.browser.desktop();
+    let page = site.page("r");
+    site.open(&page);
+    site.browser.value("document.querySelector('.chip').focus()");
+    site.browser.key(" ");
+    assert_eq!(site.browser.value("document.querySelector('.chip').ariaPressed"), "false");
+    // Two servers are put beside each other.
+    let page = site.root.join("c/index.html");
+    site.open(&page);
+    assert_eq!(site.browser.value("location.hash"), "#a=evil&b=quick");
+    site.browser.value("document.querySelector('select').focus()");
+    site.browser.key("ArrowDown");
+    assert_eq!(site.browser.value("location.hash"), "#a=quick&b=quick");
+    let line =
+        "Array.from(document.querySelectorAll('#beside tbody tr')).map((e) => e.cells.length)";
+    assert_eq!(site.browser.value(line), json!([11, 11]));
+    assert_eq!(site.browser.complaints(), Vec::<String>::new());
 }
