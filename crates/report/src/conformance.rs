@@ -11,19 +11,19 @@ pub(crate) const STYLE: &str = include_str!("conformance.css");
 
 /// Pale wherever a server that is not ranked is drawn, in a page and in a chart taken from it.
 pub(crate) fn pale(findings: &Findings<'_>) -> Markup {
-    paled(findings, "svg ")
+    paled(findings, "svg ", "opacity:.45")
 }
 
-/// Pale also wherever it has a row.
+/// Pale also wherever it has a row, whose text must be read.
 pub(crate) fn pale_rows(findings: &Findings<'_>) -> Markup {
-    paled(findings, ".results tr")
+    paled(findings, ".results tr", "color:var(--dim)")
 }
 
-fn paled(findings: &Findings<'_>, what: &str) -> Markup {
+fn paled(findings: &Findings<'_>, what: &str, style: &str) -> Markup {
     let unmet = findings.board.conformities.iter().filter(|found| found.unmet.is_some());
     let rule = |found: &Conformity| {
         let slot = findings.slot(&found.subject);
-        markup!("{}[data-s=\"{}\"]{{filter:grayscale(1);opacity:.45}}\n", what, slot)
+        markup!("{}[data-s=\"{}\"]{{filter:grayscale(1);{}}}\n", what, slot, style)
     };
     unmet.map(rule).collect()
 }

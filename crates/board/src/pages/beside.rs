@@ -150,7 +150,7 @@ pub(crate) fn any(known: &Known) -> File {
             Section::new("pairs", "Common questions", Depth::Brief).with([links(presets)]),
             Section::new("any", "Any two servers", Depth::Brief).with([Block::picture(
                 Markup::fixed(
-                    "<div id=\"beside\"><p class=\"dim\">A script shows them here.</p></div>\n",
+                    "<div id=\"beside\"><p class=\"dim\">This needs a script. Without it, each server has a page below.</p></div>\n",
                 ),
             )]),
             Section::new("servers", "Every server", Depth::Brief).with([links(servers)]),
