@@ -4,8 +4,8 @@
 const index = window.dynoIndex;
 const place = document.getElementById("beside");
 if (!index || !place) return;
-const make = (name, text, parent) => {
-  const made = document.createElement(name);
+const make = (name, text, parent, more) => {
+  const made = Object.assign(document.createElement(name), more);
   if (text !== undefined) made.textContent = text;
   if (parent) parent.append(made);
   return made;
@@ -20,20 +20,13 @@ const chosen = ["a", "b"].map((side, n) => {
   const label = make("label", side.toUpperCase() + ": ", make("p", undefined, place));
   const select = make("select", undefined, label);
   index.servers.map((name, at) => [name, at]).sort().forEach(([name, at]) => {
-    const option = make("option", name, select);
-    option.value = String(at);
-    if (name === asked.get(side)) option.selected = true;
+    make("option", name, select, { value: String(at), selected: name === asked.get(side) });
   });
   if (!asked.has(side) && n < index.servers.length) select.selectedIndex = n;
   return select;
 });
-const results = make("div", undefined, place);
-results.className = "results";
-const out = make("div", undefined, results);
-out.className = "scroll";
-out.tabIndex = 0;
-out.setAttribute("role", "region");
-out.setAttribute("aria-label", "the two servers");
+const results = make("div", undefined, place, { className: "results" });
+const out = make("div", undefined, results, { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "the two servers" });
 const newest = (server) => {
   const best = new Map();
   for (const row of rows) {
@@ -57,25 +50,21 @@ const show = () => {
     make("caption", says, table);
     const head = make("tr", undefined, make("thead", undefined, table));
     const names = ["workload and load", "figure", index.servers[a], index.servers[b], "verdicts", "versions", "trials", "dates", "dyno", "machine class", "runs"];
-    for (const name of names) {
-      const made = make("th", name, head);
-      made.scope = "col";
-      made.className = "text";
-    }
+    for (const name of names) make("th", name, head, { scope: "col", className: "text" });
     const body = make("tbody", undefined, table);
     for (const [key, one] of ofA) {
       const other = ofB.get(key);
       if (!other || index.own.includes(index.texts[one.run[2]]) !== isOwn) continue;
       const line = make("tr", undefined, body);
-      make("th", index.loads[one.load], line).scope = "row";
+      make("th", index.loads[one.load], line, { scope: "row" });
       const both = (x, y) => (x === y ? x : x + "; " + y);
       const texts = [one.figure, one.value, other.value, both(one.verdict, other.verdict), both(one.version, other.version),
         both(one.trials, other.trials), both(index.dates[one.run[1]], index.dates[other.run[1]]),
         both(index.texts[one.run[3]], index.texts[other.run[3]]), index.texts[one.run[2]]];
-      for (const text of texts) make("td", text, line).className = "text";
+      for (const text of texts) make("td", text, line, { className: "text" });
       const runs = make("td", undefined, line);
       for (const [id] of new Set([one.run, other.run])) {
-        make("a", id.slice(0, 8), runs).href = "../r/" + id + "/index.html";
+        make("a", id.slice(0, 8), runs, { href: "../r/" + id + "/index.html" });
         runs.append(" ");
       }
     }
