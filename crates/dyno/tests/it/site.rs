@@ -45,13 +45,12 @@ impl Site {
         for folder in ["runs", "rounds", "servers"] {
             fs::create_dir_all(file(folder)).unwrap();
         }
-        let export = |(n, kept): (usize, &Kept)| {
+        let ids = kept.iter().enumerate().map(|(n, kept)| {
             let (store, output) = (kept.path("runs.sqlite"), file(&format!("runs/{n}.dyno")));
-            let ran =
-                rig.dyno(&["runs", "export", "1", "--public", "-o", &output, "--store", &store]);
-            id(&ran.status(0).stdout)
-        };
-        let ids: Vec<String> = kept.iter().enumerate().map(export).collect();
+            let flags = ["runs", "export", "1", "--public", "-o", &output, "--store", &store];
+            id(&rig.dyno(&flags).status(0).stdout)
+        });
+        let ids: Vec<String> = ids.collect();
         let round =
             format!("title = \"Round 1\"\ndate = \"2026-11-29\"\nruns = [\"{}\"]\n", ids[1]);
         fs::write(file("board.toml"), BOARD).unwrap();
