@@ -254,6 +254,17 @@ fn a_round_keeps_its_sentences() {
     let page = memory.page("round/0/index.html");
     assert!(page.contains("Quick led.") && page.contains("Yes."), "{page}");
     assert_eq!(memory.built().unfrozen.len(), 1, "the other one has none yet");
+    let runs = format!("runs = [\"{}\", \"{}\"]", id(FIRST), id(SECOND));
+    let of_two = format!("title = \"Both\"\ndate = \"2026-11-29\"\n{runs}\n");
+    let memory = board(&[
+        ("board.toml", BOARD.into()),
+        ("runs/a.dyno", FIRST.into()),
+        ("runs/b.dyno", SECOND.into()),
+        ("rounds/2.toml", of_two),
+    ]);
+    let [(_, answers)] = &memory.built().unfrozen[..] else { panic!("one round") };
+    assert!(answers.iter().all(|it| it.starts_with("two: Quick is fastest")), "{answers:?}");
+    assert_eq!(answers.len(), 2);
 }
 
 #[test]

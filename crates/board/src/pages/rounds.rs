@@ -27,7 +27,11 @@ pub(crate) fn answer(known: &Known, round: &Round) -> Vec<String> {
         return round.sentences.clone();
     }
     let runs = round.runs.iter().filter_map(|id| known.run(id));
-    runs.filter_map(|run| run.answer.first().cloned()).collect()
+    let answers = runs.filter_map(|run| Some((&run.experiment, run.answer.first()?)));
+    match round.runs.len() {
+        0 | 1 => answers.map(|(_, answer)| answer.clone()).collect(),
+        _ => answers.map(|(experiment, answer)| format!("{experiment}: {answer}")).collect(),
+    }
 }
 
 pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
