@@ -23,7 +23,7 @@ use crate::until::Stopped;
 use crate::verdict::Verdict;
 
 /// All tables of a run, in the experiment's order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     pub tables: Vec<Table>,
     /// For held connections, the results plateau by plateau: one for each workload that was held. Their tables have

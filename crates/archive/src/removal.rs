@@ -121,17 +121,8 @@ mod tests {
     fn record(name: &str) -> RunRecord {
         RunRecord {
             name: name.into(),
-            experiment: None,
-            files: Vec::new(),
-            is_quick: false,
             seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: Vec::new(),
-            conformance: Vec::new(),
-            profiles: Vec::new(),
+            ..RunRecord::default()
         }
     }
 

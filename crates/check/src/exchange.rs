@@ -94,20 +94,8 @@ fn nothing(began: Instant) -> Observation {
 /// An exchange that never began.
 pub(crate) fn unconnected() -> Observation {
     Observation {
-        sent: Vec::new(),
-        sent_len: 0,
-        received: Arc::default(),
-        reading: ParsedStream::default(),
-        end: End::Unconnected,
-        marks: Vec::new(),
-        took: Duration::ZERO,
         unix_s: unix_s(),
-        grew: None,
-        slow: Slow::default(),
-        heard: None,
-        is_owed: false,
-        greeting: None,
-        is_closed_by_notice: None,
+        ..Observation::default()
     }
 }
 
@@ -335,12 +323,8 @@ impl Talk {
             marks: self.marks.clone(),
             took,
             unix_s: unix_s(),
-            grew: None,
             slow: self.slow.clone(),
-            heard: None,
-            is_owed: false,
-            greeting: None,
-            is_closed_by_notice: None,
+            ..Observation::default()
         }
     }
 

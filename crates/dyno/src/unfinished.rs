@@ -96,17 +96,9 @@ mod tests {
         };
         let mut record = RunRecord {
             name: "x".into(),
-            experiment: None,
-            files: Vec::new(),
-            is_quick: false,
             seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
             plan: vec![key],
-            conformance: Vec::new(),
-            profiles: Vec::new(),
+            ..RunRecord::default()
         };
         let of_experiment = record.clone();
         for name in [LOAD, RACE] {

@@ -24,7 +24,7 @@ pub(crate) struct Ask {
 }
 
 /// A performance under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Play {
     asks: VecDeque<Ask>,
     steps: &'static [Step],
@@ -90,15 +90,7 @@ impl Play {
         Play {
             asks: ask.into_iter().collect(),
             steps,
-            at: 0,
-            progress: 0,
-            waiting: false,
-            due_ns: 0,
-            beats: None,
-            socket: None,
-            faulty: false,
-            answered: 0,
-            closes: false,
+            ..Play::default()
         }
     }
 

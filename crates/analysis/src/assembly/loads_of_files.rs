@@ -83,9 +83,7 @@ impl Board {
         };
         Board {
             tables: vec![table],
-            ramps: Vec::new(),
-            readings: Vec::new(),
-            conformities: Vec::new(),
+            ..Board::default()
         }
     }
 }
