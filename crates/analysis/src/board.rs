@@ -151,6 +151,11 @@ impl Board {
 }
 
 impl Table {
+    /// Its rows without references.
+    pub fn competitors(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.is_reference)
+    }
+
     /// Whether its trials held connections: the results are in the board's `ramps`, and its rows have no figures.
     #[must_use]
     pub fn is_held(&self) -> bool {
