@@ -119,11 +119,7 @@ mod tests {
     use crate::kept::{kept, still_kept};
 
     fn record(name: &str) -> RunRecord {
-        RunRecord {
-            name: name.into(),
-            seed: 1,
-            ..RunRecord::default()
-        }
+        RunRecord { name: name.into(), seed: 1, ..RunRecord::default() }
     }
 
     #[test]

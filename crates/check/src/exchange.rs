@@ -93,10 +93,7 @@ fn nothing(began: Instant) -> Observation {
 
 /// An exchange that never began.
 pub(crate) fn unconnected() -> Observation {
-    Observation {
-        unix_s: unix_s(),
-        ..Observation::default()
-    }
+    Observation { unix_s: unix_s(), ..Observation::default() }
 }
 
 pub(crate) fn unix_s() -> u64 {

@@ -94,12 +94,8 @@ mod tests {
             point: Point::Connections(1),
             repeat: 0,
         };
-        let mut record = RunRecord {
-            name: "x".into(),
-            seed: 1,
-            plan: vec![key],
-            ..RunRecord::default()
-        };
+        let mut record =
+            RunRecord { name: "x".into(), seed: 1, plan: vec![key], ..RunRecord::default() };
         let of_experiment = record.clone();
         for name in [LOAD, RACE] {
             record.facts = vec![Fact { name: name.into(), value: format!("dyno {name} x") }];

@@ -87,11 +87,7 @@ impl Play {
     }
 
     fn script(steps: &'static [Step], ask: Option<Ask>) -> Play {
-        Play {
-            asks: ask.into_iter().collect(),
-            steps,
-            ..Play::default()
-        }
+        Play { asks: ask.into_iter().collect(), steps, ..Play::default() }
     }
 
     /// Whether it would go on forever, so that it should end when the peer has ended.

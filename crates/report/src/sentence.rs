@@ -122,8 +122,7 @@ const TOLERATED_SHOWN: usize = 4;
 
 /// Where too few rows answer the question, with the gravest reason of the first that does not.
 fn no_ranking(findings: &Findings<'_>, table: &Table) -> String {
-    let measured: Vec<&Row> =
-        table.competitors().filter(|row| 0 < row.measured()).collect();
+    let measured: Vec<&Row> = table.competitors().filter(|row| 0 < row.measured()).collect();
     let invalid: Vec<&Row> = measured
         .iter()
         .copied()

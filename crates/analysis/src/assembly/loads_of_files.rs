@@ -81,9 +81,6 @@ impl Board {
             shares_cpu: false,
             service_ceilings: Vec::new(),
         };
-        Board {
-            tables: vec![table],
-            ..Board::default()
-        }
+        Board { tables: vec![table], ..Board::default() }
     }
 }

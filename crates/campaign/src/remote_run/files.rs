@@ -82,7 +82,7 @@ impl Collected {
                 (false, true) => self.file(root, &path)?,
                 (false, false) => {
                     let says = io::Error::other("it is neither a file nor a folder");
-                    return Err(Refusal::at(&entry.path(), &says));
+                    return Err(Refusal::at(&entry.path(), says));
                 }
             }
         }

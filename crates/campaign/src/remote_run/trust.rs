@@ -30,7 +30,8 @@ impl Trusted {
             about => about.map_err(|error| Refusal::at(&path, error))?,
         };
         if about.permissions().mode() & 0o022 != 0 {
-            return Err(Refusal::at(&path, &"others may write to it, so it is not trusted; chmod 600"));
+            let says = "others may write to it, so it is not trusted; chmod 600";
+            return Err(Refusal::at(&path, says));
         }
         let text = fs::read_to_string(&path).map_err(|error| Refusal::at(&path, error))?;
         let pairs = text.lines().filter_map(|line| line.split_once("  "));

@@ -274,7 +274,7 @@ impl<'f> GateRun<'f> {
         let load = match loading {
             Loading::Closed | Loading::Equal => Load::Closed { connections },
             Loading::Open(per_s) => {
-                let rate = Rate::per_s(per_s)?;
+                let rate = Rate::per_s(per_s).map_err(Refusal::new)?;
                 Load::Open {
                     arrivals: Arrivals::Constant(rate),
                     connections,
