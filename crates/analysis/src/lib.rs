@@ -17,7 +17,8 @@ mod dunnett;
 mod estimate;
 mod fairness;
 mod figures;
-mod figures_page;
+#[cfg(test)]
+mod figures_page_tests;
 pub mod gate;
 mod held;
 mod judge;
@@ -65,7 +66,6 @@ pub use doubt::{
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::Figures;
-pub use figures_page::figures_page;
 pub use held::{
     After, Basis, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Memory, Plateau,
     PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
