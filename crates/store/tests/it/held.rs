@@ -102,7 +102,7 @@ fn real(what: HoldWhat, ramp: Ramp) -> Holding {
         ..HoldOrder::new(Target::Tcp(*address), what, ramp)
     };
     let holding = hold(&order, &Halt::default(), &mut |_| {}).unwrap();
-    assert!(holding.books_balance());
+    assert_eq!(holding.imbalance(), None);
     holding
 }
 
