@@ -218,12 +218,6 @@ impl Row {
 }
 
 impl JudgedTrial {
-    /// Whether it did not keep up with its schedule.
-    #[must_use]
-    pub fn is_behind(&self) -> bool {
-        self.doubts.iter().any(Doubt::is_behind)
-    }
-
     /// Whether it is included in the figures.
     #[must_use]
     pub fn is_measured(&self) -> bool {

@@ -149,7 +149,6 @@ impl Talk {
             }
             Step::Repeat(template, count) => self.repeat(&target.fill(template, post), *count),
             Step::Frames(first, len, count) => self.repeat(&masked(*first, *len), *count),
-            Step::Pause(time) => std::thread::sleep(*time),
             Step::Receive(limit) => self.receive(*limit, patience),
             Step::ReceiveToEnd => {
                 self.wait(patience.announced, &|talk| talk.line.end != End::Open, is_halted);

@@ -109,17 +109,6 @@ pub enum Listen {
 /// Where an oracle listens: as configured, with the real port.
 pub type Address = Listen;
 
-impl Listen {
-    /// The TCP port, if there is one.
-    #[must_use]
-    pub fn port(&self) -> Option<u16> {
-        match self {
-            Listen::Tcp(address) => Some(address.port()),
-            Listen::Unix(_) => None,
-        }
-    }
-}
-
 impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -207,19 +207,6 @@ impl Search {
         self.course(trials).progress()
     }
 
-    /// The loads that these trials were.
-    #[must_use]
-    pub fn presses(&self, trials: &[Tried]) -> Vec<Press> {
-        let mut course = Course::new(self);
-        let mut presses = Vec::new();
-        for tried in trials {
-            let Step::Press(press) = course.step() else { break };
-            course.add(&press, tried);
-            presses.push(press);
-        }
-        presses
-    }
-
     fn course(&self, trials: &[Tried]) -> Course<'_> {
         let mut course = Course::new(self);
         for tried in trials {
