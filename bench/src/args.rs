@@ -1,6 +1,6 @@
 //! The command line: the benchmark itself, and the hidden parts that it starts as processes.
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -48,10 +48,6 @@ pub(crate) struct BenchArgs {
     /// Where installed peers are kept [default: ~/.cache/dyno-bench].
     #[arg(long)]
     pub(crate) cache: Option<PathBuf>,
-    /// The canned server stands in for the oracle, and no verdict is given: for work on the
-    /// benchmark itself.
-    #[arg(long, hide = true)]
-    pub(crate) canned: bool,
 }
 
 /// The processes the benchmark is made of.
@@ -74,13 +70,6 @@ pub(crate) enum Part {
     Measure(MeasureArgs),
 }
 
-/// When epoll reports bytes again.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Trigger {
-    Level,
-    Edge,
-}
-
 /// Whom a floor loads, on how many connections, and for how long.
 #[derive(clap::Args)]
 pub(crate) struct FloorLoad {
@@ -96,8 +85,6 @@ pub(crate) struct FloorLoad {
 pub(crate) struct FloorArgs {
     #[command(flatten)]
     pub(crate) load: FloorLoad,
-    #[arg(long, value_enum, default_value_t = Trigger::Edge)]
-    pub(crate) trigger: Trigger,
     /// A connection for every request.
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -120,9 +107,6 @@ pub(crate) struct FloorOpenArgs {
     pub(crate) load: FloorLoad,
     #[arg(long, default_value_t = 1000)]
     pub(crate) rate: u32,
-    /// How long before an instant it stops sleeping.
-    #[arg(long, default_value_t = 100)]
-    pub(crate) spin_us: u64,
 }
 
 /// The canned server.

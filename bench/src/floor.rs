@@ -2,7 +2,7 @@
 //!
 //! One `send` and one `recv` a request, a shared `epoll_wait`. No timing, no parsing, no check.
 
-use crate::args::{FloorArgs, Trigger};
+use crate::args::FloorArgs;
 use crate::exchange;
 use crate::usage::Spent;
 use anyhow::{Result, bail};
@@ -28,7 +28,6 @@ pub(crate) fn main(args: &FloorArgs) -> Result<()> {
 
 struct Floor {
     epoll: OwnedFd,
-    flags: EventFlags,
     address: SocketAddr,
     request: Vec<u8>,
     answer_size: usize,
@@ -46,13 +45,8 @@ struct Client {
 impl Floor {
     fn open(args: &FloorArgs) -> Result<Floor> {
         let request = exchange::request(args.load.address, args.fresh);
-        let edge = match args.trigger {
-            Trigger::Edge => EventFlags::ET,
-            Trigger::Level => EventFlags::empty(),
-        };
         let mut floor = Floor {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
-            flags: EventFlags::IN | edge,
             address: args.load.address,
             answer_size: exchange::answer_size(args.load.address, &request)?,
             request,
@@ -72,7 +66,8 @@ impl Floor {
     fn dial(&self, index: usize) -> Result<Client> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_nonblocking(true)?;
-        epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), self.flags)?;
+        let (data, flags) = (EventData::new_u64(index as u64), EventFlags::IN | EventFlags::ET);
+        epoll::add(&self.epoll, &stream, data, flags)?;
         Ok(Client { stream, owed: self.answer_size })
     }
 

@@ -18,6 +18,8 @@ use std::net::TcpStream;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
+/// How long before an instant it stops sleeping.
+const SPIN_NS: u64 = 100_000;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Loads the server, then prints response times, its own lateness and its CPU time as JSON.
@@ -68,7 +70,6 @@ struct FloorOpen {
     request: Vec<u8>,
     answer_size: usize,
     start: Instant,
-    spin_ns: u64,
     schedule: Schedule,
     lines: Vec<Client>,
     free: Vec<usize>,
@@ -105,7 +106,6 @@ impl FloorOpen {
             request,
             answer_size,
             start: Instant::now(),
-            spin_ns: args.spin_us * 1000,
             schedule: Schedule { rate_per_s, total, next: 0 },
             free: (0..lines.len()).collect(),
             lines,
@@ -165,7 +165,7 @@ impl FloorOpen {
     // the interval between two requests.
     fn sleep(&self) -> Timespec {
         let idle_ns = match self.schedule.due_ns() {
-            Some(due_ns) => due_ns.saturating_sub(self.now_ns()).saturating_sub(self.spin_ns),
+            Some(due_ns) => due_ns.saturating_sub(self.now_ns()).saturating_sub(SPIN_NS),
             None => 100_000_000,
         };
         let nanos = i64::try_from(idle_ns).expect("a schedule of less than 500 years");

@@ -27,7 +27,6 @@ pub(crate) struct Rig {
     pub(crate) long_rounds: usize,
     pub(crate) seconds: u32,
     pub(crate) quick: bool,
-    pub(crate) canned: bool,
     bench: PathBuf,
     pub(crate) dyno: PathBuf,
     search: Vec<PathBuf>,
@@ -48,7 +47,7 @@ impl Rig {
         raise_file_limit();
         let bench = env::current_exe()?;
         let dyno = args.dyno.clone().unwrap_or_else(|| bench.with_file_name("dyno"));
-        if !dyno.is_file() && !args.canned {
+        if !dyno.is_file() {
             bail!(
                 "no dyno at {}: build it with `cargo build --release -p dyno-http`, or name it with \
                  --dyno PATH",
@@ -71,7 +70,6 @@ impl Rig {
             long_rounds: args.rounds.unwrap_or(3).min(if args.quick { 1 } else { 3 }),
             seconds: args.seconds.unwrap_or(if args.quick { 1 } else { 3 }),
             quick: args.quick,
-            canned: args.canned,
             bench,
             dyno,
             search,
@@ -86,11 +84,6 @@ impl Rig {
             "dyno" => Some(self.dyno.clone()).filter(|path| path.is_file()),
             name => self.search.iter().map(|at| at.join(name)).find(|path| path.is_file()),
         }
-    }
-
-    /// The oracle, or the server that stands in for it.
-    pub(crate) fn oracle(&self, more: &'static [&'static str]) -> Kind {
-        if self.canned { Kind::Canned } else { Kind::Oracle(more) }
     }
 
     /// dyno, wrk, the floor and the peers, as far as they support this load.

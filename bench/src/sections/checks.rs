@@ -6,6 +6,7 @@ use crate::load::Load;
 use crate::quantiles::Report;
 use crate::rig::{Contender, Rig};
 use crate::run::Run;
+use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 /// What is compared, from the least.
@@ -44,7 +45,7 @@ const fn with(name: &'static str, closed: &'static str) -> Generator {
 pub(crate) fn measure(rig: &Rig) -> Section {
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
     let contender =
-        |generator: &'static Generator| Contender { generator, load, server: rig.oracle(&[]) };
+        |generator: &'static Generator| Contender { generator, load, server: Kind::Oracle(&[]) };
     let contenders: Vec<Contender> = CHECKS.iter().map(contender).collect();
     let all = rig.alternate(&contenders, rig.rounds);
     let columns = ["compared of each answer", "µs CPU a request", "× the status alone"];

@@ -34,7 +34,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 
 fn cases(rig: &Rig) -> Vec<Case> {
     let seconds = rig.seconds;
-    let oracle = rig.oracle(&[]);
+    let oracle = Kind::Oracle(&[]);
     let closed = |connections| Load::Closed { connections, seconds };
     let fresh = Load::Fresh { connections: 50, seconds };
     vec![

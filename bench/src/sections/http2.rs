@@ -26,7 +26,7 @@ struct Case {
 /// Every case, one after the other; the contenders alternate within each.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
-    for case in cases(rig) {
+    for case in cases() {
         eprintln!("{}", case.title);
         let seconds = rig.seconds;
         let Case { connections, streams, server, .. } = case;
@@ -43,8 +43,8 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     section
 }
 
-fn cases(rig: &Rig) -> [Case; 4] {
-    let oracle = rig.oracle(&[]);
+fn cases() -> [Case; 4] {
+    let oracle = Kind::Oracle(&[]);
     let multiplexed = |title, server| Case {
         h2load_most: Some(0.40),
         floor_most: Some(1.30),

@@ -7,6 +7,7 @@ use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
 use crate::run::Run;
 use crate::sections::Verdict;
+use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 const FEW: u32 = 200_000;
@@ -28,7 +29,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 
 fn held(rig: &Rig) -> Section {
     let load = Load::Closed { connections: 10_000, seconds: if rig.quick { 3 } else { 5 } };
-    let contenders = rig.contenders(load, rig.oracle(&[]));
+    let contenders = rig.contenders(load, Kind::Oracle(&[]));
     let all = rig.alternate(&contenders, rig.long_rounds);
     let columns = ["generator", "peak MB", "× wrk", "µs CPU a request"];
     let mut table = Table::new("10,000 keep-alive connections", &columns);
@@ -51,7 +52,7 @@ fn growth(rig: &Rig) -> Section {
     let counted = |generator, requests| Contender {
         generator,
         load: Load::Counted { connections: 50, requests },
-        server: rig.oracle(&[]),
+        server: Kind::Oracle(&[]),
     };
     let load = Load::Counted { connections: 50, requests: FEW };
     let slow = ["k6"];

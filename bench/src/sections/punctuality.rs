@@ -7,6 +7,7 @@ use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
 use crate::run::Run;
 use crate::sections::Verdict;
+use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 const RATE: u32 = 20_000;
@@ -16,7 +17,7 @@ const LATE_P99_US_MAX: f64 = 100.0;
 pub(crate) fn measure(rig: &Rig) -> Section {
     let seconds = if rig.quick { 3 } else { 10 };
     let load = Load::Open { connections: 50, seconds, rate: RATE };
-    let contenders = rig.contenders(load, rig.oracle(&[]));
+    let contenders = rig.contenders(load, Kind::Oracle(&[]));
     let all = rig.alternate(&contenders, rig.long_rounds);
     let table = table(&contenders, &all, seconds);
     Section { tables: vec![table], verdicts: verdicts(&contenders, &all, seconds) }

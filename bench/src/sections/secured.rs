@@ -7,6 +7,7 @@ use crate::rig::{Contender, Rig};
 use crate::rounds::{Ratio, Series, ratio};
 use crate::run::Run;
 use crate::sections::Verdict;
+use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 /// The oracle speaks TLS 1.3 alone. Without tickets no session can be resumed: h2load would resume every one.
@@ -27,11 +28,10 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 }
 
 fn contenders(
-    rig: &Rig,
     oracle: &'static [&'static str],
     pairs: &[(&'static Generator, Load)],
 ) -> Vec<Contender> {
-    let server = rig.oracle(oracle);
+    let server = Kind::Oracle(oracle);
     pairs.iter().map(|&(generator, load)| Contender { generator, load, server }).collect()
 }
 
@@ -39,7 +39,7 @@ fn requests(rig: &Rig) -> (Table, Vec<Verdict>) {
     let title = "HTTP/1.1 within TLS 1.3, 50 connections";
     eprintln!("{title}");
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
-    let contenders = contenders(rig, FULL, &[(&DYNO, load), (&WRK, load), (h2load(), load)]);
+    let contenders = contenders(FULL, &[(&DYNO, load), (&WRK, load), (h2load(), load)]);
     let all = rig.alternate(&contenders, rig.rounds);
     let columns = ["generator", "µs a request", "× wrk", "peak MB"];
     let mut table = Table::new(title, &columns);
@@ -69,8 +69,8 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
     let full = Load::Fresh { connections, seconds };
     let resumed = Load::Resumed { connections, seconds };
     let contenders = [
-        contenders(rig, FULL, &[(&DYNO, full), (h2load(), full), (&S_TIME, full)]),
-        contenders(rig, RESUMED, &[(&DYNO, resumed), (&S_TIME, resumed)]),
+        contenders(FULL, &[(&DYNO, full), (h2load(), full), (&S_TIME, full)]),
+        contenders(RESUMED, &[(&DYNO, resumed), (&S_TIME, resumed)]),
     ]
     .concat();
     let all = rig.alternate(&contenders, rig.rounds);
@@ -113,7 +113,7 @@ fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
     let title = "10,000 connections within TLS 1.3, each idle most of the time";
     eprintln!("{title}");
     let load = Load::Idle { connections: IDLE, requests: 2 * IDLE, rate: IDLE / 5 };
-    let contenders = contenders(rig, FULL, &[(&DYNO, load), (h2load(), load)]);
+    let contenders = contenders(FULL, &[(&DYNO, load), (h2load(), load)]);
     let all = rig.alternate(&contenders, rig.long_rounds);
     let mut table = Table::new(title, &["generator", "peak MB", "× h2load", "requests"]);
     for (contender, series) in contenders.iter().zip(&all) {

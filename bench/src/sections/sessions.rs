@@ -7,6 +7,7 @@ use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
 use crate::run::Run;
 use crate::sections::Verdict;
+use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 const LOAD: Load = Load::Sessions { rate: 1200, calls: 10, sessions: 5000 };
@@ -14,7 +15,7 @@ const REQUESTS: f64 = 50_000.0;
 
 /// 1,200 connections a second.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let contenders = rig.contenders(LOAD, rig.oracle(&[]));
+    let contenders = rig.contenders(LOAD, Kind::Oracle(&[]));
     let all = rig.alternate(&contenders, rig.long_rounds);
     let title = "Sessions of 10 calls, 1,200 connections/s, 50,000 requests";
     let columns = ["generator", "requests", "µs CPU a request", "× httperf", "× h2load", "peak MB"];

@@ -5,7 +5,7 @@ use crate::generators::{DYNO, FLOOR, Generator, WRK};
 use crate::load::Load;
 use crate::rig::{Rig, check_answers};
 use crate::sections::Verdict;
-use crate::server::Server;
+use crate::server::{Kind, Server};
 use crate::strace::Calls;
 use crate::table::{Table, number};
 use anyhow::{Context, Result};
@@ -51,7 +51,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 fn traced(rig: &Rig, generator: &Generator) -> Result<PerRequest> {
     let strace =
         rig.program("strace").context("strace is not installed (apt-get install strace)")?;
-    let server = Server::start(rig, rig.oracle(&[]))?;
+    let server = Server::start(rig, Kind::Oracle(&[]))?;
     let counts = rig.scratch.join("strace.txt");
     let template = generator.template(&LOAD).context("it has no such load")?;
     let asked = rig.words(generator, template, &rig.fillings(LOAD, &server, &counts))?;

@@ -7,6 +7,7 @@ use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
 use crate::run::Run;
 use crate::sections::Verdict;
+use crate::server::Kind;
 use crate::table::{Table, number};
 
 /// The first freeze comes 5 s after the server's start. A run that ends in the middle between two freezes contains
@@ -60,7 +61,7 @@ fn measured(rig: &Rig, cases: &[Case]) -> Section {
     let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
     for case in cases {
         eprintln!("{}", case.title);
-        let contenders = rig.contenders(case.load, rig.oracle(case.oracle));
+        let contenders = rig.contenders(case.load, Kind::Oracle(case.oracle));
         let all = rig.alternate(&contenders, rig.long_rounds);
         let truth = truth(case, &contenders, &all);
         section.tables.push(table(case, &contenders, &all, &truth));

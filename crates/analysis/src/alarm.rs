@@ -52,7 +52,7 @@ const CLEARLY: f64 = 1.25;
 /// References do not count as servers.
 fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
-    for row in competitors(table) {
+    for row in table.competitors() {
         if !points.contains(&row.point) {
             points.push(row.point);
         }
@@ -61,7 +61,7 @@ fn alarms(table: &Table) -> Vec<Alarm> {
 }
 
 fn alarms_at(table: &Table, point: Point) -> [Option<Alarm>; 2] {
-    let rows: Vec<&Row> = competitors(table).filter(|row| row.point == point).collect();
+    let rows: Vec<&Row> = table.competitors().filter(|row| row.point == point).collect();
     // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
     let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
     let found = [
@@ -69,10 +69,6 @@ fn alarms_at(table: &Table, point: Point) -> [Option<Alarm>; 2] {
         alarm(table, point, Figure::ResponseP50, rows, SAME_MEDIAN),
     ];
     found.map(|alarm| alarm.filter(|alarm| !is_refuted(table, alarm)))
-}
-
-fn competitors(table: &Table) -> impl Iterator<Item = &Row> {
-    table.rows.iter().filter(|row| !row.is_reference)
 }
 
 /// Whether a reference at the same place is clearly better than the whole group.

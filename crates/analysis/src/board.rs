@@ -23,7 +23,7 @@ use crate::until::Stopped;
 use crate::verdict::Verdict;
 
 /// All tables of a run, in the experiment's order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     pub tables: Vec<Table>,
     /// For held connections, the results plateau by plateau: one for each workload that was held. Their tables have
@@ -151,6 +151,11 @@ impl Board {
 }
 
 impl Table {
+    /// Its rows without references.
+    pub fn competitors(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.is_reference)
+    }
+
     /// Whether its trials held connections: the results are in the board's `ramps`, and its rows have no figures.
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -213,12 +218,6 @@ impl Row {
 }
 
 impl JudgedTrial {
-    /// Whether it did not keep up with its schedule.
-    #[must_use]
-    pub fn is_behind(&self) -> bool {
-        self.doubts.iter().any(Doubt::is_behind)
-    }
-
     /// Whether it is included in the figures.
     #[must_use]
     pub fn is_measured(&self) -> bool {

@@ -17,7 +17,8 @@ mod dunnett;
 mod estimate;
 mod fairness;
 mod figures;
-mod figures_page;
+#[cfg(test)]
+mod figures_page_tests;
 pub mod gate;
 mod held;
 mod judge;
@@ -65,7 +66,6 @@ pub use doubt::{
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::Figures;
-pub use figures_page::figures_page;
 pub use held::{
     After, Basis, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Memory, Plateau,
     PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
@@ -79,7 +79,7 @@ pub use lab::figure::rates::{
     KEPT_UP, OnTime, measured_s, offered_per_s, on_time, silent_share, throughput_per_s,
 };
 pub use lab::figure::{Better, Number, Terms};
-pub use leading::{Lead, Leader, Leading};
+pub use leading::Leading;
 pub use price::{LeftOut, MannerPrice, PaidFor};
 pub use remark::{Remark, remarks_table};
 pub use requirement::{

@@ -155,46 +155,5 @@ fn sort(pairs: &mut [Pair<'_>], figure: Figure) {
     });
 }
 
-/// Its section in docs/figures.md.
-pub(crate) const PAGE: &str = "
-## The price of TLS and HTTP/2
-
-Where an experiment requests a workload in several manners (`protocol`, `streams`, `tls_resume`), a price is the ratio of
-a figure in two of them, of the same server under the same load in the same run. What is above the line of the
-division has something that the other has not, and nothing else of the load differs, save what the table says. What a
-server does otherwise by itself is in its price: some set TCP_NODELAY only within TLS or with HTTP/2, and `[changes]` in
-their manifests says so.
-
-| price of | with it | without it |
-|---|---|---|
-| TLS | `http/1.1+tls`; if it resumes sessions, both are in its price | `http/1.1` |
-| TLS | `h2` | `h2c`, with as many streams |
-| HTTP/2 | `h2c`, with each number of streams | `http/1.1` |
-| HTTP/2 | `h2`, with each number of streams | `http/1.1+tls`, with as many resumed sessions |
-| resumption | `tls_resume` above 0 | `tls_resume = 0`, of the same protocol and with as many streams |
-
-The figures are those that `dyno compare` compares: `throughput_per_s` of a closed loop, `response_p50_ms`,
-`response_p99_ms`, `cpu_ms_per_1000` and `rss_peak_bytes`; of held connections `memory_per_connection_bytes`.
-
-- of: the rounds in which the server was measured in both manners; round 1 of one is paired with round 1 of the other,
-  because what all trials of a round have in common is in both, and so in no ratio
-- estimate: the geometric mean of the ratios of the rounds; it estimates the ratio of the figure's geometric means over
-  rounds like these, on this machine on this day
-- interval: the one that decides ([difference.md](difference.md)): Student's t over the logarithms of the ratios, with
-  the spread of its server and of all servers of the price
-- what was found: all prices of a run are decided together, so that the probability that even one of them is called a
-  difference by chance is at most 1 in 20; an interval that includes 1 is no difference that this data shows
-- digits: rounds that agree in all three digits of a histogram may still differ by 0.1 %, and no interval is narrower
-- edges: one round: the ratio, and no interval. A round in which one of the two is no measurement: in no ratio. A \
-round of 0:
-  no ratio. A schedule: no ratio of the throughput, which is its own. Bounds (`≥`): a ratio only where the bound makes
-  the difference larger. A row that is not ranked, is invalid or was not measured: its server has no price, and
-  the report says why. A server that does not speak one of the two: it is not named. dyno's own server has its \
-  ratio, which
-  shows what the machine and dyno themselves pay, and does not compete.
-- streams: over HTTP/2 a closed loop has as many requests in flight on each connection as it has streams. Its ratio to
-  HTTP/1.1, with one request on each connection, contains that.
-";
-
 #[cfg(test)]
 mod tests;

@@ -66,7 +66,7 @@ impl Table {
             [only] => self.at(*only),
             _ if self.rows.iter().any(Row::is_offered) && !self.shares_cpu => self.by_capacity(),
             _ => {
-                let rows = self.rows.iter().filter(|row| !row.is_reference);
+                let rows = self.competitors();
                 self.placed(one_each(rows, |row| {
                     let peak = self.peaks.iter().find(|peak| peak.subject == row.subject);
                     peak.is_none_or(|peak| peak.point == row.point)
@@ -89,7 +89,7 @@ impl Table {
     /// Whether too many of its competitors are invalid for any to be ranked: a rank among the few others is none.
     #[must_use]
     pub fn is_mostly_invalid(&self) -> bool {
-        is_mostly_invalid(&self.rows.iter().filter(|row| !row.is_reference).collect::<Vec<_>>())
+        is_mostly_invalid(&self.competitors().collect::<Vec<_>>())
     }
 
     /// Rows of one place, or each of another place, best first.
@@ -141,7 +141,7 @@ impl Table {
             let found = capacities.iter().find(|(subject, _)| *subject == row.subject);
             found.and_then(|(_, capacity)| capacity.good).map(Point::value)
         };
-        let rows = self.rows.iter().filter(|row| !row.is_reference);
+        let rows = self.competitors();
         let mut rows = one_each(rows, |row| good(row).is_none_or(|good| good == row.point.value()));
         let is_void = is_mostly_invalid(&rows);
         let key =

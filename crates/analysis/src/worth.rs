@@ -92,13 +92,13 @@ impl Table {
     /// The verdicts on its rows, one by one.
     #[must_use]
     pub fn worth(&self) -> Worth {
-        Worth::of(competitors(self).map(Row::verdict))
+        Worth::of(self.competitors().map(Row::verdict))
     }
 
     /// Its verdict as a whole; none before the first trial. An alarm makes it suspect.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        let rows: Vec<Verdict> = competitors(self).filter_map(Row::verdict).collect();
+        let rows: Vec<Verdict> = self.competitors().filter_map(Row::verdict).collect();
         let alarm = self.alarms().first().map(|_| Gravity::Suspect);
         let remarks = self.remarks.iter().map(crate::Remark::gravity);
         Some(Verdict::of_parts(&rows)?.max(Verdict::by(remarks.chain(alarm))))
@@ -123,10 +123,6 @@ impl Board {
         let tables: Vec<Verdict> = self.tables.iter().filter_map(Table::verdict).collect();
         Verdict::of_parts(&tables)
     }
-}
-
-fn competitors(table: &Table) -> impl Iterator<Item = &Row> {
-    table.rows.iter().filter(|row| !row.is_reference)
 }
 
 #[cfg(test)]

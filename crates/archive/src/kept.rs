@@ -51,7 +51,7 @@ pub fn nothing_kept(path: &Path) -> Refusal {
 /// The run with this number, or the newest.
 pub fn newest_or(store: &Store, number: Option<&str>) -> Result<RunId, Refusal> {
     if let Some(number) = number {
-        return Ok(number.parse()?);
+        return number.parse().map_err(|says: String| Refusal::new(says));
     }
     let newest = store.runs()?.iter().map(|run| run.id).max();
     newest.ok_or_else(|| nothing_kept(store.path()))
@@ -152,8 +152,8 @@ pub fn named(text: &str) -> Result<Named, Refusal> {
 }
 
 pub fn number(text: &str) -> Result<RunId, Refusal> {
-    text.parse().map_err(|error: store::RunIdError| {
-        Refusal::new(format!("{error}; two servers of one run are `--run RUN SERVER SERVER`"))
+    text.parse().map_err(|says: String| {
+        Refusal::new(format!("{says}; two servers of one run are `--run RUN SERVER SERVER`"))
     })
 }
 

@@ -119,20 +119,7 @@ mod tests {
     use crate::kept::{kept, still_kept};
 
     fn record(name: &str) -> RunRecord {
-        RunRecord {
-            name: name.into(),
-            experiment: None,
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: Vec::new(),
-            conformance: Vec::new(),
-            profiles: Vec::new(),
-        }
+        RunRecord { name: name.into(), seed: 1, ..RunRecord::default() }
     }
 
     #[test]

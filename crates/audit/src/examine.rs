@@ -243,14 +243,6 @@ impl AuditedRow {
     }
 }
 
-impl AuditedSource {
-    /// What the file as a whole is worth, by what is the same in all its rows.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        Verdict::by(self.findings.iter().map(Finding::gravity))
-    }
-}
-
 impl Audit {
     pub fn rows(&self) -> impl Iterator<Item = &AuditedRow> {
         self.sources.iter().flat_map(|source| &source.rows)

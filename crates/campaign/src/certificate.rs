@@ -24,5 +24,5 @@ pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
     let folder = cache.state.join("work");
     WorkFolder::create(&folder, &Marker::unique())
         .and_then(Identity::make)
-        .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
+        .map_err(|error| Refusal::at(&folder, error))
 }

@@ -257,8 +257,7 @@ impl Campaign {
                 .collect(),
             entries,
             plan: plan(&self.experiment, &runners),
-            conformance: Vec::new(),
-            profiles: Vec::new(),
+            ..RunRecord::default()
         }
     }
 

@@ -95,7 +95,6 @@ pub(super) const STEPS: &[Entry] = &[
     ("drip", &[Time, Octets], "Step::Drip($1, $0)"),
     ("fill", &[Octet, Number], "Step::Fill($0, $1)"),
     ("repeat", &[Number, Octets], "Step::Repeat($1, $0)"),
-    ("pause", &[Time], "Step::Pause($0)"),
     ("receive", &[AnyTime], "Step::Receive($0)"),
     ("receive-to-end", &[], "Step::ReceiveToEnd"),
     ("half-close", &[], "Step::HalfClose"),
@@ -169,7 +168,6 @@ pub(super) const ACTS: &[Entry] = &[
     ("listen", &[Time], "Act::Listen($0)"),
     ("until", &[Sign], "Act::Until($0)"),
     ("await", &[Sign], "Act::Await($0)"),
-    ("pause", &[Time], "Act::Pause($0)"),
     ("idle", &[Time], "Act::Idle($0)"),
 ];
 

@@ -127,7 +127,7 @@ fn head(bytes: &[u8], ended: bool, fields: usize) -> Option<(ReceivedAnswer, usi
     let mut answer = ReceivedAnswer::default();
     let head = &bytes[begin..begin + len];
     flaws_of_octets(head, &mut answer.flaws);
-    let mut lines = head.split(|octet| *octet == b'\n').map(TrimCr::trim_suffix_cr);
+    let mut lines = head.split(|octet| *octet == b'\n').map(without_cr);
     status_line(lines.next().unwrap_or_default(), &mut answer);
     for line in lines.filter(|line| !line.is_empty()) {
         field_line(line, &mut answer);
@@ -148,7 +148,7 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
     let mut line_began = 0;
     for (index, octet) in bytes.iter().enumerate() {
         if *octet == b'\n' {
-            if bytes[line_began..index].trim_suffix_cr().is_empty() && line_began > 0 {
+            if without_cr(&bytes[line_began..index]).is_empty() && line_began > 0 {
                 return Some(index + 1);
             }
             line_began = index + 1;
@@ -157,14 +157,8 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-trait TrimCr {
-    fn trim_suffix_cr(&self) -> &Self;
-}
-
-impl TrimCr for [u8] {
-    fn trim_suffix_cr(&self) -> &[u8] {
-        self.strip_suffix(b"\r").unwrap_or(self)
-    }
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn flaws_of_octets(head: &[u8], flaws: &mut Vec<Flaw>) {
@@ -347,7 +341,7 @@ fn chunks(answer: &mut ReceivedAnswer, bytes: &[u8]) -> usize {
 
 fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let len = bytes.get(at..)?.iter().position(|octet| *octet == b'\n')?;
-    Some((bytes[at..at + len].trim_suffix_cr(), at + len + 1))
+    Some((without_cr(&bytes[at..at + len]), at + len + 1))
 }
 
 #[cfg(test)]

@@ -93,22 +93,7 @@ fn nothing(began: Instant) -> Observation {
 
 /// An exchange that never began.
 pub(crate) fn unconnected() -> Observation {
-    Observation {
-        sent: Vec::new(),
-        sent_len: 0,
-        received: Arc::default(),
-        reading: ParsedStream::default(),
-        end: End::Unconnected,
-        marks: Vec::new(),
-        took: Duration::ZERO,
-        unix_s: unix_s(),
-        grew: None,
-        slow: Slow::default(),
-        heard: None,
-        is_owed: false,
-        greeting: None,
-        is_closed_by_notice: None,
-    }
+    Observation { unix_s: unix_s(), ..Observation::default() }
 }
 
 pub(crate) fn unix_s() -> u64 {
@@ -164,7 +149,6 @@ impl Talk {
             }
             Step::Repeat(template, count) => self.repeat(&target.fill(template, post), *count),
             Step::Frames(first, len, count) => self.repeat(&masked(*first, *len), *count),
-            Step::Pause(time) => std::thread::sleep(*time),
             Step::Receive(limit) => self.receive(*limit, patience),
             Step::ReceiveToEnd => {
                 self.wait(patience.announced, &|talk| talk.line.end != End::Open, is_halted);
@@ -335,12 +319,8 @@ impl Talk {
             marks: self.marks.clone(),
             took,
             unix_s: unix_s(),
-            grew: None,
             slow: self.slow.clone(),
-            heard: None,
-            is_owed: false,
-            greeting: None,
-            is_closed_by_notice: None,
+            ..Observation::default()
         }
     }
 

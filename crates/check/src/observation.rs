@@ -8,20 +8,21 @@ use crate::frame::{Frame, frames, messages};
 use crate::h2::{Greeting, Received};
 
 /// The state of the connection when we stopped reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// Open: nothing more arrived.
     Open,
     Closed,
     Reset,
     /// It was never opened.
+    #[default]
     Unconnected,
     /// More arrived than was requested; we ended it.
     Flooded,
 }
 
 /// One exchange with a server.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Observation {
     /// What was sent, as far as it is kept.
     pub sent: Vec<u8>,

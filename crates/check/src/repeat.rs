@@ -14,7 +14,7 @@ impl Case {
             Step::Drip(..) | Step::Trickle(_) => {
                 Some("its octets must arrive apart from each other")
             }
-            Step::Pause(_) | Step::Idle(_) => Some("it depends on how long the client waits"),
+            Step::Idle(_) => Some("it depends on how long the client waits"),
             Step::Tls(_) => Some("it begins TLS by hand"),
             Step::Http2(_) => Some("a client of HTTP/2 answers frames of the server as it goes"),
             Step::Quote(_) => Some("it sends back what the first answer said"),

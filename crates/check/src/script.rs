@@ -22,8 +22,6 @@ pub enum Step {
     Repeat(&'static [u8], usize),
     /// Sends WebSocket frames: this first octet, this many octets `x` each, this many frames. Their mask is zero.
     Frames(u8, usize, usize),
-    /// Waits without reading.
-    Pause(Duration),
     /// Reads until one more answer (or, on a WebSocket, one more frame) has arrived, but no longer than this.
     Receive(Duration),
     /// Reads until the connection ends, but no longer than an announced end may take.

@@ -42,7 +42,6 @@ fn described(step: &Step) -> String {
         Step::Frames(first, len, count) => {
             format!("send {count} frames of {len} octets that begin with {}", shown(&[*first]))
         }
-        Step::Pause(pause) => format!("wait {} without reading", time(*pause)),
         Step::Receive(limit) if limit.is_zero() => "wait for one more answer".into(),
         Step::Receive(limit) => format!("wait for one more answer, for {} at most", time(*limit)),
         Step::ReceiveToEnd => "read until the connection ends".into(),
@@ -126,9 +125,5 @@ mod tests {
         assert_eq!(plain, [r"send GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n"]);
         assert_eq!(described(&Step::Fill(0, 9)), r"send 9 times \x00");
         assert_eq!(described(&Step::Raw(b"\x81\"'")), r#"send \x81"'"#);
-        assert_eq!(
-            described(&Step::Pause(Duration::from_millis(1500))),
-            "wait 1.5 s without reading"
-        );
     }
 }

@@ -49,7 +49,7 @@ impl Ceiling {
             return Ok(None);
         }
         let work = campaign.project.work().join("work");
-        let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", work.display()));
+        let refused = |error: std::io::Error| Refusal::at(&work, error);
         let folder = WorkFolder::create(&work, &Marker::unique()).map_err(refused)?;
         let path = folder.path().join("reply");
         fs::write(&path, reply).map_err(refused)?;

@@ -12,7 +12,6 @@ mod loads;
 mod order;
 mod origin;
 mod own_server;
-mod pattern;
 mod results;
 mod session;
 mod shell;

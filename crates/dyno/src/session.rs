@@ -37,8 +37,7 @@ impl Keeping {
     /// Opens the store. The folder of one that was not named is made; a misspelt one is not.
     pub(crate) fn open(path: &Path, is_named: bool) -> Result<Keeping, Refusal> {
         if let Some(folder) = path.parent().filter(|_| !is_named) {
-            lab::build::make_folder(folder)
-                .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
+            lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
         }
         Ok(Keeping { store: Store::open(path)?, claim: None })
     }

@@ -106,17 +106,16 @@ impl SideFlags {
         else {
             return Ok(None);
         };
-        let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
         let mut common = project.workloads();
         // `hello` is the one that nearly all subjects are made for.
         common.sort_by_key(|name| name != "hello");
         for side in sides {
             let Side::Named(name) = side else { return Ok(None) };
-            let subject = Subject::read(&project.root, name).map_err(refused)?;
+            let subject = Subject::read(&project.root, name)?;
             common.retain(|workload| subject.answers(workload));
         }
         for name in common {
-            let workload = Workload::read(&project.root, &name).map_err(refused)?;
+            let workload = Workload::read(&project.root, &name)?;
             if !workload.is_held() && !workload.is_echo() {
                 return Ok(Some(workload));
             }
@@ -138,7 +137,6 @@ impl SideFlags {
         workload: &str,
         project: Option<&Project>,
     ) -> Result<Subject, Refusal> {
-        let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
         let subject = match side {
             Side::Own { text, .. } => {
                 let here = std::env::current_dir()
@@ -165,9 +163,9 @@ impl SideFlags {
             }
             Side::Named(name) => {
                 let root = project.map(|project| project.root.clone()).unwrap_or_default();
-                Subject::read(&root, name).map_err(refused)?
+                Subject::read(&root, name)?
             }
-            Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
+            Side::Folder(folder) => Subject::read_folder(folder)?,
         };
         let subject = reach::located(subject, self.asking.owner.i_may_load_this_target)?;
         Ok(match side {

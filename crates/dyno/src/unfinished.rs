@@ -94,20 +94,8 @@ mod tests {
             point: Point::Connections(1),
             repeat: 0,
         };
-        let mut record = RunRecord {
-            name: "x".into(),
-            experiment: None,
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: vec![key],
-            conformance: Vec::new(),
-            profiles: Vec::new(),
-        };
+        let mut record =
+            RunRecord { name: "x".into(), seed: 1, plan: vec![key], ..RunRecord::default() };
         let of_experiment = record.clone();
         for name in [LOAD, RACE] {
             record.facts = vec![Fact { name: name.into(), value: format!("dyno {name} x") }];

@@ -14,18 +14,6 @@ pub struct Placeholders<'a> {
     pub known: &'a [(&'a str, &'a str)],
 }
 
-/// Why a text is no command, or cannot be filled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandError(String);
-
-impl fmt::Display for CommandError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CommandError {}
-
 impl fmt::Display for Command {
     /// As a user could type it, with the placeholders not filled.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,13 +23,11 @@ impl fmt::Display for Command {
 
 impl Command {
     /// Splits a text at spaces; quotes and backslashes work as in a shell, and nothing else does.
-    pub fn parse(text: &str) -> Result<Command, CommandError> {
+    pub fn parse(text: &str) -> Result<Command, String> {
         let words = split(text)?;
         match words.first() {
-            None => Err(CommandError("an empty command".into())),
-            Some(program) if program.is_empty() => {
-                Err(CommandError("the command's first word is empty".into()))
-            }
+            None => Err("an empty command".into()),
+            Some(program) if program.is_empty() => Err("the command's first word is empty".into()),
             Some(_) => Ok(Command { words }),
         }
     }
@@ -58,7 +44,7 @@ impl Command {
     }
 
     /// The words with their placeholders filled; a placeholder that is not known here is refused.
-    pub fn fill(&self, placeholders: Placeholders<'_>) -> Result<Vec<String>, CommandError> {
+    pub fn fill(&self, placeholders: Placeholders<'_>) -> Result<Vec<String>, String> {
         self.words.iter().map(|word| placeholders.fill(word)).collect()
     }
 
@@ -77,7 +63,7 @@ impl Command {
 
 impl Placeholders<'_> {
     /// Replaces `{name}` by what it stands for. Other braces stand for themselves.
-    pub fn fill(&self, text: &str) -> Result<String, CommandError> {
+    pub fn fill(&self, text: &str) -> Result<String, String> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find('{') {
@@ -99,15 +85,12 @@ impl Placeholders<'_> {
         Ok(filled)
     }
 
-    fn value(&self, name: &str) -> Result<&str, CommandError> {
+    fn value(&self, name: &str) -> Result<&str, String> {
         let known = self.known.iter().find(|(known, _)| *known == name);
         known.map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<String> =
                 self.known.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-            CommandError(format!(
-                "`{{{name}}}` is not a placeholder here; there are {}",
-                names.join(", ")
-            ))
+            format!("`{{{name}}}` is not a placeholder here; there are {}", names.join(", "))
         })
     }
 }
@@ -117,7 +100,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Words as a shell would split them.
-fn split(text: &str) -> Result<Vec<String>, CommandError> {
+fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = text.chars();
@@ -129,7 +112,7 @@ fn split(text: &str) -> Result<Vec<String>, CommandError> {
                 let kept = rest.next().ok_or_else(|| unfinished("a backslash ends it"))?;
                 word.get_or_insert_default().push(kept);
             }
-            '\0' => return Err(CommandError("a NUL is in it".into())),
+            '\0' => return Err("a NUL is in it".into()),
             _ => word.get_or_insert_default().push(next),
         }
     }
@@ -137,11 +120,7 @@ fn split(text: &str) -> Result<Vec<String>, CommandError> {
     Ok(words)
 }
 
-fn quoted(
-    quote: char,
-    rest: &mut std::str::Chars<'_>,
-    word: &mut String,
-) -> Result<(), CommandError> {
+fn quoted(quote: char, rest: &mut std::str::Chars<'_>, word: &mut String) -> Result<(), String> {
     let unclosed = || unfinished(&format!("the {quote} is never closed"));
     loop {
         match rest.next().ok_or_else(unclosed)? {
@@ -155,8 +134,8 @@ fn quoted(
     }
 }
 
-fn unfinished(why: &str) -> CommandError {
-    CommandError(format!("the command is not finished: {why}"))
+fn unfinished(why: &str) -> String {
+    format!("the command is not finished: {why}")
 }
 
 /// A command as a user could type it: words with spaces in them are quoted.
@@ -201,7 +180,7 @@ mod tests {
         let filled =
             Command::parse("x --port={port} {work}/{port} {} {A} {").unwrap().fill(placeholders);
         assert_eq!(filled.unwrap(), ["x", "--port=80", "/w/80", "{}", "{A}", "{"]);
-        let wrong = Command::parse("x {prot}").unwrap().fill(placeholders).unwrap_err().to_string();
+        let wrong = Command::parse("x {prot}").unwrap().fill(placeholders).unwrap_err();
         assert_eq!(wrong, "`{prot}` is not a placeholder here; there are {port}, {work}");
     }
 

@@ -44,11 +44,6 @@ pub struct Published {
 const HEADER: &str = "subject,workload,point,figure,value,note";
 
 impl PublishedFigures {
-    /// Reads a file; `shown` is its name in messages.
-    pub fn read(path: &Path, shown: &str) -> Result<PublishedFigures, ConfigError> {
-        PublishedFigures::parse(&SourceFile::read(path, shown)?)
-    }
-
     /// Reads a file's text.
     pub fn parse(source: &SourceFile) -> Result<PublishedFigures, ConfigError> {
         let mut history =
@@ -255,7 +250,8 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/history");
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let history = PublishedFigures::read(&path, &path.to_string_lossy()).unwrap();
+            let source = SourceFile::read(&path, &path.to_string_lossy()).unwrap();
+            let history = PublishedFigures::parse(&source).unwrap();
             assert!(!history.about.is_empty() && !history.figures.is_empty(), "{path:?}");
             assert_eq!(history.label.len(), 4, "{path:?} has a year");
         }

@@ -14,6 +14,7 @@ pub mod hold;
 pub mod identity;
 pub mod manner;
 pub mod need;
+pub mod pattern;
 pub mod plain_words;
 pub mod plan;
 pub mod probe;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::pattern::matches;
+
 /// One thing that is needed; it is enough if it is in any one of the places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
@@ -134,29 +136,9 @@ fn found(folder: &Path, path: &str) -> Option<PathBuf> {
     names.into_iter().rev().find_map(|name| go_on(folder.join(name)))
 }
 
-/// Whether a name matches a pattern with stars.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            let mut starts = (0..=rest.len()).filter(|&at| rest.is_char_boundary(at));
-            starts.any(|at| matches(after, &rest[at..]))
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stars_stand_for_parts_of_names() {
-        for (pattern, name) in [("a*", "abc"), ("*", ""), ("a-*.b", "a-1.2.b"), ("x", "x")] {
-            assert!(matches(pattern, name), "{pattern} {name}");
-        }
-        assert!(!matches("a*b", "a"));
-        assert!(!matches("a", "ab"));
-    }
 
     #[test]
     fn a_need_is_met_by_any_of_its_places() {

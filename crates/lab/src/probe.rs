@@ -75,10 +75,10 @@ impl Probe {
         for text in &manifest.build {
             let command = Command::parse(text.get_ref());
             let command = command.and_then(|command| command.fill(placeholders).map(|_| command));
-            plan.commands.push(command.map_err(|error| wrong(text, error.to_string()))?);
+            plan.commands.push(command.map_err(|says| wrong(text, says))?);
         }
         for value in manifest.env.values() {
-            placeholders.fill(value.get_ref()).map_err(|error| wrong(value, error.to_string()))?;
+            placeholders.fill(value.get_ref()).map_err(|says| wrong(value, says))?;
         }
         let env =
             manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();

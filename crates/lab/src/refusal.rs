@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 
 /// Why a command was not carried out. It ends with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,11 @@ pub struct Refusal(String);
 impl Refusal {
     pub fn new(says: impl Into<String>) -> Refusal {
         Refusal(says.into())
+    }
+
+    /// Of a file or a folder.
+    pub fn at(path: &Path, why: impl fmt::Display) -> Refusal {
+        Refusal(format!("{}: {why}", path.display()))
     }
 }
 

@@ -66,7 +66,7 @@ impl Schedule {
 
 /// One rate.
 pub fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|error: load::RateError| error.to_string())
+    text.parse()
 }
 
 #[cfg(test)]

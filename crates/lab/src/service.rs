@@ -264,7 +264,7 @@ fn variables_of(
     let known = empty(&ENV_HOLES);
     let checked = |(name, value): (Spanned<String>, Spanned<String>)| {
         let filled = Placeholders { known: &known }.fill(value.get_ref());
-        filled.map_err(|error| reader.wrong(&value, error.to_string()))?;
+        filled.map_err(|says| reader.wrong(&value, says))?;
         Ok((name.into_inner(), value.into_inner()))
     };
     env.into_iter().map(checked).collect()

@@ -131,13 +131,7 @@ impl<'a> Visit<'a> {
         self.environment.moved()
     }
 
-    /// Its first process, while it runs.
-    #[must_use]
-    pub fn pid(&self) -> Option<u32> {
-        self.running().as_ref().map(Running::pid)
-    }
-
-    /// Its processes; none while it is gone.
+    /// Its processes, the first one first; none while it is gone.
     #[must_use]
     pub fn processes(&self) -> Vec<u32> {
         self.running().as_ref().map_or(Vec::new(), Running::tree)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wire::Chance;
 
-pub use self::rate::{Rate, RateError};
+pub use self::rate::Rate;
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 

@@ -42,7 +42,7 @@ mod turns;
 mod written;
 
 pub use answers::Answers;
-pub use arrivals::{Arrivals, Listed, Rate, RateError};
+pub use arrivals::{Arrivals, Listed, Rate};
 pub use collector::{Glance, Meanwhile};
 pub use distribution::{
     Distribution, EncodedError, Folded, Moment, Moments, Number, PERCENTILES, Quantile,

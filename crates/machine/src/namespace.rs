@@ -1,7 +1,6 @@
 //! A network namespace for one trial, with only `lo` in it, so that no port is taken, nothing lingers from before, and
 //! the kernel's counters count this trial alone.
 
-use std::fs;
 use std::io;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -55,12 +54,4 @@ pub fn fact(entered: &io::Result<()>) -> Fact {
         Err(error) => format!("shared with the machine: {error}"),
     };
     Fact { name: "network".to_string(), value }
-}
-
-/// Sets a value below `/proc/sys/net` in the calling thread's network, such as
-/// `ipv4/ip_local_port_range`.
-pub fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
-    let path = format!("/proc/sys/net/{name}");
-    fs::write(&path, value)
-        .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))
 }

@@ -87,7 +87,7 @@ fn burn(text: &str) -> Result<Burn, String> {
         let names: Vec<&str> = WORKS.iter().map(|(name, _)| *name).collect();
         return Err(format!("there is no function `{name}`; there are: {}", names.join(" ")));
     };
-    let time = span(time).map_err(|error| error.to_string())?;
+    let time = span(time)?;
     let every = every.parse().ok().filter(|every| (1..=1_000_000).contains(every));
     let every: u32 = every.ok_or_else(form)?;
     match time <= MOST * every {

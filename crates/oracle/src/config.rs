@@ -109,17 +109,6 @@ pub enum Listen {
 /// Where an oracle listens: as configured, with the real port.
 pub type Address = Listen;
 
-impl Listen {
-    /// The TCP port, if there is one.
-    #[must_use]
-    pub fn port(&self) -> Option<u16> {
-        match self {
-            Listen::Tcp(address) => Some(address.port()),
-            Listen::Unix(_) => None,
-        }
-    }
-}
-
 impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -152,26 +141,16 @@ pub enum Root {
 }
 
 impl std::str::FromStr for Root {
-    type Err = RootError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Root, RootError> {
+    fn from_str(text: &str) -> Result<Root, String> {
         match text {
             "empty" => Ok(Root::Empty),
             "hello" => Ok(Root::Hello),
             "xml-error" => Ok(Root::XmlError),
-            _ => Err(RootError(text.to_owned())),
+            _ => {
+                Err(format!("`{text}` is nothing that / answers; choose empty, hello or xml-error"))
+            }
         }
     }
 }
-
-/// There is no such answer to a bare `GET /`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RootError(String);
-
-impl fmt::Display for RootError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is nothing that / answers; choose empty, hello or xml-error", self.0)
-    }
-}
-
-impl std::error::Error for RootError {}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::dice::Dice;
 use crate::nearest::nearest;
-use crate::spans::{Shown, SpanError, span};
+use crate::spans::{Shown, span};
 
 /// No drawn delay is longer than this, however long the law's tail is.
 const LONGEST_NS: f64 = 3_600e9;
@@ -69,14 +69,14 @@ impl Delay {
 }
 
 impl FromStr for Delay {
-    type Err = DelayError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Delay, DelayError> {
+    fn from_str(text: &str) -> Result<Delay, String> {
         let (law, parameters) = text.split_once(':').unwrap_or((text, ""));
         let Some((_, example)) = LAWS.iter().find(|(name, _)| *name == law) else {
-            return Err(DelayError::UnknownLaw(law.to_owned()));
+            return Err(unknown(law));
         };
-        let wrong = || DelayError::Parameters { text: text.to_owned(), example };
+        let wrong = || format!("`{text}` has the wrong parameters; write it like {example}");
         let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
         match (law, parts.as_slice()) {
             ("constant", [always]) => Ok(Delay::Constant(span(always)?)),
@@ -97,6 +97,14 @@ impl FromStr for Delay {
     }
 }
 
+fn unknown(law: &str) -> String {
+    let way_out = match nearest(law, LAWS.iter().map(|(name, _)| *name)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the distributions are: {}", LAWS.map(|(_, example)| example).join(" ")),
+    };
+    format!("unknown distribution of delays `{law}`; {way_out}")
+}
+
 fn number(text: &str, most: f64) -> Option<f64> {
     text.parse().ok().filter(|number| (0.0..=most).contains(number))
 }
@@ -114,49 +122,6 @@ impl fmt::Display for Delay {
         }
     }
 }
-
-/// Why a text is not a law of delays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DelayError {
-    UnknownLaw(String),
-    /// The law is known, but its parameters are wrong.
-    Parameters {
-        text: String,
-        /// How that law is written.
-        example: &'static str,
-    },
-    /// One of its spans of time cannot be read.
-    Span(SpanError),
-}
-
-impl From<SpanError> for DelayError {
-    fn from(error: SpanError) -> DelayError {
-        DelayError::Span(error)
-    }
-}
-
-impl fmt::Display for DelayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DelayError::UnknownLaw(law) => {
-                write!(f, "unknown distribution of delays `{law}`; ")?;
-                match nearest(law, LAWS.iter().map(|(name, _)| *name)) {
-                    Some(near) => write!(f, "did you mean `{near}`?"),
-                    None => {
-                        let examples = LAWS.map(|(_, example)| example).join(" ");
-                        write!(f, "the distributions are: {examples}")
-                    }
-                }
-            }
-            DelayError::Parameters { text, example } => {
-                write!(f, "`{text}` has the wrong parameters; write it like {example}")
-            }
-            DelayError::Span(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DelayError {}
 
 /// Everything freezes for `length`, every `every`; the first time `every` after the start.
 ///
@@ -194,14 +159,19 @@ impl Stall {
 }
 
 impl FromStr for Stall {
-    type Err = StallError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Stall, StallError> {
-        let wrong = || StallError::Shape(text.to_owned());
-        let (length, every) = text.split_once('/').ok_or_else(wrong)?;
+    fn from_str(text: &str) -> Result<Stall, String> {
+        let (length, every) = text.split_once('/').ok_or_else(|| no_stall(text))?;
         let stall = Stall { every: span(every)?, length: span(length)? };
-        if stall.is_possible() { Ok(stall) } else { Err(wrong()) }
+        if stall.is_possible() { Ok(stall) } else { Err(no_stall(text)) }
     }
+}
+
+fn no_stall(text: &str) -> String {
+    format!(
+        "`{text}` is no stall; write length/period, the length shorter: 1s/5s is one second in every five"
+    )
 }
 
 impl fmt::Display for Stall {
@@ -209,36 +179,6 @@ impl fmt::Display for Stall {
         write!(f, "{}/{}", Shown(self.length), Shown(self.every))
     }
 }
-
-/// Why a text is not a schedule of stalls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StallError {
-    /// Not `length/every`, or the length is zero or not shorter than the period.
-    Shape(String),
-    /// One of the two is not a span of time.
-    Span(SpanError),
-}
-
-impl From<SpanError> for StallError {
-    fn from(error: SpanError) -> StallError {
-        StallError::Span(error)
-    }
-}
-
-impl fmt::Display for StallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StallError::Shape(text) => write!(
-                f,
-                "`{text}` is no stall; write length/period, the length shorter: 1s/5s is one \
-                 second in every five"
-            ),
-            StallError::Span(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for StallError {}
 
 #[cfg(test)]
 mod tests {

@@ -241,11 +241,18 @@ impl PartialEq for Fault {
 }
 
 impl FromStr for Fault {
-    type Err = FaultError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Fault, FaultError> {
+    fn from_str(text: &str) -> Result<Fault, String> {
+        let names = || Fault::all().iter().map(|fault| fault.name);
         let found = Fault::all().iter().find(|fault| fault.name == text);
-        found.copied().ok_or_else(|| FaultError(text.to_owned()))
+        found.copied().ok_or_else(|| match nearest(text, names()) {
+            Some(near) => format!("unknown fault `{text}`; did you mean `{near}`?"),
+            None => {
+                let names = names().collect::<Vec<_>>().join(" ");
+                format!("unknown fault `{text}`; the faults are: {names}")
+            }
+        })
     }
 }
 
@@ -254,25 +261,6 @@ impl fmt::Display for Fault {
         f.write_str(self.name)
     }
 }
-
-/// No fault has this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultError(String);
-
-impl fmt::Display for FaultError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown fault `{}`; ", self.0)?;
-        match nearest(&self.0, Fault::all().iter().map(|fault| fault.name)) {
-            Some(near) => write!(f, "did you mean `{near}`?"),
-            None => {
-                let names: Vec<&str> = Fault::all().iter().map(|fault| fault.name).collect();
-                write!(f, "the faults are: {}", names.join(" "))
-            }
-        }
-    }
-}
-
-impl std::error::Error for FaultError {}
 
 #[cfg(test)]
 mod tests {

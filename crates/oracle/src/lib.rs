@@ -55,21 +55,19 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use burn::{BurnTruth, Burns};
-pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
+pub use config::{Address, Config, HttpVersions, Listen, Root};
 pub use dataset::Dataset;
-pub use delays::{Delay, DelayError, Stall, StallError};
-pub use faults::{Fault, FaultError, Protocol};
+pub use delays::{Delay, Stall};
+pub use faults::{Fault, Protocol};
 pub use files::Files;
-pub use queue::{
-    Bucket, Collapse, CollapseError, Queue, QueueError, RateLimit, RateLimitError, Served, Servers,
-};
+pub use queue::{Bucket, Collapse, Queue, QueueError, RateLimit, Served, Servers};
 pub use reply::Reply;
-pub use spans::SpanError;
 pub use tls::{TlsConfig, TlsError, TlsVersions};
 pub use truth::{QueueTruth, StreamTimes, Truth};
 
 use faults::Start;
 use mailbox::{Command, ThreadHandle, Waker};
+use queue::no_limit;
 
 use state::{Shared, now_ns};
 use tls::Secured;
@@ -122,7 +120,7 @@ impl fmt::Display for StartError {
                 write!(f, "a stall of {stall} would never end; make it shorter than its period")
             }
             StartError::Queue(error) => error.fmt(f),
-            StartError::RateLimit(limit) => RateLimitError::of(*limit).fmt(f),
+            StartError::RateLimit(limit) => f.write_str(&no_limit(&limit.to_string())),
             StartError::Tls(error) => error.fmt(f),
             StartError::Unspoken(fault) => match fault.protocol() {
                 Protocol::Tls => write!(f, "{fault} is a fault of TLS; serve TLS, too"),

@@ -24,7 +24,7 @@ pub(crate) struct Ask {
 }
 
 /// A performance under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Play {
     asks: VecDeque<Ask>,
     steps: &'static [Step],
@@ -87,19 +87,7 @@ impl Play {
     }
 
     fn script(steps: &'static [Step], ask: Option<Ask>) -> Play {
-        Play {
-            asks: ask.into_iter().collect(),
-            steps,
-            at: 0,
-            progress: 0,
-            waiting: false,
-            due_ns: 0,
-            beats: None,
-            socket: None,
-            faulty: false,
-            answered: 0,
-            closes: false,
-        }
+        Play { asks: ask.into_iter().collect(), steps, ..Play::default() }
     }
 
     /// Whether it would go on forever, so that it should end when the peer has ended.

@@ -9,9 +9,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::delays::Delay;
-use crate::spans::{Shown, SpanError, span};
+use crate::spans::{Shown, span};
 
-pub use limit::{Bucket, RateLimit, RateLimitError};
+pub(crate) use limit::no_limit;
+pub use limit::{Bucket, RateLimit};
 pub use servers::{Served, Servers};
 
 /// More servers than anybody has; a place for each is kept in memory.
@@ -87,7 +88,7 @@ impl fmt::Display for QueueError {
                 "a service of {law} is not possible; it takes from 1us to an hour on average"
             ),
             QueueError::Lottery => write!(f, "the lottery is a share from 0 % to 50 %"),
-            QueueError::Collapse => CollapseError::Shape(String::new()).fmt(f),
+            QueueError::Collapse => f.write_str(&no_collapse("")),
         }
     }
 }
@@ -113,10 +114,10 @@ impl Collapse {
 }
 
 impl FromStr for Collapse {
-    type Err = CollapseError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Collapse, CollapseError> {
-        let wrong = || CollapseError::Shape(text.to_owned());
+    fn from_str(text: &str) -> Result<Collapse, String> {
+        let wrong = || no_collapse(text);
         let (above, slower) = text.split_once(',').ok_or_else(wrong)?;
         let slower = slower.trim().parse().map_err(|_| wrong())?;
         let collapse = Collapse { above: span(above.trim())?, slower };
@@ -124,41 +125,18 @@ impl FromStr for Collapse {
     }
 }
 
+fn no_collapse(text: &str) -> String {
+    format!(
+        "`{text}` is no collapse; write wait,times, the times above 1 and up to 1000: \
+         100ms,4 makes service four times slower after a wait of 100 ms"
+    )
+}
+
 impl fmt::Display for Collapse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", Shown(self.above), self.slower)
     }
 }
-
-/// Why a text is not a collapse.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CollapseError {
-    /// Not `wait,times`, or the times are not more than 1, or over 1,000.
-    Shape(String),
-    /// The wait is no span of time.
-    Span(SpanError),
-}
-
-impl From<SpanError> for CollapseError {
-    fn from(error: SpanError) -> CollapseError {
-        CollapseError::Span(error)
-    }
-}
-
-impl fmt::Display for CollapseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CollapseError::Shape(text) => write!(
-                f,
-                "`{text}` is no collapse; write wait,times, the times above 1 and up to 1000: \
-                 100ms,4 makes service four times slower after a wait of 100 ms"
-            ),
-            CollapseError::Span(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CollapseError {}
 
 #[cfg(test)]
 mod tests {

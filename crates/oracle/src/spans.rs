@@ -9,22 +9,10 @@ const UNITS: [(&str, f64); 6] =
 /// The longest span that may be requested: a day.
 const LONGEST_S: f64 = 86_400.0;
 
-/// A span of time that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpanError(String);
-
-impl fmt::Display for SpanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = &self.0;
-        write!(f, "`{text}` is not a span of time up to a day; write it like 150us, 1.5ms or 2s")
-    }
-}
-
-impl std::error::Error for SpanError {}
-
 /// Reads `150us`, `1.5ms`, `2s`; a bare `0` needs no unit.
-pub(crate) fn span(text: &str) -> Result<Duration, SpanError> {
-    let refused = || SpanError(text.to_owned());
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
+    let refused =
+        || format!("`{text}` is not a span of time up to a day; write it like 150us, 1.5ms or 2s");
     if text == "0" {
         return Ok(Duration::ZERO);
     }

@@ -1,12 +1,9 @@
 //! What a command leaves in the files it was to write if it ends before it has a result: why, in every format. A file of
 //! an earlier run that stayed in its place would be taken for this one's result.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::check::junit::escaped;
 use crate::document::Document;
-use crate::json::written;
+use crate::json::{json_type, written};
 use crate::markup::markup;
 use crate::render::{Chart, Charts, Measure, Shown, csv};
 
@@ -42,23 +39,23 @@ pub struct EarlyEnd<'a> {
     pub command: &'a str,
 }
 
-/// A command that ended before it had a result: it was refused, its server failed before it could be measured, or it was
-/// interrupted. Any command writes it, in the files that it was to write.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "early end")]
-pub(crate) struct EarlyEndJson<'t> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// why, in plain words
-    sentence: String,
-    /// refused, failed or interrupted
-    #[schemars(extend("enum" = ["refused", "failed", "interrupted"]))]
-    answer: &'static str,
-    /// the command line
-    command: &'t str,
+json_type! {
+    /// A command that ended before it had a result: it was refused, its server failed before it could be measured, or
+    /// it was interrupted. Any command writes it, in the files that it was to write.
+    pub(crate) struct EarlyEndJson<'t> as "early end" of end: EarlyEnd<'_> {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// why, in plain words
+        sentence: String = end.sentence(),
+        /// refused, failed or interrupted
+        #[schemars(extend("enum" = ["refused", "failed", "interrupted"]))]
+        answer: &'static str = end.word.name(),
+        /// the command line
+        command: &'t str,
+    }
 }
 
 impl EarlyEnd<'_> {
@@ -83,13 +80,7 @@ impl Shown for EarlyEnd<'_> {
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        written(&EarlyEndJson {
-            schema: SCHEMA,
-            dyno_version: env!("CARGO_PKG_VERSION"),
-            sentence: self.sentence(),
-            answer: self.word.name(),
-            command: self.command,
-        })
+        written(&EarlyEndJson::from(self))
     }
 
     fn csv(&self) -> Option<String> {

@@ -71,11 +71,6 @@ pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<Stri
     Some(drawn.into_string())
 }
 
-/// A table's rows without those of references.
-fn competing(table: &Table) -> Vec<&Row> {
-    table.rows.iter().filter(|row| !row.is_reference).collect()
-}
-
 /// The rows of servers that take part only to show what the machine and the instrument can do.
 fn references(table: &Table) -> Vec<&Row> {
     table.rows.iter().filter(|row| row.is_reference).collect()

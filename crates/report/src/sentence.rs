@@ -14,7 +14,7 @@ use units::digits;
 use crate::document::{Mark, Marks};
 use crate::number_format::{Written, as_written, in_unit_of};
 use crate::run::{price_sentences, race_sentences, searches, trouble, why_sentences};
-use crate::{Findings, competing, held, load};
+use crate::{Findings, held, load};
 
 /// A paragraph about each workload, and one about how far to trust them.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
@@ -90,7 +90,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
 /// What the servers answered wrongly or failed: a sentence for each that is not ranked for it, and one for each other.
 fn conduct(findings: &Findings<'_>, table: &Table) -> (Vec<String>, Vec<String>) {
     let (mut failing, mut tolerated) = (Vec::new(), Vec::new());
-    for row in competing(table) {
+    for row in table.competitors() {
         let name = match table.is_curve() {
             true => format!("{} at {}", name_only(findings, row), findings.place(row.point)),
             false => name_only(findings, row).into(),
@@ -122,8 +122,7 @@ const TOLERATED_SHOWN: usize = 4;
 
 /// Where too few rows answer the question, with the gravest reason of the first that does not.
 fn no_ranking(findings: &Findings<'_>, table: &Table) -> String {
-    let measured: Vec<&Row> =
-        competing(table).into_iter().filter(|row| 0 < row.measured()).collect();
+    let measured: Vec<&Row> = table.competitors().filter(|row| 0 < row.measured()).collect();
     let invalid: Vec<&Row> = measured
         .iter()
         .copied()
@@ -406,7 +405,7 @@ fn named_rate(findings: &Findings<'_>, row: &Row) -> String {
 }
 
 fn is_all_doubtful(findings: &Findings<'_>) -> bool {
-    let mut rows = findings.board.tables.iter().flat_map(competing);
+    let mut rows = findings.board.tables.iter().flat_map(Table::competitors);
     rows.all(Row::is_doubtful)
 }
 
@@ -430,7 +429,7 @@ pub(crate) fn list(names: &[String]) -> String {
 }
 
 fn worth(findings: &Findings<'_>) -> String {
-    let rows: Vec<&Row> = findings.board.tables.iter().flat_map(competing).collect();
+    let rows: Vec<&Row> = findings.board.tables.iter().flat_map(Table::competitors).collect();
     let most = rows.iter().map(|row| row.measured()).max();
     let mut says = match most.unwrap_or_default() {
         0 => "",

@@ -69,7 +69,7 @@ pub fn body_rule(place: &str, text: &str) -> Result<BodyRule, Refusal> {
         return Ok(BodyRule::Sha256(digest));
     }
     let text = text.strip_prefix("text:").unwrap_or(text);
-    let template = Template::parse(text.as_bytes()).map_err(|error| refused(error.to_string()))?;
+    let template = Template::parse(text.as_bytes()).map_err(refused)?;
     Ok(BodyRule::Exactly(template))
 }
 

@@ -38,7 +38,7 @@ pub fn values(commands: &[(String, String)]) -> Result<Vec<(String, Secret)>, Re
 }
 
 fn first_line(command: &str) -> Result<String, String> {
-    let parsed = lab::command::Command::parse(command).map_err(|error| error.to_string())?;
+    let parsed = lab::command::Command::parse(command)?;
     let [program, arguments @ ..] = parsed.words() else { return Err("an empty command".into()) };
     let mut child = Command::new(program)
         .args(arguments)

@@ -26,5 +26,5 @@ mod table;
 mod trial_rows;
 
 pub use error::{Fault, StoreError};
-pub use run::{RunEnd, RunId, RunIdError, RunSummary};
+pub use run::{RunEnd, RunId, RunSummary};
 pub use store::{Damage, Extent, Imported, Kept, Portion, Store};

@@ -13,30 +13,16 @@ impl fmt::Display for RunId {
     }
 }
 
-/// A text that is no run's number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunIdError(String);
-
-impl fmt::Display for RunIdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a run; runs are numbered 1, 2, 3, …: `dyno runs list` shows them, and with `--store FILE` those of \
-             another store",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for RunIdError {}
-
 impl FromStr for RunId {
-    type Err = RunIdError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<RunId, RunIdError> {
+    fn from_str(text: &str) -> Result<RunId, String> {
         match text.parse() {
             Ok(number) if 0 < number => Ok(RunId(number)),
-            _ => Err(RunIdError(text.to_string())),
+            _ => Err(format!(
+                "`{text}` is not a run; runs are numbered 1, 2, 3, …: `dyno runs list` shows them, and with `--store FILE` \
+                 those of another store"
+            )),
         }
     }
 }

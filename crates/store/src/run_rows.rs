@@ -62,13 +62,9 @@ pub(crate) fn run(mut rows: Rows) -> Result<RunRecord, String> {
         seed: row.next()?,
         began_unix_ms: row.next()?,
         dyno: row.next()?,
-        experiment: None,
-        files: Vec::new(),
         facts: rows.take_list("run_fact", fact)?,
         entries: rows.take_list("run_entry", entry)?,
-        plan: Vec::new(),
-        conformance: Vec::new(),
-        profiles: Vec::new(),
+        ..RunRecord::default()
     };
     run.set_texts(rows.take_list("run_file", |row| Ok((row.next()?, row.next()?)))?)?;
     for mut row in rows.take("run_setting") {

@@ -63,8 +63,9 @@ pub(crate) fn verifier(
     trust: &Trust,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, String> {
+    let provider = Arc::clone(provider);
     let (roots, given) = match trust {
-        Trust::All => return Ok(Arc::new(Unverified { provider: Arc::clone(provider) })),
+        Trust::All => return Ok(Arc::new(Verifier { provider, chains: None, given: Vec::new() })),
         Trust::System => (of_the_system()?, Vec::new()),
         Trust::Given(text) => {
             let given = authorities(text)?;
@@ -73,27 +74,29 @@ pub(crate) fn verifier(
             (roots, given)
         }
     };
-    let builder = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider));
-    let chains = builder.build().map_err(|error| error.to_string())?;
-    Ok(Arc::new(Verified { chains, given }))
+    let builder = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
+    let chains = Some(builder.build().map_err(|error| error.to_string())?);
+    Ok(Arc::new(Verifier { provider, chains, given }))
 }
 
 /// Verifies the chain up to an authority. A server may also present one of the given certificates itself, as one that
 /// `openssl req -x509` made does.
 #[derive(Debug)]
-struct Verified {
-    chains: Arc<WebPkiServerVerifier>,
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    /// None believes every certificate; that the server has its key is verified all the same, as curl -k does.
+    chains: Option<Arc<WebPkiServerVerifier>>,
     given: Vec<CertificateDer<'static>>,
 }
 
-impl Verified {
+impl Verifier {
     fn is_given_itself(&self, certificate: &CertificateDer<'_>, error: &Error) -> bool {
         let is_authority = matches!(error, Error::InvalidCertificate(error) if is_authority(error));
         is_authority && self.given.iter().any(|given| given == certificate)
     }
 }
 
-impl ServerCertVerifier for Verified {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -102,54 +105,14 @@ impl ServerCertVerifier for Verified {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.chains.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+        let Some(chains) = &self.chains else { return Ok(ServerCertVerified::assertion()) };
+        match chains.verify_server_cert(certificate, intermediates, name, ocsp, now) {
             Err(error) if self.is_given_itself(certificate, &error) => {
                 rustls::client::verify_server_name(&ParsedCertificate::try_from(certificate)?, name)
                     .map(|()| ServerCertVerified::assertion())
             }
             judged => judged,
         }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chains.supported_verify_schemes()
-    }
-}
-
-/// Believes every certificate; that the server has its key is verified all the same, as curl -k does.
-#[derive(Debug)]
-struct Unverified {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expect::{BodyRule, Expect, Mismatch};
 use crate::h2::{self, Prepared, Scheme};
-use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
+use crate::template::{Cursor, Template, Values, push_decimal};
 use crate::vary::{RequestForm, Varied};
 
 /// The parts of a request. `Ask::new` encodes it.
@@ -92,7 +92,7 @@ pub enum AskError {
     /// A header field, or the method CONNECT, that HTTP/2 does not have.
     NotHttp2(String),
     /// A placeholder is not well formed.
-    Template(TemplateError),
+    Template(String),
 }
 
 impl fmt::Display for AskError {
@@ -117,16 +117,16 @@ impl fmt::Display for AskError {
                     name.escape_debug()
                 )
             }
-            AskError::Template(error) => error.fmt(f),
+            AskError::Template(says) => f.write_str(says),
         }
     }
 }
 
 impl std::error::Error for AskError {}
 
-impl From<TemplateError> for AskError {
-    fn from(error: TemplateError) -> Self {
-        AskError::Template(error)
+impl From<String> for AskError {
+    fn from(says: String) -> Self {
+        AskError::Template(says)
     }
 }
 
@@ -167,7 +167,7 @@ impl Ask {
         let head = Template::parse(head(&request).as_bytes())?;
         if head.has_bytes() {
             let says = "`{bytes:N}` stands for bytes that only a body may have";
-            return Err(TemplateError::new(says.into()).into());
+            return Err(AskError::Template(says.into()));
         }
         let ends = Template::literal(*b"\r\n\r\n");
         let length_is_said = has(&request, "content-length") || has(&request, "transfer-encoding");

@@ -48,7 +48,7 @@ pub use meaning::{Insertion, Meaning, Statement};
 pub use rows::Rows;
 pub use socket::{Socket, socket_ask};
 pub use tables::{FORTUNES, Tables, WORLDS};
-pub use template::{Number, Template, TemplateError, Values, placeholder_len, quoted};
+pub use template::{Number, Template, Values, placeholder_len, quoted};
 pub use vary::RequestForm;
 
 /// The name of an exchange, by which a session reports it to its lane: the lane's place for it, and which use of that

@@ -3,8 +3,6 @@
 mod of_file;
 mod slices;
 
-use std::fmt;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -89,54 +87,31 @@ impl TryFrom<[u32; 2]> for Number {
     }
 }
 
-/// Why a text is not a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TemplateError(String);
-
-impl fmt::Display for TemplateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for TemplateError {}
-
-impl TemplateError {
-    pub(crate) fn new(says: String) -> TemplateError {
-        TemplateError(says)
-    }
-}
-
 impl Piece {
     /// A placeholder for this many random characters.
-    pub(crate) fn random(width: u8) -> Result<Piece, TemplateError> {
+    pub(crate) fn random(width: u8) -> Result<Piece, String> {
         match width {
             1..=HOLE_MAX => Ok(Piece::Random(width)),
-            _ => Err(TemplateError(format!(
-                "a random value has from 1 to {HOLE_MAX} characters, not {width}"
-            ))),
+            _ => Err(format!("a random value has from 1 to {HOLE_MAX} characters, not {width}")),
         }
     }
 
     /// A placeholder for so many bytes.
-    fn bytes(len: u32) -> Result<Piece, TemplateError> {
+    fn bytes(len: u32) -> Result<Piece, String> {
         match len {
             1..=slices::BYTES_MAX => Ok(Piece::Bytes(slices::made(len))),
-            _ => Err(TemplateError(format!(
+            _ => Err(format!(
                 "there are from 1 to {} bytes of any value, not {len}",
                 slices::BYTES_MAX
-            ))),
+            )),
         }
     }
 
     /// A placeholder for so many integers.
-    fn integers(count: u16) -> Result<Piece, TemplateError> {
+    fn integers(count: u16) -> Result<Piece, String> {
         match count {
             1..=slices::INTEGERS_MAX => Ok(Piece::Integers(slices::made(count))),
-            _ => Err(TemplateError(format!(
-                "there are from 1 to {} integers, not {count}",
-                slices::INTEGERS_MAX
-            ))),
+            _ => Err(format!("there are from 1 to {} integers, not {count}", slices::INTEGERS_MAX)),
         }
     }
 }
@@ -152,7 +127,7 @@ const EMPTY: Hole = [0; HOLE_MAX as usize];
 impl Template {
     /// Reads placeholders such as `{seq}` and `{random:N}`, and refuses what is written like a placeholder and is none.
     /// `{{name}` stands for `{name}`; every other brace stands for itself.
-    pub fn parse(text: &[u8]) -> Result<Template, TemplateError> {
+    pub fn parse(text: &[u8]) -> Result<Template, String> {
         let mut pieces = Vec::new();
         let mut literal = Vec::new();
         let mut rest = text;
@@ -465,16 +440,16 @@ pub fn quoted(bytes: &[u8], fill_known: bool) -> Vec<u8> {
     text
 }
 
-fn unknown(placeholder: &[u8]) -> TemplateError {
+fn unknown(placeholder: &[u8]) -> String {
     let shown = String::from_utf8_lossy(placeholder);
-    TemplateError(format!(
+    format!(
         "`{shown}` is no placeholder: there are {{seq}}, {{random:N}}, {{number:A-B}}, {{bytes:N}} and \
          {{integers:N}}; write `{{{shown}` to send it as it is"
-    ))
+    )
 }
 
 /// The placeholder that `text` begins with, and its length.
-fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
+fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, String> {
     if text.starts_with(b"{seq}") {
         return Ok(Some((Piece::Seq, b"{seq}".len())));
     }
@@ -490,7 +465,7 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
             Some((piece, len)) => Ok(Some((piece, begin.len() + len + 1))),
             None => {
                 let shown = String::from_utf8_lossy(&text[..text.len().min(20)]).into_owned();
-                Err(TemplateError(format!("`{shown}`: {says}")))
+                Err(format!("`{shown}`: {says}"))
             }
         };
     }
@@ -629,14 +604,14 @@ impl From<Piece> for WrittenPiece {
 }
 
 impl TryFrom<WrittenPiece> for Piece {
-    type Error = TemplateError;
+    type Error = String;
 
-    fn try_from(written: WrittenPiece) -> Result<Piece, TemplateError> {
+    fn try_from(written: WrittenPiece) -> Result<Piece, String> {
         match written {
             WrittenPiece::Text(text) => Ok(Piece::Literal(text.into_bytes())),
             WrittenPiece::Bytes(text) => match STANDARD.decode(text) {
                 Ok(bytes) => Ok(Piece::Literal(bytes)),
-                Err(error) => Err(TemplateError::new(error.to_string())),
+                Err(error) => Err(error.to_string()),
             },
             WrittenPiece::Seq => Ok(Piece::Seq),
             WrittenPiece::Random(width) => Piece::random(width),
@@ -656,9 +631,9 @@ impl From<Template> for Vec<WrittenPiece> {
 }
 
 impl TryFrom<Vec<WrittenPiece>> for Template {
-    type Error = TemplateError;
+    type Error = String;
 
-    fn try_from(written: Vec<WrittenPiece>) -> Result<Template, TemplateError> {
+    fn try_from(written: Vec<WrittenPiece>) -> Result<Template, String> {
         Ok(Template::of(written.into_iter().map(Piece::try_from).collect::<Result<Vec<_>, _>>()?))
     }
 }

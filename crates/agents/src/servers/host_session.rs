@@ -90,7 +90,7 @@ impl HostSession {
         };
         let address = (!is_local).then(reached_by).flatten();
         self.say(FromServers::Hello(Box::new(own_host(sha256)), address));
-        Ok(Some(Met { by: plain(&by), address, _claim: claim }))
+        Ok(Some(Met { _claim: claim }))
     }
 
     #[must_use]
@@ -193,10 +193,6 @@ impl HostSession {
 
 /// A coordinator that was met; the host is taken for it as long as this is there.
 pub struct Met {
-    /// A user and a host.
-    pub by: String,
-    /// The address by which this host was reached, if that is known.
-    pub address: Option<std::net::IpAddr>,
     _claim: Option<Claim>,
 }
 

@@ -81,11 +81,6 @@ impl Board {
             shares_cpu: false,
             service_ceilings: Vec::new(),
         };
-        Board {
-            tables: vec![table],
-            ramps: Vec::new(),
-            readings: Vec::new(),
-            conformities: Vec::new(),
-        }
+        Board { tables: vec![table], ..Board::default() }
     }
 }

@@ -30,12 +30,6 @@ impl Pooled {
         let spread = (squares / freedom.max(1) as f64).sqrt();
         (0 < freedom).then_some(Pooled { spread, pairs, gates: count, freedom })
     }
-
-    /// Whether so many pairs know their spread.
-    #[must_use]
-    pub fn is_enough(&self) -> bool {
-        ENOUGH <= self.freedom
-    }
 }
 
 #[cfg(test)]
@@ -51,11 +45,7 @@ mod tests {
         assert_eq!((found.pairs, found.gates, found.freedom), (6, 2, 4));
         // Squares: four of 0.01 and two of 0.01, over 3 + 1.
         assert!((found.spread - (6e-4_f64 / 4.0).sqrt()).abs() < 1e-12, "{}", found.spread);
-        assert!(!found.is_enough());
         assert_eq!(Pooled::of(&[&[0.1], &[]]), None);
-        let eleven = [0.0; 11];
-        assert!(Pooled::of(&[&eleven]).unwrap().is_enough());
-        assert!(!Pooled::of(&[&eleven[..10]]).unwrap().is_enough());
     }
 
     /// Gates end when they have an answer, and pairs that lie near one another have it sooner.

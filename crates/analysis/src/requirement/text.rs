@@ -83,7 +83,7 @@ fn amount(figure: Figure, limit: &str) -> Result<f64, String> {
     match figure.unit() {
         Unit::Percent => percent(limit),
         Unit::PerSecond => {
-            let rate: Rate = limit.parse().map_err(|error: load::RateError| error.to_string())?;
+            let rate: Rate = limit.parse()?;
             Ok(rate.as_f64())
         }
         Unit::Milliseconds => Ok(time_ns(limit)? / 1e6),

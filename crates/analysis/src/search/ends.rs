@@ -1,11 +1,11 @@
 //! The ends of a bracket that full trials have not decided: what is known of them, and the last full trials, which are made
 //! there.
 
+use super::PressKind;
 use super::aim::Evidence;
 use super::course::Course;
 use super::grid::STEPS;
 use super::judge::{TRIALS_LEAST, Word};
-use super::{PressKind, RULES};
 
 /// Where fewer full trials than these fit into the time, the first two ends lie so far apart: there a few trials decide, and
 /// this bracket may be the answer.
@@ -19,9 +19,6 @@ type Way = (i32, f64);
 impl Course<'_> {
     /// How far apart the first two ends are to be, by how many full trials fit into the time that is left.
     pub(super) fn span_by_time(&self) -> i32 {
-        if self.search.rules < RULES {
-            return if 400.0 <= self.search.limit_s { STEPS } else { 2 * STEPS };
-        }
         let closed = self.closed_per_s.unwrap_or(self.search.least);
         let full = self.press(PressKind::Full, self.grid.nearest(closed));
         let fit = (self.search.limit_s - self.spent_s) / (full.seconds + self.around());
@@ -70,9 +67,6 @@ impl Course<'_> {
     /// Where the time that is left does not suffice for all of it, the end that it suffices for, of those that full trials have
     /// not decided: at the rate that short trials know, or where the search is, whichever is decided sooner.
     pub(super) fn last_end(&self, (low, high): (i32, i32)) -> Option<i32> {
-        if self.search.rules < RULES {
-            return None;
-        }
         let (known, short) = (self.bracket(), self.by_short());
         let low_way = if known.0.is_none() { self.way(low, short.0) } else { None };
         let high_way = if known.1.is_none() { self.way(high, short.1) } else { None };

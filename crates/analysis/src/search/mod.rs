@@ -52,8 +52,6 @@ pub struct Search {
     pub is_fresh: bool,
     /// Which of two rates that are due comes first.
     pub seed: u64,
-    /// By which rules its trials follow each other: those of a kept search stay what they were.
-    pub rules: u32,
 }
 
 /// One load that is to be made.
@@ -140,9 +138,6 @@ pub struct Progress {
 pub const BELOW_CEILING: f64 = 1.15;
 /// Where it is not known what that is.
 const MOST: f64 = 1e6;
-/// The present rules. By the first ones other programs were no reason to repeat a trial, a ceiling was believed whatever the
-/// server achieved, and the first two ends lay two widths apart where the time was short, until the end.
-pub const RULES: u32 = 2;
 
 impl Search {
     /// The search for this, where the reference achieves so many answers a second. Refused, in a sentence, if even the
@@ -156,8 +151,7 @@ impl Search {
         let (least, most) = (sought.least, sought.most.unwrap_or(MOST));
         let aim = Aim { limits: sought.limits.clone(), failures: sought.failures };
         let (width, limit_s) = (sought.width, sought.limit.as_secs_f64());
-        let search =
-            Search { aim, width, least, most, ceiling, limit_s, is_fresh, seed, rules: RULES };
+        let search = Search { aim, width, least, most, ceiling, limit_s, is_fresh, seed };
         let most = search.top(None);
         if most < least {
             return Err(format!(
@@ -211,19 +205,6 @@ impl Search {
     #[must_use]
     pub fn progress(&self, trials: &[Tried]) -> Progress {
         self.course(trials).progress()
-    }
-
-    /// The loads that these trials were.
-    #[must_use]
-    pub fn presses(&self, trials: &[Tried]) -> Vec<Press> {
-        let mut course = Course::new(self);
-        let mut presses = Vec::new();
-        for tried in trials {
-            let Step::Press(press) = course.step() else { break };
-            course.add(&press, tried);
-            presses.push(press);
-        }
-        presses
     }
 
     fn course(&self, trials: &[Tried]) -> Course<'_> {

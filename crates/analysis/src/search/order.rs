@@ -38,13 +38,6 @@ impl Bracket {
     pub fn is_ahead_of(self, other: Bracket) -> bool {
         self.lower.zip(other.upper).is_some_and(|(held, broken)| broken <= held)
     }
-
-    /// How many times as much as another it is, at least and at most; none: as little, or as much, as may be.
-    #[must_use]
-    pub fn times(self, other: Bracket) -> (Option<f64>, Option<f64>) {
-        let ratio = |one: Option<f64>, other: Option<f64>| Some(one? / other?);
-        (ratio(self.lower, other.upper), ratio(self.upper, other.lower))
-    }
 }
 
 /// First and last place of each: those that are ahead of it come before, those that it is ahead of after, and how it
@@ -90,14 +83,5 @@ mod tests {
         assert_eq!(ranks(&[of(0.0, 700.0), of(100.0, 110.0)]), [Some((1, 2)), Some((1, 2))]);
         assert_eq!(ranks(&[None, None]), [None, None]);
         assert_eq!(ranks(&[]), []);
-    }
-
-    #[test]
-    fn ratios_reach_from_the_nearest_ends_to_the_farthest() {
-        let times =
-            |one: Option<Bracket>, other: Option<Bracket>| one.unwrap().times(other.unwrap());
-        assert_eq!(times(of(200.0, 210.0), of(100.0, 105.0)), (Some(200.0 / 105.0), Some(2.1)));
-        assert_eq!(times(of(200.0, OPEN), of(100.0, 100.0)), (Some(2.0), None));
-        assert_eq!(times(of(0.0, 10.0), of(100.0, 100.0)), (None, Some(0.1)));
     }
 }

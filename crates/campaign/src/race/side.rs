@@ -86,7 +86,7 @@ fn starts_program(text: &str) -> bool {
 
 /// The words of a command that starts a server.
 pub fn command(text: &str) -> Result<Vec<String>, String> {
-    let words = Command::parse(text).map_err(|error| error.to_string())?.words().to_vec();
+    let words = Command::parse(text)?.words().to_vec();
     if let Some(word) = words.iter().find(|word| OF_A_SHELL.contains(&word.as_str())) {
         return Err(format!(
             "it is run without a shell, and `{word}` means nothing to a program; write \

@@ -73,16 +73,16 @@ struct Collected {
 impl Collected {
     fn folder(&mut self, root: &Path, below: &Path) -> Result<(), Refusal> {
         let folder = root.join(below);
-        for entry in fs::read_dir(&folder).map_err(|error| refused(&folder, &error))? {
-            let entry = entry.map_err(|error| refused(&folder, &error))?;
-            let kind = entry.file_type().map_err(|error| refused(&entry.path(), &error))?;
+        for entry in fs::read_dir(&folder).map_err(|error| Refusal::at(&folder, error))? {
+            let entry = entry.map_err(|error| Refusal::at(&folder, error))?;
+            let kind = entry.file_type().map_err(|error| Refusal::at(&entry.path(), error))?;
             let path = below.join(entry.file_name());
             match (kind.is_dir(), kind.is_file()) {
                 (true, _) => self.folder(root, &path)?,
                 (false, true) => self.file(root, &path)?,
                 (false, false) => {
                     let says = io::Error::other("it is neither a file nor a folder");
-                    return Err(refused(&entry.path(), &says));
+                    return Err(Refusal::at(&entry.path(), says));
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Collected {
 
     fn file(&mut self, root: &Path, name: &Path) -> Result<(), Refusal> {
         let path = root.join(name);
-        let failed = |error: io::Error| refused(&path, &error);
+        let failed = |error: io::Error| Refusal::at(&path, error);
         let Some(name) = name.to_str() else {
             return Err(failed(io::Error::other("its name is not text")));
         };
@@ -113,10 +113,6 @@ impl Collected {
     fn done(self) -> Result<ProjectFiles, Refusal> {
         ProjectFiles::new(self.all).map_err(Refusal::new)
     }
-}
-
-fn refused(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
-    Refusal::new(format!("{}: {error}", path.display()))
 }
 
 /// The folder that has exactly the files of this digest, if they were sent before.
@@ -141,7 +137,7 @@ pub(super) fn unpack(folder: &Path, files: &ProjectFiles) -> Result<PathBuf, Ref
     if done.is_err() {
         let _ = remove(&part);
     }
-    done.map_err(|error| refused(folder, &error))?;
+    done.map_err(|error| Refusal::at(folder, error))?;
     remove_oldest(folder);
     Ok(root)
 }

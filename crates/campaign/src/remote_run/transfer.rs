@@ -19,7 +19,7 @@ impl TransferFolder {
     pub(super) fn new(project: &Project) -> Result<TransferFolder, Refusal> {
         let folder = project.work().join("work");
         let created = WorkFolder::create(&folder, &Marker::unique());
-        created.map(TransferFolder).map_err(|error| refused(&folder, &error))
+        created.map(TransferFolder).map_err(|error| Refusal::at(&folder, error))
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -30,7 +30,7 @@ impl TransferFolder {
     pub(super) fn open(&self, bytes: &[u8]) -> Result<(Store, RunId), Refusal> {
         let path = self.path("came.sqlite");
         self.remove(&path)?;
-        fs::write(&path, bytes).map_err(|error| refused(&path, &error))?;
+        fs::write(&path, bytes).map_err(|error| Refusal::at(&path, error))?;
         let store = Store::open_to_read(&path)?;
         match store.runs()?.as_slice() {
             [run] => {
@@ -51,7 +51,7 @@ impl TransferFolder {
         let path = self.path("goes.sqlite");
         self.remove(&path)?;
         store.export_part(run, &path, portion)?;
-        fs::read(&path).map_err(|error| refused(&path, &error))
+        fs::read(&path).map_err(|error| Refusal::at(&path, error))
     }
 
     /// All of a run, likewise.
@@ -59,7 +59,7 @@ impl TransferFolder {
         let path = self.path("goes.sqlite");
         self.remove(&path)?;
         store.export(run, &path)?;
-        fs::read(&path).map_err(|error| refused(&path, &error))
+        fs::read(&path).map_err(|error| Refusal::at(&path, error))
     }
 
     fn remove(&self, path: &Path) -> Result<(), Refusal> {
@@ -68,17 +68,13 @@ impl TransferFolder {
             name.push(ending);
             match fs::remove_file(&name) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(refused(path, &error));
+                    return Err(Refusal::at(path, error));
                 }
                 Ok(()) | Err(_) => {}
             }
         }
         Ok(())
     }
-}
-
-fn refused(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
-    Refusal::new(format!("{}: {error}", path.display()))
 }
 
 /// Begins a run that has begun elsewhere.

@@ -22,21 +22,18 @@ pub fn path() -> Result<PathBuf, Refusal> {
     Ok(places::state()?.join("trusted"))
 }
 
-fn refused(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
-    Refusal::new(format!("{}: {error}", path.display()))
-}
-
 impl Trusted {
     pub(super) fn read() -> Result<Trusted, Refusal> {
         let path = path()?;
         let about = match fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Trusted::default()),
-            about => about.map_err(|error| refused(&path, &error))?,
+            about => about.map_err(|error| Refusal::at(&path, error))?,
         };
         if about.permissions().mode() & 0o022 != 0 {
-            return Err(refused(&path, &"others may write to it, so it is not trusted; chmod 600"));
+            let says = "others may write to it, so it is not trusted; chmod 600";
+            return Err(Refusal::at(&path, says));
         }
-        let text = fs::read_to_string(&path).map_err(|error| refused(&path, &error))?;
+        let text = fs::read_to_string(&path).map_err(|error| Refusal::at(&path, error))?;
         let pairs = text.lines().filter_map(|line| line.split_once("  "));
         Ok(Trusted(pairs.map(|(digest, name)| (digest.into(), name.into())).collect()))
     }
@@ -46,7 +43,7 @@ impl Trusted {
         let part = path.with_extension(format!("part-{}", std::process::id()));
         let text: String =
             self.0.iter().map(|(digest, name)| format!("{digest}  {name}\n")).collect();
-        replace(&path, &part, &text).map_err(|error| refused(&path, &error))
+        replace(&path, &part, &text).map_err(|error| Refusal::at(&path, error))
     }
 
     /// Those of the folders with what is run that are not trusted.
@@ -69,7 +66,7 @@ fn replace(path: &Path, part: &Path, text: &str) -> io::Result<()> {
 
 /// Trusts the files of a subject or a probe, or of all of a project, as they are now.
 pub fn trust(folder: &Path) -> Result<Vec<TrustedFolder>, Refusal> {
-    let folder = fs::canonicalize(folder).map_err(|error| refused(folder, &error))?;
+    let folder = fs::canonicalize(folder).map_err(|error| Refusal::at(folder, error))?;
     let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_file_name(name));
     let has = |file: &str| folder.join(file).is_file();
     let files = match (name, has("subject.toml"), has("probe.toml")) {

@@ -34,8 +34,6 @@ pub enum Act {
     Until(Sign),
     /// Reads until this is so, but no longer than a moment: the server need not show it.
     Await(Sign),
-    /// Waits without reading.
-    Pause(Duration),
     /// Reads until the server ends the connection or a stream, but no longer than this.
     Idle(Duration),
 }
@@ -208,7 +206,6 @@ impl Act {
             | Act::Listen(_)
             | Act::Until(_)
             | Act::Await(_)
-            | Act::Pause(_)
             | Act::Idle(_) => {}
         }
     }
@@ -250,7 +247,6 @@ impl Act {
             Act::Listen(time) => format!("read for {} ms", time.as_millis()),
             Act::Until(sign) => format!("wait for {}", sign.says()),
             Act::Await(sign) => format!("wait a moment for {}", sign.says()),
-            Act::Pause(time) => format!("wait {} ms without reading", time.as_millis()),
             Act::Idle(limit) => format!(
                 "do nothing until the server ends the connection or a stream, for {} s at most",
                 limit.as_secs()

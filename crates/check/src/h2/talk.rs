@@ -104,7 +104,6 @@ impl Talk<'_> {
                 let moment = self.stage.patience.settle;
                 self.wait(moment, &|talk| sign.is_in(talk.heard(), talk.line.end));
             }
-            Act::Pause(time) => std::thread::sleep(*time),
             Act::Idle(limit) => {
                 let began = Instant::now();
                 let has_ended = self.wait(*limit, &|talk| {
@@ -149,7 +148,6 @@ impl Talk<'_> {
             | Act::Listen(_)
             | Act::Until(_)
             | Act::Await(_)
-            | Act::Pause(_)
             | Act::Idle(_) => {}
         }
     }

@@ -147,7 +147,7 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
             // What an exchange quotes comes after it was read.
             Step::Receive(_) | Step::ReceivePong(_) | Step::ReceiveToEnd => {}
             Step::Quote(_) | Step::Idle(_) | Step::Crowd(_) | Step::Http2(_) | Step::Tls(_) => {}
-            Step::Pause(_) | Step::HalfClose => {}
+            Step::HalfClose => {}
         }
     }
     parts.retain(|part| !part.is_empty());

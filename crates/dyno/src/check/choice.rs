@@ -2,9 +2,9 @@
 
 use check::{Area, Case, Protocol, Scheduling, Tag, catalogue};
 use clap::Args;
+use lab::pattern::matches;
 use lab::source_file::nearest;
 
-use crate::pattern::matches;
 use crate::shell::Refusal;
 
 /// The flags that choose cases.

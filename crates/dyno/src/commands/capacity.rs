@@ -138,7 +138,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let key = record.plan.first().ok_or_else(|| Refusal::new("it cannot take part"))?.clone();
     record.plan = places(0, &key.subject, &key.workload);
     record.facts.push(fact(CAPACITY, command_line()));
-    let kept = serde_json::to_string(flags).map_err(|error| Refusal::new(error.to_string()))?;
+    let kept = serde_json::to_string(flags)?;
     record.facts.push(fact(CAPACITY_FLAGS, kept));
     record.facts.push(fact(CAPACITY_SEARCH, search.written()));
     record.facts.extend(ceiling.map(|per_s| fact(CAPACITY_CEILING, per_s.to_string())));

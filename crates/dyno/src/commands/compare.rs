@@ -5,13 +5,13 @@ use std::path::Path;
 use analysis::{Gate, GateAnswer};
 use archive::kept::{Named, compared, differ, named, number};
 use clap::Args;
-use lab::amounts;
 use lab::figure::{Better, Figure, Fold};
 use report::load::file::LoadsFile;
 use report::run::{Compared, Side};
 use requests::file;
 use store::Store;
 
+use super::gate::share;
 use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
@@ -32,7 +32,7 @@ pub(crate) struct CompareFlags {
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     /// How much worse B may be
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = tolerance)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
     tolerance: f64,
     /// Judge every row by this figure, by its name in the JSON (`response_p99_ms`)
     #[arg(long, value_name = "KEY", value_parser = figure)]
@@ -131,14 +131,6 @@ fn read(path: &str) -> Result<LoadsFile, Refusal> {
     let refused = |says: String| Refusal::new(format!("{}: {says}", path.escape_debug()));
     let text = String::from_utf8(bytes).map_err(|_| refused("it is not text (UTF-8)".into()))?;
     LoadsFile::read(path, &text).map_err(refused)
-}
-
-/// How much worse B may be, as a share.
-fn tolerance(text: &str) -> Result<f64, String> {
-    match amounts::percent(text)? {
-        percent if 0.0 < percent && percent < 100.0 => Ok(percent / 100.0),
-        _ => Err("write a percentage above 0 % and below 100 %, like 5%".into()),
-    }
 }
 
 /// A figure for which one side can be worse, with an interval.

@@ -56,12 +56,11 @@ pub(crate) fn run(flags: &PublishFlags) -> Result<ExitStatus, Refusal> {
     let (folder, output) = both.expect("both are required without --init");
     if !folder.is_dir() {
         let says = "there is no such folder; `dyno publish --init DIR` makes one";
-        return Err(Refusal::new(format!("{}: {says}", folder.display())));
+        return Err(Refusal::at(folder, says));
     }
     make_room(output)?;
     let disk = Disk { folder: folder.clone(), site: output.clone(), signed };
-    let built =
-        board::site(&disk).map_err(|says| Refusal::new(format!("{}: {says}", folder.display())))?;
+    let built = board::site(&disk).map_err(|says| Refusal::at(folder, says))?;
     tell(&built);
     let Built { runs, rows, files, bytes: size, .. } = built;
     let says = format!(

@@ -5,7 +5,6 @@ use campaign::race::label::{Label, labels};
 use campaign::race::procedure::{self, Procedure};
 use campaign::race::side::Side;
 use lab::experiment::{Experiment, Point};
-use lab::manner::Manner;
 use lab::record::{
     AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG,
     QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey, TrialRecord,
@@ -90,20 +89,12 @@ fn asked(
         timeout: *timeout,
         keep_alive: *keep_alive,
         vary: plan.order.asks.are_varied(),
-        why: false,
         // A load that is kept says in facts of its own what was spoken.
-        manner: Manner::default(),
         rounds: Some(u64::from(flags.keeping.loads())),
-        until_percent: None,
-        pairs: None,
-        limit: None,
-        isolate: false,
-        check: false,
         seed: *seed,
-        slices: None,
         on_time: flags.on_time,
         max_failures: Some(flags.max_failures),
-        max_wrong: None,
+        ..Procedure::default()
     };
     let experiment = procedure::experiment(labels, procedure::LOAD, load, &course)?;
     let mut files = Vec::new();

@@ -8,12 +8,12 @@ use clap::Args;
 use lab::amounts;
 use lab::experiment::{Change, Experiment, Subjects};
 use lab::manner::Protocol;
+use lab::pattern::matches;
 use lab::subject::Subject;
 
 use super::flags::{VaryFlag, WhyFlag};
 use super::http2::streams;
 use super::protocol::protocol;
-use crate::pattern::matches;
 use crate::shell::Refusal;
 
 // No sentence for readers of the help: clap would take it for the command's own.

@@ -302,7 +302,8 @@ fn every_experiment_of_ours_can_be_read_and_its_history_is_about_it() {
             assert!(ramp.is_none_or(|ramp| ramp.leaves_time()), "{path:?} --quick measures");
         }
         if let Some(name) = &experiment.history {
-            let history = PublishedFigures::read(&folder.join("history").join(name), name).unwrap();
+            let source = SourceFile::read(&folder.join("history").join(name), name).unwrap();
+            let history = PublishedFigures::parse(&source).unwrap();
             let Subjects::Named(subjects) = &experiment.subjects else { panic!("{path:?}") };
             for published in &history.figures {
                 assert!(subjects.contains(&published.subject), "{path:?}: {published:?}");

@@ -64,7 +64,7 @@ pub(super) fn read(source: &SourceFile, keys: Keys) -> Result<Why, ConfigError> 
     let reader = Reader { source };
     let before_end = keys.before_end.as_ref().map(|text| {
         let command = Command::parse(text.get_ref());
-        command.map_err(|error| source.wrong(Some(text.span()), error.to_string()))
+        command.map_err(|says| source.wrong(Some(text.span()), says))
     });
     Ok(Why {
         runtime: Runtime {

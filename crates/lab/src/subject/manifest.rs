@@ -188,7 +188,7 @@ impl Reader<'_> {
         let command = Command::parse(text.get_ref());
         let filled = command
             .and_then(|command| command.fill(Placeholders { known: &known }).map(|_| command));
-        filled.map_err(|error| self.wrong(text, error.to_string()))
+        filled.map_err(|says| self.wrong(text, says))
     }
 
     /// One of `run`, `url` and `site`; `in` goes with `run`, and with nothing that is built.
@@ -259,7 +259,7 @@ impl Reader<'_> {
             return Err(self.wrong(step, says.into()));
         }
         let command = Command::parse(run.get_ref());
-        let command = command.map_err(|error| self.wrong(run, error.to_string()))?;
+        let command = command.map_err(|says| self.wrong(run, says))?;
         Ok(Serving::Own(command, root.join(folder.get_ref())))
     }
 
@@ -338,7 +338,7 @@ impl Reader<'_> {
         let known = empty(&BUILD_HOLES);
         for value in values {
             let filled = Placeholders { known: &known }.fill(value.get_ref());
-            filled.map_err(|error| self.wrong(value, error.to_string()))?;
+            filled.map_err(|says| self.wrong(value, says))?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::source_file::SourceFile;
 impl Subject {
     /// The user's own command, run in this folder.
     pub fn own(name: &str, title: &str, command: &str, folder: &Path) -> Result<Subject, String> {
-        let command = Command::parse(command).map_err(|error| error.to_string())?;
+        let command = Command::parse(command)?;
         let kept = json!({ "title": title, "run": command.words(), "in": folder });
         let serving = Serving::Own(command, folder.into());
         Ok(Subject::made((name, title), serving, &Protocol::ALL, kept.to_string()))

@@ -219,6 +219,5 @@ pub(super) fn template(
     source: &SourceFile,
     text: &Spanned<String>,
 ) -> Result<Template, ConfigError> {
-    Template::parse(text.get_ref().as_bytes())
-        .map_err(|error| source.wrong(Some(text.span()), error.to_string()))
+    Template::parse(text.get_ref().as_bytes()).map_err(|says| source.wrong(Some(text.span()), says))
 }

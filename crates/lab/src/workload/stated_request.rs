@@ -127,7 +127,7 @@ impl Workload {
         let quoted = wire::quoted(body, false);
         let rule = match std::str::from_utf8(&quoted) {
             Ok(_) => {
-                let template = Template::parse(&quoted).map_err(|error| error.to_string())?;
+                let template = Template::parse(&quoted)?;
                 BodyRule::Exactly(template)
             }
             Err(_) => BodyRule::Sha256(wire::sha256(body)),

@@ -98,7 +98,7 @@ fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>)
 fn a_subject_is_visited_and_gone_afterwards() {
     visit("{dyno} serve {port}", &Halt::default(), |visit| {
         let visit = visit.unwrap();
-        let (pid, address) = (visit.pid().unwrap(), visit.address());
+        let (pid, address) = (visit.processes()[0], visit.address());
         assert!(TcpStream::connect(address).is_ok() && lives(pid));
         assert_eq!(
             (visit.target().get, visit.target().posts),
@@ -115,11 +115,11 @@ fn a_subject_is_visited_and_gone_afterwards() {
 fn a_server_that_has_died_is_started_again_at_the_same_port() {
     visit("{dyno} serve {port}", &Halt::default(), |visit| {
         let visit = visit.unwrap();
-        let pid = visit.pid().unwrap();
+        let pid = visit.processes()[0];
         kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
         eventually("its end", || TcpStream::connect(visit.address()).is_err());
         assert!(visit.revive());
-        assert_ne!(visit.pid(), Some(pid));
+        assert!(!visit.processes().contains(&pid));
         assert!(TcpStream::connect(visit.address()).is_ok());
         let _ = visit.end();
     });

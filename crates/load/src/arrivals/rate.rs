@@ -14,31 +14,22 @@ pub struct Rate {
     per_1000_s: u64,
 }
 
-/// Why a text is not a rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RateError(String);
-
-impl fmt::Display for RateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a rate: write requests a second between 0.001 and {}, as 500, 0.5, 20k or 90/m",
-            self.0.escape_debug(),
-            Rate::MAX_PER_S
-        )
-    }
+fn no_rate(text: &str) -> String {
+    format!(
+        "`{}` is not a rate: write requests a second between 0.001 and {}, as 500, 0.5, 20k or 90/m",
+        text.escape_debug(),
+        Rate::MAX_PER_S
+    )
 }
-
-impl std::error::Error for RateError {}
 
 /// Written as thousandths of a request a second.
 impl TryFrom<u64> for Rate {
-    type Error = RateError;
+    type Error = String;
 
-    fn try_from(per_1000_s: u64) -> Result<Rate, RateError> {
+    fn try_from(per_1000_s: u64) -> Result<Rate, String> {
         match (1..=Rate::MAX_PER_S * 1_000).contains(&per_1000_s) {
             true => Ok(Rate { per_1000_s }),
-            false => Err(RateError(format!("{per_1000_s} in 1,000 s"))),
+            false => Err(no_rate(&format!("{per_1000_s} in 1,000 s"))),
         }
     }
 }
@@ -55,7 +46,7 @@ impl Rate {
     pub(super) const LEAST: Rate = Rate { per_1000_s: 1 };
 
     /// Whole requests a second.
-    pub fn per_s(rate: u64) -> Result<Rate, RateError> {
+    pub fn per_s(rate: u64) -> Result<Rate, String> {
         rate.to_string().parse()
     }
 
@@ -80,10 +71,10 @@ impl Rate {
 }
 
 impl FromStr for Rate {
-    type Err = RateError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Rate, RateError> {
-        let error = || RateError(text.to_string());
+    fn from_str(text: &str) -> Result<Rate, String> {
+        let error = || no_rate(text);
         let (number, per_s) = match text.rsplit_once('/') {
             None | Some((_, "s")) => (text.trim_end_matches("/s"), 1.0),
             Some((number, "m")) => (number, 1.0 / 60.0),

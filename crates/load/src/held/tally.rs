@@ -376,13 +376,7 @@ impl Holding {
         whole.map(|whole| *whole)
     }
 
-    /// Whether every connection that was begun is accounted for.
-    #[must_use]
-    pub fn books_balance(&self) -> bool {
-        self.imbalance().is_none()
-    }
-
-    /// The first step at whose end this is not so, with the connections begun by then, and the number of those that
+    /// The first step at whose end not every connection that was begun is accounted for, with the connections begun by then, and the number of those that
     /// failed, were lost, are open or are being opened.
     #[must_use]
     pub fn imbalance(&self) -> Option<(&Plateau, u64, u64)> {

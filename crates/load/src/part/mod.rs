@@ -77,18 +77,6 @@ impl Part {
         }
     }
 
-    /// Which lanes it is about.
-    #[must_use]
-    pub fn share(&self) -> Share {
-        self.share
-    }
-
-    /// How many lanes it is about.
-    #[must_use]
-    pub fn lanes(&self) -> usize {
-        self.lanes
-    }
-
     /// How long after its origin the last of its lanes began.
     #[must_use]
     pub fn began_late(&self) -> Nanos {

@@ -15,21 +15,6 @@ use crate::Fact;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpus(Vec<usize>);
 
-/// Why a text is no set of CPUs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CpusError {
-    text: String,
-}
-
-impl fmt::Display for CpusError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let most = CpuSet::MAX_CPU - 1;
-        write!(f, "`{}` is not a set of CPUs; say `0` or `0-3,8`, none above {most}", self.text)
-    }
-}
-
-impl std::error::Error for CpusError {}
-
 impl Cpus {
     /// Those that the calling thread may use.
     pub fn available() -> io::Result<Cpus> {
@@ -73,21 +58,21 @@ impl Cpus {
 }
 
 impl FromStr for Cpus {
-    type Err = CpusError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Cpus, CpusError> {
-        let error = || CpusError { text: text.to_string() };
+    fn from_str(text: &str) -> Result<Cpus, &'static str> {
+        let error = "not a set of CPUs, such as 0-3,8";
         let number = |text: &str| {
             let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let number = text.parse::<usize>().ok().filter(|cpu| *cpu < CpuSet::MAX_CPU);
-            number.filter(|_| is_plain).ok_or_else(error)
+            number.filter(|_| is_plain).ok_or(error)
         };
         let mut cpus = BTreeSet::new();
         for part in text.split(',').map(str::trim) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (number(first)?, number(last)?);
             if last < first {
-                return Err(error());
+                return Err(error);
             }
             cpus.extend(first..=last);
         }

@@ -147,16 +147,6 @@ impl Readings {
         file.and_then(|file| kills_for_memory(&file)).unwrap_or(0)
     }
 
-    /// The most memory that the group ever had, page cache included; bytes.
-    #[must_use]
-    pub fn memory_peak_bytes(&self) -> Option<u64> {
-        let (version, path) = self.memory.as_ref()?;
-        number(&path.join(match version {
-            Version::V1 => "memory.max_usage_in_bytes",
-            Version::V2 => "memory.peak",
-        }))
-    }
-
     /// The memory that it has now, page cache included; bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> Option<u64> {

@@ -5,6 +5,6 @@ mod cpus;
 mod group;
 mod hierarchy;
 
-pub use cpus::{Cpus, CpusError, Split, split};
+pub use cpus::{Cpus, Split, split};
 pub use group::{Group, Readings};
 pub(crate) use group::{abandoned, kills_for_memory, listed, members, remove};

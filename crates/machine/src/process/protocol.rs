@@ -26,8 +26,6 @@ pub(super) enum Event {
     Started {
         /// Its process id.
         pid: u32,
-        /// How many files it may open, if that differs from the request.
-        open_files: Option<u64>,
     },
     /// It could not be started.
     Failed {

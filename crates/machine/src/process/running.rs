@@ -30,7 +30,6 @@ pub struct Running {
     lines: Lines,
     spec: Spec,
     pid: u32,
-    open_files: Option<u64>,
     exit: Option<Exit>,
     tail: Option<Vec<u8>>,
     stopped: Option<(u32, Vec<u8>)>,
@@ -82,7 +81,6 @@ fn start(warden: &[OsString], spec: &Spec, held: Stdio) -> io::Result<Running> {
         lines: Lines::default(),
         spec: spec.clone(),
         pid: 0,
-        open_files: None,
         exit: None,
         tail: None,
         stopped: None,
@@ -103,12 +101,6 @@ impl Running {
     #[must_use]
     pub fn warden_pid(&self) -> u32 {
         self.warden.id()
-    }
-
-    /// How many files it may open, if that is fewer than requested.
-    #[must_use]
-    pub fn open_files(&self) -> Option<u64> {
-        self.open_files
     }
 
     /// All living processes of the subject, parents first; the warden is not one of them.
@@ -219,10 +211,7 @@ impl Running {
 
     fn handle(&mut self, event: Event) -> io::Result<()> {
         match event {
-            Event::Started { pid, open_files } => {
-                self.pid = pid;
-                self.open_files = open_files;
-            }
+            Event::Started { pid } => self.pid = pid,
             Event::Failed { os_error, says } => {
                 let kind = os_error
                     .map_or(ErrorKind::Other, |error| io::Error::from_raw_os_error(error).kind());

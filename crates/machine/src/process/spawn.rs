@@ -25,8 +25,8 @@ impl Failure {
     }
 }
 
-/// Starts the process; returns its number, its output, and how many files it may open if that differs from the request.
-pub(super) fn spawn(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failure> {
+/// Starts the process; returns its number and its output.
+pub(super) fn spawn(spec: &Spec) -> Result<(Pid, PipeReader), Failure> {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return Err(Failure { raw: None, says: "no command to run".to_string() });
     };
@@ -34,7 +34,7 @@ pub(super) fn spawn(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failu
         let says = format!("{}: no such folder to run in", spec.cwd.display());
         return Err(Failure { raw: None, says });
     }
-    let open_files = limit_open_files(spec)?;
+    limit_open_files(spec)?;
     let failed = |error: io::Error| Failure::of(program, &error);
     let (output, output_end) = io::pipe().map_err(failed)?;
     let mut command = Command::new(program);
@@ -59,20 +59,19 @@ pub(super) fn spawn(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failu
     // This is early enough: what the process starts inherits it, and it had no time to fill the memory.
     let _ = fs::write(format!("/proc/{child}/oom_score_adj"), spec.oom_score_adj.to_string());
     let child = pid(child).ok_or_else(|| failed(io::Error::other("no process id")))?;
-    Ok((child, output, open_files))
+    Ok((child, output))
 }
 
-fn limit_open_files(spec: &Spec) -> Result<Option<u64>, Failure> {
-    let Some(asked) = spec.open_files else { return Ok(None) };
+fn limit_open_files(spec: &Spec) -> Result<(), Failure> {
+    let Some(asked) = spec.open_files else { return Ok(()) };
     let both = |limit| Rlimit { current: Some(limit), maximum: Some(limit) };
     if setrlimit(Resource::Nofile, both(asked)).is_ok() {
-        return Ok(None);
+        return Ok(());
     }
-    // Only root may raise the hard limit. The process gets what is possible, and that is reported.
+    // Only root may raise the hard limit. The process gets what is possible.
     let most = getrlimit(Resource::Nofile).maximum.unwrap_or(asked).min(asked);
     setrlimit(Resource::Nofile, both(most))
-        .map_err(|error| Failure::of("the limit of open files", &error.into()))?;
-    Ok((most < asked).then_some(most))
+        .map_err(|error| Failure::of("the limit of open files", &error.into()))
 }
 
 fn put_on(spec: &Spec) -> Result<Option<CpuSet>, Failure> {

@@ -33,9 +33,9 @@ pub fn warden_main(commands: impl AsFd, mut events: impl Write) -> i32 {
     let mut lines = Lines::default();
     let Some(WardenCommand::Start(spec)) = first(&commands, &mut lines) else { return 2 };
     match begin(&spec) {
-        Ok((subject, output, open_files)) => {
+        Ok((subject, output)) => {
             let pid = subject.as_raw_nonzero().get().unsigned_abs();
-            let _ = write_line(&mut events, &Event::Started { pid, open_files });
+            let _ = write_line(&mut events, &Event::Started { pid });
             Warden::new(*spec, subject, output, lines).run(&commands, &mut events);
             0
         }
@@ -62,9 +62,7 @@ fn first(commands: &impl AsFd, lines: &mut Lines) -> Option<WardenCommand> {
     }
 }
 
-type Spawned = (Pid, PipeReader, Option<u64>);
-
-fn begin(spec: &Spec) -> Result<Spawned, spawn::Failure> {
+fn begin(spec: &Spec) -> Result<(Pid, PipeReader), spawn::Failure> {
     let own = |what: &'static str| move |error: Errno| spawn::Failure::of(what, &error.into());
     // Detached from the terminal: an interrupt from its keyboard is for dyno to handle.
     setsid().map_err(own("a session for the warden"))?;

@@ -36,8 +36,6 @@ fn a_process_that_takes_more_memory_than_allowed_is_reported() {
     let stopped = running.stop();
     assert_eq!(stopped.exit.to_string(), "out of memory: killed by the kernel");
     assert!(1 <= group.readings().kills_for_memory());
-    let peak = group.readings().memory_peak_bytes();
-    assert!(peak.is_none_or(|peak| peak <= 64 << 20), "{peak:?}");
     group.remove().unwrap();
 }
 

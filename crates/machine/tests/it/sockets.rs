@@ -152,11 +152,9 @@ fn a_network_of_its_own_has_nothing_but_lo() {
         let port: u16 = line.hear().strip_prefix("ready ").unwrap().parse().unwrap();
         assert_eq!(owner_is_among(port, &running.tree()).unwrap(), Ownership::Theirs);
         TcpStream::connect(("127.0.0.1", port)).unwrap();
-        namespace::set_sysctl("ipv4/ip_local_port_range", "40000 40003").unwrap();
+        std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40003").unwrap();
         let outgoing = TcpStream::connect(("127.0.0.1", port)).unwrap();
         assert!((40_000..=40_003).contains(&outgoing.local_addr().unwrap().port()));
-        let error = namespace::set_sysctl("ipv4/no_such_thing", "1").unwrap_err();
-        assert!(error.to_string().contains("/proc/sys/net/ipv4/no_such_thing"), "{error}");
         let _ = running.stop();
     });
     inside.join().unwrap();

@@ -21,10 +21,10 @@ impl RateLimit {
 }
 
 impl FromStr for RateLimit {
-    type Err = RateLimitError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<RateLimit, RateLimitError> {
-        let wrong = || RateLimitError(text.to_owned());
+    fn from_str(text: &str) -> Result<RateLimit, String> {
+        let wrong = || no_limit(text);
         let (per_s, burst) = text.split_once(',').ok_or_else(wrong)?;
         let per_s = per_s.trim().parse().map_err(|_| wrong())?;
         let limit = RateLimit { per_s, burst: burst.trim().parse().map_err(|_| wrong())? };
@@ -32,34 +32,19 @@ impl FromStr for RateLimit {
     }
 }
 
+/// What is wrong with a text that is no limit, or one that cannot be.
+pub(crate) fn no_limit(text: &str) -> String {
+    format!(
+        "`{text}` is no limit of a rate; write requests a second, from 0.001 to 1e9, and how many may come at once, at \
+         least 1: 1000,50"
+    )
+}
+
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.per_s, self.burst)
     }
 }
-
-/// The text is no limit of a rate, or of one that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RateLimitError(String);
-
-impl RateLimitError {
-    pub(crate) fn of(limit: RateLimit) -> RateLimitError {
-        RateLimitError(limit.to_string())
-    }
-}
-
-impl fmt::Display for RateLimitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is no limit of a rate; write requests a second, from 0.001 to 1e9, and how many \
-             may come at once, at least 1: 1000,50",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for RateLimitError {}
 
 /// The bucket, also for simulations. It is kept as the instant at which it would be full again, so nothing has to be done between two requests.
 #[derive(Debug)]
@@ -76,9 +61,9 @@ impl Bucket {
     ///
     /// # Errors
     /// If there can be no such limit.
-    pub fn new(limit: RateLimit) -> Result<Bucket, RateLimitError> {
+    pub fn new(limit: RateLimit) -> Result<Bucket, String> {
         if !limit.is_possible() {
-            return Err(RateLimitError(limit.to_string()));
+            return Err(no_limit(&limit.to_string()));
         }
         let token_ns = 1e9 / limit.per_s;
         Ok(Bucket { token_ns, slack_ns: token_ns * f64::from(limit.burst - 1), full_ns: 0.0 })

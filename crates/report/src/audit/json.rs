@@ -1,8 +1,6 @@
 //! An audit as JSON, `dyno.audit/1`: every row that was read, and what speaks against it.
 
 use audit::{Audit, AuditedRow, AuditedSource, Finding, Time, Untested};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::document::sentence;
 use super::explanation;
@@ -13,42 +11,34 @@ const SCHEMA: &str = "dyno.audit/1";
 
 /// The whole document, with a line end.
 pub fn json(audit: &Audit) -> serde_json::Result<String> {
-    let all = audit.sources.iter().flat_map(|source| &source.findings);
-    let of_files = all.map(explained).collect();
-    let worth = audit.worth();
-    written(&AuditDocument {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence(audit),
-        verdict: ExplainedVerdict { word: audit.verdict(), doubts: of_files },
-        valid: worth.valid,
-        suspect: worth.suspect,
-        invalid: worth.invalid,
-        files: audit.sources.iter().map(FileJson::from).collect(),
-    })
+    written(&AuditDocument::from(audit))
 }
 
-/// What others measured, and which of it cannot be true or should not be ranked.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "audit")]
-pub(crate) struct AuditDocument<'a> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// the answer in plain words
-    sentence: String,
-    /// that of the gravest row or file; `doubts` are those about whole files
-    verdict: ExplainedVerdict,
-    /// rows that raise no doubt, which does not make them true
-    valid: usize,
-    /// rows that should not be ranked as they stand
-    suspect: usize,
-    /// rows that cannot be true or are no measurement
-    invalid: usize,
-    /// each file
-    files: Vec<FileJson<'a>>,
+json_type! {
+    /// What others measured, and which of it cannot be true or should not be ranked.
+    pub(crate) struct AuditDocument<'a> as "audit" of audit: Audit;
+        let all = audit.sources.iter().flat_map(|source| &source.findings);
+        let of_files = all.map(explained).collect();
+        let worth = audit.worth();
+    {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the answer in plain words
+        sentence: String = sentence(audit),
+        /// that of the gravest row or file; `doubts` are those about whole files
+        verdict: ExplainedVerdict = ExplainedVerdict { word: audit.verdict(), doubts: of_files },
+        /// rows that raise no doubt, which does not make them true
+        valid: usize = worth.valid,
+        /// rows that should not be ranked as they stand
+        suspect: usize = worth.suspect,
+        /// rows that cannot be true or are no measurement
+        invalid: usize = worth.invalid,
+        /// each file
+        files: Vec<FileJson<'a>> = audit.sources.iter().map(FileJson::from).collect(),
+    }
 }
 
 json_type! {

@@ -83,8 +83,6 @@ impl<'f> FinishedSearch<'f> {
     /// A search of a run, without its rank.
     pub(crate) fn of(findings: &'f Findings<'_>, found: &'f Searched) -> FinishedSearch<'f> {
         let shape = findings.experiment.as_ref().map(|experiment| experiment.shape);
-        // By the first rules the reference was believed whatever it gave.
-        let of_first_rules = found.of.ceiling.filter(|_| found.of.search.ceiling.is_none());
         FinishedSearch {
             run: &findings.id,
             subject: &found.of.subject,
@@ -94,7 +92,7 @@ impl<'f> FinishedSearch<'f> {
             is_poisson: matches!(shape, Some(Shape::Open { poisson: true, .. })),
             search: &found.of.search,
             answer: &found.answer,
-            ceiling: found.answer.ceiling.or(of_first_rules),
+            ceiling: found.answer.ceiling,
             endings: &found.endings,
             odd: found.odd,
             by: if findings.fact(CAPACITY).is_some() { SaidBy::Flags } else { SaidBy::File },

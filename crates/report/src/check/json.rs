@@ -71,7 +71,7 @@ json_type! {
             Some(result.report.cut_short.as_str()).filter(|says| !says.is_empty()),
         /// the cases of each protocol
         protocols: Vec<ProtocolJson> =
-            result.tallies().iter().map(|(of, tally)| ProtocolJson::new(*of, tally)).collect(),
+            result.tallies().iter().map(|(of, tally)| ProtocolJson::of(of, tally)).collect(),
         /// the cases of each area
         areas: Vec<AreaJson> = areas(result),
         /// every case
@@ -97,7 +97,7 @@ fn areas(result: &CheckResult) -> Vec<AreaJson> {
     let area_json = |area: &Area| {
         let own = result.report.findings.iter().filter(|finding| finding.area == *area);
         let own: Vec<&Finding> = own.collect();
-        (!own.is_empty()).then(|| AreaJson::new(*area, &VerdictCounts::of(own)))
+        (!own.is_empty()).then(|| AreaJson::of(area, &VerdictCounts::of(own)))
     };
     Area::ALL.iter().filter_map(area_json).collect()
 }

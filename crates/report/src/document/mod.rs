@@ -138,12 +138,6 @@ impl Fact {
     }
 
     #[must_use]
-    pub fn toned(mut self, tone: Tone) -> Fact {
-        self.tone = tone;
-        self
-    }
-
-    #[must_use]
     pub fn and(mut self, text: impl Into<String>) -> Fact {
         self.texts.push(text.into());
         self

@@ -1,11 +1,10 @@
 //! A gate as JSON, `dyno.gate/1`.
 
-use analysis::Faults;
+use std::collections::BTreeSet;
+
 use analysis::gate::{Answer, PairOf, Weighed};
-use analysis::{By, Doubt};
+use analysis::{By, Conduct, Doubt, Faults};
 use lab::experiment::Point;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::FinishedGate;
 use crate::json::{json_type, written};
@@ -15,63 +14,76 @@ use crate::verdict::ExplainedDoubt;
 
 const SCHEMA: &str = "dyno.gate/1";
 
-/// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "gate")]
-pub(crate) struct GateDocument<'t> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// the answer in plain words
-    sentence: String,
-    /// not_worse, worse, cannot_tell, refused or interrupted: exit codes 0, 1, 2, 2, 130
-    #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell", "refused", "interrupted"]))]
-    answer: &'static str,
-    /// why there is no answer: base (it answers wrongly or fails), disturbed, control, figures, limit, conformance; null: there is one, or nothing was compared
-    unclear: Option<&'static str>,
-    /// what the base is
-    base: &'t str,
-    /// what the head is
-    head: &'t str,
-    /// the command line
-    command: &'t str,
-    /// the ids of the kept runs: the closed loop, and the load at a fixed rate
-    runs: &'t [String],
-    /// when the first of them began: milliseconds since 1970; null: none did
-    began_unix_ms: Option<i64>,
-    /// the probability that equal code is called worse, over all that is gated
-    alpha_percent: f64,
-    /// a head that is worse by so much is to be found
-    detect_percent: f64,
-    /// the probability that such a head is called no worse
-    missed_percent: f64,
-    /// so many builds of base and of head took turns, and each counts once; null: all pairs are of one build
-    builds: Option<usize>,
-    /// pairs that were tried
-    pairs_tried: usize,
-    /// pairs in which neither was disturbed
-    pairs_counted: usize,
-    /// the doubts about the other pairs, one of each
-    disturbances: Vec<&'static str>,
-    /// what disturbed the first of them; null: nothing did, or it is not known
-    disturbed_by: Option<ExplainedDoubt>,
-    /// what the base answered wrongly or failed, over all pairs of a load: of the load in which that is more than is
-    /// tolerated, else of the first one; null: nothing
-    base_faults: Option<Faults>,
-    /// the same of the head
-    head_faults: Option<Faults>,
-    /// the throughput of pairs of the base against itself, measured beforehand; the head of such a pair is the base again
-    equal_pairs: Vec<PairJson>,
-    /// the figures that are gated, and those that are only shown
-    figures: Vec<FigureJson>,
-    /// cases of the RFCs that the head breaks and the base keeps; null: this was not compared
-    newly_broken: Option<&'t [String]>,
-    /// where the CPU time of answers of base and head goes; empty where they were not sampled
-    why: Vec<WhyJson<'t>>,
-    /// why no profile says where it is worse; null: one does, or it is not worse by a figure
-    why_unknown: Option<&'t str>,
+json_type! {
+    /// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
+    pub(crate) struct GateDocument<'t> as "gate" of gate: FinishedGate<'_>;
+        let weighing = gate.weighing;
+        let rule = weighing.rule;
+        let disturbances = weighing.disturbances.iter().map(Doubt::id).collect::<BTreeSet<_>>();
+        let first = weighing.disturbances.first();
+        let [base_faults, head_faults] = weighing.conduct.map(Conduct::faults);
+        let explained = gate.why.as_ref().and_then(|why| why.as_ref().ok());
+    {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the answer in plain words
+        sentence: String = gate.sentence(),
+        /// not_worse, worse, cannot_tell, refused or interrupted: exit codes 0, 1, 2, 2, 130
+        #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell", "refused", "interrupted"]))]
+        answer: &'static str = gate.word().name(),
+        /// why there is no answer: base (it answers wrongly or fails), disturbed, control, figures, limit, conformance;
+        /// null: there is one, or nothing was compared
+        unclear: Option<&'static str> = gate.unclear(),
+        /// what the base is
+        base: &'t str,
+        /// what the head is
+        head: &'t str,
+        /// the command line
+        command: &'t str,
+        /// the ids of the kept runs: the closed loop, and the load at a fixed rate
+        runs: &'t [String] = &gate.runs,
+        /// when the first of them began: milliseconds since 1970; null: none did
+        began_unix_ms: Option<i64> = gate.run.map(|run| run.began_unix_ms),
+        /// the probability that equal code is called worse, over all that is gated
+        alpha_percent: f64 = 100.0 * rule.alpha,
+        /// a head that is worse by so much is to be found
+        detect_percent: f64 = 100.0 * rule.detect,
+        /// the probability that such a head is called no worse
+        missed_percent: f64 = 100.0 * rule.missed,
+        /// so many builds of base and of head took turns, and each counts once; null: all pairs are of one build
+        builds: Option<usize> = rule.builds,
+        /// pairs that were tried
+        pairs_tried: usize = weighing.tried,
+        /// pairs in which neither was disturbed
+        pairs_counted: usize = weighing.counted,
+        /// the doubts about the other pairs, one of each
+        disturbances: Vec<&'static str> = disturbances.into_iter().collect(),
+        /// what disturbed the first of them; null: nothing did, or it is not known
+        disturbed_by: Option<ExplainedDoubt> =
+            first.map(|found| ExplainedDoubt::of(found, By::Experiment)),
+        /// what the base answered wrongly or failed, over all pairs of a load: of the load in which that is more than
+        /// is tolerated, else of the first one; null: nothing
+        base_faults: Option<Faults> = base_faults,
+        /// the same of the head
+        head_faults: Option<Faults> = head_faults,
+        /// the throughput of pairs of the base against itself, measured beforehand; the head of such a pair is the base
+        /// again
+        equal_pairs: Vec<PairJson> = gate.equal.iter().map(PairJson::from).collect(),
+        /// the figures that are gated, and those that are only shown
+        figures: Vec<FigureJson> = weighing.figures.iter().map(FigureJson::from).collect(),
+        /// cases of the RFCs that the head breaks and the base keeps; null: this was not compared
+        newly_broken: Option<&'t [String]> =
+            gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),
+        /// where the CPU time of answers of base and head goes; empty where they were not sampled
+        why: Vec<WhyJson<'t>> =
+            explained.map_or(&[][..], Findings::explained).iter().map(WhyJson::from).collect(),
+        /// why no profile says where it is worse; null: one does, or it is not worse by a figure
+        why_unknown: Option<&'t str> =
+            gate.why.as_ref().and_then(|why| why.as_ref().err()).map(String::as_str),
+    }
 }
 
 json_type! {
@@ -151,39 +163,5 @@ pub(crate) fn answer(answer: Answer) -> String {
 }
 
 pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
-    let weighing = gate.weighing;
-    let rule = weighing.rule;
-    let mut disturbances: Vec<&'static str> = weighing.disturbances.iter().map(Doubt::id).collect();
-    disturbances.sort_unstable();
-    disturbances.dedup();
-    let first = weighing.disturbances.first();
-    let [base_faults, head_faults] = weighing.conduct.map(analysis::Conduct::faults);
-    let explained = gate.why.as_ref().and_then(|why| why.as_ref().ok());
-    written(&GateDocument {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: gate.sentence(),
-        answer: gate.word().name(),
-        unclear: gate.unclear(),
-        base: gate.base,
-        head: gate.head,
-        command: gate.command,
-        runs: &gate.runs,
-        began_unix_ms: gate.run.map(|run| run.began_unix_ms),
-        alpha_percent: 100.0 * rule.alpha,
-        detect_percent: 100.0 * rule.detect,
-        missed_percent: 100.0 * rule.missed,
-        builds: rule.builds,
-        pairs_tried: weighing.tried,
-        pairs_counted: weighing.counted,
-        disturbances,
-        disturbed_by: first.map(|found| ExplainedDoubt::of(found, By::Experiment)),
-        base_faults,
-        head_faults,
-        equal_pairs: gate.equal.iter().map(PairJson::from).collect(),
-        figures: weighing.figures.iter().map(FigureJson::from).collect(),
-        newly_broken: gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),
-        why: explained.map_or(&[][..], Findings::explained).iter().map(WhyJson::from).collect(),
-        why_unknown: gate.why.as_ref().and_then(|why| why.as_ref().err()).map(String::as_str),
-    })
+    written(&GateDocument::from(gate))
 }

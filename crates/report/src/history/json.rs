@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 
 use analysis::trend::{Before, Level, Needed, Shift, level_of_a_look};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::document::sentence;
 use super::line::{Line, Measurement};
@@ -18,44 +16,35 @@ const SCHEMA: &str = "dyno.trend/1";
 
 /// The whole document, with a line end.
 pub fn json(trend: &Trend) -> serde_json::Result<String> {
-    let levels = trend.series.iter().map(|series| level_of_a_look(series.values.len()));
-    written(&TrendDocument {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence(trend),
-        files: &trend.files,
-        runs: trend.runs,
-        alpha_percent: 100.0 * levels.fold(0.0, f64::max),
-        series: trend.series.iter().map(SeriesJson::from).collect(),
-        machines: trend.machines.iter().map(MachineJson::from).collect(),
-        broken: trend.broken.iter().map(BrokenJson::from).collect(),
-    })
+    written(&TrendDocument::from(trend))
 }
 
-/// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "trend")]
-pub(crate) struct TrendDocument<'t> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// the answer in plain words
-    sentence: String,
-    /// the files that were read
-    files: &'t [String],
-    /// runs in them
-    runs: usize,
-    /// the significance level of this look: the probability that any series announces a change where nothing changed.
-    /// trend.md says how many histories ever announce one, that are looked at after each run
-    alpha_percent: f64,
-    /// each figure of each row, by machine and plan
-    series: Vec<SeriesJson<'t>>,
-    /// the machines whose runs are in the history
-    machines: Vec<MachineJson<'t>>,
-    /// lines that were skipped
-    broken: Vec<BrokenJson<'t>>,
+json_type! {
+    /// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.
+    pub(crate) struct TrendDocument<'t> as "trend" of trend: Trend;
+        let levels = trend.series.iter().map(|series| level_of_a_look(series.values.len()));
+    {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the answer in plain words
+        sentence: String = sentence(trend),
+        /// the files that were read
+        files: &'t [String] = &trend.files,
+        /// runs in them
+        runs: usize,
+        /// the significance level of this look: the probability that any series announces a change where nothing
+        /// changed. trend.md says how many histories ever announce one, that are looked at after each run
+        alpha_percent: f64 = 100.0 * levels.fold(0.0, f64::max),
+        /// each figure of each row, by machine and plan
+        series: Vec<SeriesJson<'t>> = trend.series.iter().map(SeriesJson::from).collect(),
+        /// the machines whose runs are in the history
+        machines: Vec<MachineJson<'t>> = trend.machines.iter().map(MachineJson::from).collect(),
+        /// lines that were skipped
+        broken: Vec<BrokenJson<'t>> = trend.broken.iter().map(BrokenJson::from).collect(),
+    }
 }
 
 json_type! {

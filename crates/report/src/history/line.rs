@@ -10,7 +10,7 @@ use super::origin::{MadeBy, Side, wrong_flag};
 pub(super) const SCHEMA: &str = "dyno.history/1";
 
 /// One figure of one row of one run: a line of the file that `--history` names.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "history")]
 pub struct Line {
     /// which document this is
@@ -76,7 +76,7 @@ pub struct Line {
 }
 
 /// When a run measured, and what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Measurement {
     /// when the run began: milliseconds since 1970
     pub(super) began_unix_ms: i64,

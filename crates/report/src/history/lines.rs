@@ -116,24 +116,8 @@ pub(super) fn of_run(
                 .chain(origin.terms().iter().map(String::as_str)),
         ),
         is_quick: run.is_quick,
-        workload: String::new(),
-        subject: String::new(),
-        version: String::new(),
-        build: String::new(),
-        point: 0.0,
-        point_unit: String::new(),
-        figure: String::new(),
-        unit: String::new(),
-        rounds: Vec::new(),
-        value: 0.0,
-        is_bound: false,
-        reference: None,
-        reference_value: None,
-        first_side: None,
-        ratio_to_first: None,
-        side: None,
         flags: origin.flags().to_vec(),
-        verdict: String::new(),
+        ..Line::default()
     };
     let tables = findings.board.tables.iter();
     let rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));

@@ -12,11 +12,12 @@ use crate::load::terms;
 
 /// The command that measured.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub(super) enum MadeBy {
+    #[default]
     Run,
     Load,
     Race,

@@ -1,8 +1,6 @@
 //! What was found of the RFCs' cases, as JSON.
 
 use lab::conformance::{Area, CaseVerdict, Finding, Protocol, VerdictCounts};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::json_type;
 
@@ -21,40 +19,27 @@ json_type! {
     }
 }
 
-/// The cases of a protocol.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "protocol")]
-pub struct ProtocolJson {
-    /// HTTP/1.1 or WebSocket
-    protocol: &'static str,
-    /// the counts in words
-    says: String,
-    /// counts of cases
-    tally: TallyJson,
-}
-
-impl ProtocolJson {
-    pub fn new(protocol: Protocol, tally: &VerdictCounts) -> ProtocolJson {
-        ProtocolJson { protocol: protocol.title(), says: tally.to_string(), tally: tally.into() }
+json_type! {
+    /// The cases of a protocol.
+    pub struct ProtocolJson as "protocol" of tally: VerdictCounts, with protocol: Protocol {
+        /// HTTP/1.1 or WebSocket
+        protocol: &'static str = protocol.title(),
+        /// the counts in words
+        says: String = tally.to_string(),
+        /// counts of cases
+        tally: TallyJson = tally.into(),
     }
 }
 
-/// The cases of an area.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "area")]
-pub struct AreaJson {
-    /// its name
-    area: &'static str,
-    /// its protocol
-    protocol: &'static str,
-    /// counts of cases
-    tally: TallyJson,
-}
-
-impl AreaJson {
-    pub fn new(area: Area, tally: &VerdictCounts) -> AreaJson {
-        let protocol = area.protocol().title();
-        AreaJson { area: area.name(), protocol, tally: tally.into() }
+json_type! {
+    /// The cases of an area.
+    pub struct AreaJson as "area" of tally: VerdictCounts, with area: Area {
+        /// its name
+        area: &'static str = area.name(),
+        /// its protocol
+        protocol: &'static str = area.protocol().title(),
+        /// counts of cases
+        tally: TallyJson = tally.into(),
     }
 }
 

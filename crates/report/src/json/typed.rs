@@ -8,7 +8,7 @@ macro_rules! json_type {
         $(#[$about:meta])*
         $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal
             of $it:ident: $Of:ty $(, with $more:ident: $More:ty)?
-            $(; $(let $name:ident = $once:expr;)+)?
+            $(; $(let $known:pat = $once:expr;)+)?
         {
             $($(#[$is:meta])* $shown:vis $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
         }
@@ -22,7 +22,7 @@ macro_rules! json_type {
 
         $crate::json::typed::made! {
             [$($life)?] $Name of $it: $Of $(, with $more: $More)? {
-                $($(let $name = $once;)+)?
+                $($(let $known = $once;)+)?
                 $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
             }
         }

@@ -3,11 +3,9 @@
 use analysis::{By, Conduct, Estimate, Faults, Number, Row, Tolerated};
 use lab::figure::Figure;
 use load::Tally;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::conduct;
-use crate::json::{ByFigure, written};
+use crate::json::{ByFigure, json_type, written};
 use crate::number_format::Written;
 use crate::run::Findings;
 use crate::run::json::WhyJson;
@@ -75,58 +73,48 @@ fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {
     Some(format!("{}{}", written.bounded(), written.between()))
 }
 
-/// Several loads of one kind, one after another.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "loads")]
-pub(crate) struct Loads<'t> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// all of them in plain words
-    sentence: String,
-    /// what the figures are worth
-    verdict: ExplainedVerdict,
-    /// each figure over all loads
-    figures: ByFigure<EstimateJson>,
-    /// each load, as `dyno load --json` writes it
-    loads: Vec<super::json::LoadDocument<'t>>,
-    /// where the CPU time of answers goes, with `--why`
-    why: Vec<WhyJson<'t>>,
+json_type! {
+    /// Several loads of one kind, one after another.
+    pub(crate) struct Loads<'t> as "loads" of findings: Findings<'_> {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// all of them in plain words
+        sentence: String = sentence(findings),
+        /// what the figures are worth
+        verdict: ExplainedVerdict = row(findings)
+            .map_or_else(ExplainedVerdict::default, |row| ExplainedVerdict::of_row(row, By::Flags)),
+        /// each figure over all loads
+        figures: ByFigure<EstimateJson> =
+            ByFigure::of(|figure| Some(EstimateJson::from(&row(findings)?.estimate(figure)?))),
+        /// each load, as `dyno load --json` writes it
+        loads: Vec<super::json::LoadDocument<'t>> =
+            findings.ended.iter().map(|load| super::json::LoadDocument::of(&[], load)).collect(),
+        /// where the CPU time of answers goes, with `--why`
+        why: Vec<WhyJson<'t>> = findings.explained().iter().map(WhyJson::from).collect(),
+    }
 }
 
-/// A figure over all loads.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "estimate")]
-struct EstimateJson {
-    /// the mean; of rates and times the geometric one
-    #[serde(flatten)]
-    mean: Number,
-    /// lower end of its 95 % interval; null with one load
-    low: Option<f64>,
-    /// its upper end
-    high: Option<f64>,
-    /// loads that have it
-    loads: usize,
+json_type! {
+    /// A figure over all loads.
+    struct EstimateJson as "estimate" of estimate: Estimate {
+        /// the mean; of rates and times the geometric one
+        #[serde(flatten)]
+        mean: Number = estimate.number(),
+        /// lower end of its 95 % interval; null with one load
+        low: Option<f64>,
+        /// its upper end
+        high: Option<f64>,
+        /// loads that have it
+        loads: usize = estimate.rounds,
+    }
 }
 
 /// Loads that have just ended as JSON, with a line end.
 pub fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
-    let estimate = |estimate: Estimate| {
-        let Estimate { low, high, rounds, .. } = estimate;
-        EstimateJson { mean: estimate.number(), low, high, loads: rounds }
-    };
-    written(&Loads {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence(findings),
-        verdict: row(findings)
-            .map_or_else(ExplainedVerdict::default, |row| ExplainedVerdict::of_row(row, By::Flags)),
-        figures: ByFigure::of(|figure| row(findings)?.estimate(figure).map(estimate)),
-        loads: findings.ended.iter().map(|load| super::json::LoadDocument::of(&[], load)).collect(),
-        why: findings.explained().iter().map(WhyJson::from).collect(),
-    })
+    written(&Loads::from(findings))
 }
 
 #[cfg(test)]

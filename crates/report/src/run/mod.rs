@@ -355,8 +355,7 @@ impl<'a> Findings<'a> {
 
     /// The servers that compete in a table, in the run's order.
     pub(crate) fn subjects<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let rows = crate::competing(table).into_iter();
-        let mut names: Vec<&str> = rows.map(|row| row.subject.as_str()).collect();
+        let mut names: Vec<&str> = table.competitors().map(|row| row.subject.as_str()).collect();
         names.dedup();
         names
     }

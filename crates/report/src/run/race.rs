@@ -72,7 +72,7 @@ pub enum RaceOutcome {
 /// The rows of the sides, in the order in which they were named.
 fn sides<'t>(findings: &'t Findings<'_>) -> Vec<&'t Row> {
     let Some(table) = findings.board.tables.first() else { return Vec::new() };
-    let mut rows: Vec<&Row> = crate::competing(table);
+    let mut rows: Vec<&Row> = table.competitors().collect();
     rows.sort_by_key(|row| findings.slot(&row.subject));
     rows
 }

@@ -1,5 +1,5 @@
-use expect_test::{Expect, expect};
-use lab::record::{RunRecord, TrialRecord};
+use expect_test::expect;
+use lab::record::RunRecord;
 
 use super::*;
 
@@ -14,15 +14,11 @@ mod screens;
 pub(crate) mod searches;
 mod why;
 
-fn check(
-    change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
-    width: usize,
-    expected: &Expect,
-) {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    change(&mut run, &mut trials);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    expected.assert_eq(&full(&findings, width, false));
+/// The parts of a text, with an empty line between them, that begin so.
+pub(crate) fn parts(text: &str, begin: &[&str]) -> String {
+    let all = text.trim_end().split("\n\n");
+    let wanted = all.filter(|part| begin.iter().any(|begin| part.starts_with(begin)));
+    wanted.collect::<Vec<_>>().join("\n\n")
 }
 
 pub(crate) fn text(findings: &Findings<'_>, screen: Screen) -> String {
@@ -57,10 +53,7 @@ fn whole(width: usize, is_coloured: bool) -> String {
 
 #[test]
 fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
-    check(
-        |_, _| {},
-        120,
-        &expect![[r#"
+    expect![[r#"
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
             After: Two servers (Author, May 2011)
@@ -183,8 +176,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
             run two`
             2011: Two servers, May 2011
-        "#]],
-    );
+        "#]].assert_eq(&whole(120, false));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Held connections are read as they were stored, and take little room.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lab::record::{HeldRecord, TrialRecord};
 use load::{
@@ -102,7 +102,7 @@ fn real(what: HoldWhat, ramp: Ramp) -> Holding {
         ..HoldOrder::new(Target::Tcp(*address), what, ramp)
     };
     let holding = hold(&order, &Halt::default(), &mut |_| {}).unwrap();
-    assert!(holding.books_balance());
+    assert_eq!(holding.imbalance(), None);
     holding
 }
 
@@ -213,51 +213,6 @@ fn a_ramp_of_ten_plateaus_takes_little_room() {
     println!("ten plateaus: {summary} bytes; 600 windows: {windows} bytes");
     assert!(summary < 400 << 10, "{summary} bytes");
     assert!(windows < 4 << 20, "{windows} bytes");
-}
-
-#[test]
-#[ignore = "takes 30 s; says how large and how slow a real one is, and asserts nothing about that"]
-fn a_real_ramp_of_ten_plateaus() {
-    let ramp = Ramp {
-        connections: 5_000,
-        step: 500,
-        every: Duration::from_secs(3),
-        per_second: 1_000.0,
-        settle: Duration::from_millis(500),
-    };
-    let holding = real(chunks(), ramp);
-    let (summary, windows) = sizes(&holding);
-    let count = holding.windows.len();
-    println!("ten plateaus: {summary} bytes; {count} windows: {windows} bytes");
-    println!("this one: {}", how_slow(&holding));
-    println!("a made-up one of 600 windows: {}", how_slow(&ramp_of_ten()));
-}
-
-fn how_slow(holding: &Holding) -> String {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(20)).unwrap();
-    let began = Instant::now();
-    for number in 0..20 {
-        let held = Some(HeldRecord { began: 0, agents: Vec::new(), holding: holding.clone() });
-        store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
-    }
-    let keep = began.elapsed() / 20;
-    let (mut reads, mut all) = (Vec::new(), Vec::new());
-    for want in [Extent::Whole, Extent::Summary] {
-        let (began, before) = (Instant::now(), resident_kib());
-        // All are kept until both have been counted: memory that is freed would be used again first.
-        all.extend(store.trials(id, want).unwrap());
-        reads.push((began.elapsed() / 20, (resident_kib() - before) / 20));
-    }
-    assert_eq!(all.len(), 40);
-    format!("keep {keep:?}; read whole and in short (time, KiB of memory) {reads:?}")
-}
-
-fn resident_kib() -> i64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 proptest! {

@@ -1,7 +1,6 @@
 //! What is stored is read back unchanged.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use lab::experiment::Experiment;
 use lab::record::{LoadRecord, RunRecord, TrialRecord};
@@ -170,41 +169,6 @@ fn a_real_recording_comes_back_as_it_was() {
     };
     store.keep(id, &real).unwrap();
     assert!(is_same(&whole(store.trial(id, 0).unwrap()), &real));
-}
-
-/// 300 ticks of 40 monitors, and 300 windows.
-#[test]
-#[ignore = "says how long it takes and how large it is; asserts nothing about either"]
-fn a_large_trial() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(20)).unwrap();
-    let mut times = Vec::new();
-    for number in 0..20 {
-        let points: Vec<_> = (0..300_u64)
-            .map(|tick| (tick * 100_000_000 + 12_345, (tick * 4_096 * 77_777) as f64 / 3.0))
-            .collect();
-        let mut large = trial(number);
-        large.series = (0..40).map(|at| series(&format!("series {at}"), &points)).collect();
-        let recording = &mut large.loaded.as_mut().unwrap().recording;
-        recording.windows = recording.windows.iter().cycle().take(300).cloned().collect();
-        let began = Instant::now();
-        store.keep(id, &large).unwrap();
-        times.push(began.elapsed());
-    }
-    times.sort();
-    let began = Instant::now();
-    assert_eq!(store.trials(id, Extent::Whole).unwrap().len(), 20);
-    let whole = began.elapsed();
-    let began = Instant::now();
-    assert_eq!(store.trials(id, Extent::Summary).unwrap().len(), 20);
-    let summary = began.elapsed();
-    drop(store);
-    let bytes = std::fs::metadata(folder.store()).unwrap().len() / 20;
-    let [median, most]: [Duration; 2] = [times[10], times[19]];
-    println!(
-        "keep {median:?}, at most {most:?}; read 20 whole {whole:?}, in short {summary:?}; {bytes} bytes each"
-    );
 }
 
 fn text() -> impl Strategy<Value = String> {

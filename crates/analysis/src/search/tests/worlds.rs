@@ -3,9 +3,7 @@
 use load::{Chance, SECOND};
 
 use crate::search::aim::PARTS;
-use crate::search::{
-    Aim, Answer, End, Evidence, Found, Limit, Noise, Press, RULES, Search, Step, Tried,
-};
+use crate::search::{Aim, Answer, End, Evidence, Found, Limit, Noise, Press, Search, Step, Tried};
 
 /// A server: some queue, and what else is the matter with it.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +71,6 @@ pub(super) fn search(aim: Aim, seed: u64) -> Search {
         limit_s: 1_200.0,
         is_fresh: true,
         seed,
-        rules: RULES,
     }
 }
 

@@ -11,24 +11,11 @@ fn course() -> Procedure {
         name: NAME,
         question: "A or B?".into(),
         duration: Some(Duration::from_millis(1_500)),
-        total: None,
-        warmup: Duration::ZERO,
         timeout: Duration::from_secs(5),
         keep_alive: true,
-        vary: false,
-        why: false,
-        manner: Manner::default(),
         rounds: Some(3),
-        until_percent: None,
-        pairs: None,
-        limit: None,
-        isolate: false,
-        check: false,
         seed: 7,
-        slices: None,
-        on_time: None,
-        max_failures: None,
-        max_wrong: None,
+        ..Procedure::default()
     }
 }
 

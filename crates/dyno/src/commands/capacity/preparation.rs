@@ -47,24 +47,17 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         name: procedure::CAPACITY,
         question: format!("What does {} hold?", labels[0].title),
         duration: Some(procedure::USUAL),
-        total: None,
         warmup: flags.warmup,
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
         vary: flags.at.asking.varying.vary,
-        why: false,
         manner,
         rounds: Some(1),
-        until_percent: None,
-        pairs: None,
-        limit: None,
         isolate: flags.at.isolate,
-        check: false,
         seed: flags.at.asking.seed,
-        slices: None,
         on_time: Some(Duration::from_nanos(sought.limits[0].within)),
         max_failures: Some(flags.aim.max_failures),
-        max_wrong: None,
+        ..Procedure::default()
     };
     let made = procedure::experiment(&labels, &workload.name, &load, &course)?;
     let experiment = Experiment { sought: Some(sought), ..made };

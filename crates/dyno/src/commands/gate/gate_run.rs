@@ -274,7 +274,7 @@ impl<'f> GateRun<'f> {
         let load = match loading {
             Loading::Closed | Loading::Equal => Load::Closed { connections },
             Loading::Open(per_s) => {
-                let rate = Rate::per_s(per_s).map_err(|error| Refusal::new(error.to_string()))?;
+                let rate = Rate::per_s(per_s).map_err(Refusal::new)?;
                 Load::Open {
                     arrivals: Arrivals::Constant(rate),
                     connections,
@@ -291,24 +291,19 @@ impl<'f> GateRun<'f> {
             name: procedure::GATE,
             question: question(&self.titles),
             duration: Some(terms.duration),
-            total: None,
             warmup: terms.warmup,
             timeout: terms.timeout,
             keep_alive: terms.keep_alive,
             vary: self.flags.at.asking.varying.vary,
-            why: false,
             manner: terms.manner,
-            rounds: None,
-            until_percent: None,
             pairs: Some(pairs),
-            limit: None,
             isolate: self.flags.at.isolate || terms.conditions.isolate,
             check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.at.asking.seed,
             slices: Slices::of(self.turns(), &load, None),
-            on_time: None,
             max_failures: self.max_failures,
             max_wrong: self.max_wrong,
+            ..Procedure::default()
         };
         let mut experiment = procedure::experiment(&labels, &self.workload.name, &load, &asked)?;
         experiment.conditions = Wanted { isolate: asked.isolate, ..terms.conditions.clone() };

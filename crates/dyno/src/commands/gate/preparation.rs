@@ -116,8 +116,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
             "{file} holds connections, which are no load for a gate"
         )));
     }
-    let workload =
-        Workload::read(&project.root, workload).map_err(|error| Refusal::new(error.to_string()))?;
+    let workload = Workload::read(&project.root, workload)?;
     let places = (&project, &experiment);
     let side = |text: &str, name: &str| sides::of_tree(flags, places, (text, name, &workload.name));
     let sides = [side(base, BASE)?, side(head, HEAD)?];

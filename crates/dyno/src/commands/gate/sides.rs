@@ -117,7 +117,7 @@ pub(super) fn of_tree(
             folder.join("subject.toml").display()
         )));
     }
-    let read = Subject::read_folder(&folder).map_err(|error| Refusal::new(error.to_string()))?;
+    let read = Subject::read_folder(&folder)?;
     let subject = read.racing(name, name, workload);
     Ok(Named { subject, written: title.clone(), title, of, commit, tree: own })
 }

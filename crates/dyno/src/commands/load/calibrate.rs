@@ -127,7 +127,7 @@ fn calibrate(
 }
 
 fn open(per_s: u64) -> Result<Load, Refusal> {
-    let rate = Rate::per_s(per_s)?;
+    let rate = Rate::per_s(per_s).map_err(Refusal::new)?;
     Ok(Load::Open { arrivals: Arrivals::Constant(rate), connections: 50, max_connections: 200 })
 }
 

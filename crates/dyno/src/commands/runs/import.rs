@@ -58,8 +58,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
         None => Project::find()?.store_path(),
     };
     if let (Some(folder), None) = (path.parent(), flags.store.named()) {
-        lab::build::make_folder(folder)
-            .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
+        lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
     }
     let mut start = [0; 2];
     let is_public = fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();

@@ -107,8 +107,7 @@ fn add_sources(
     }
     for (folder, page) in folders {
         let read = files_of(&folder, &project.root, &page);
-        let (files, left_out) =
-            read.map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
+        let (files, left_out) = read.map_err(|error| Refusal::at(&folder, error))?;
         if !left_out.is_empty() {
             *notes.entry("files that are too large or no text".into()).or_default() +=
                 left_out.lines().count();

@@ -110,7 +110,7 @@ pub(super) fn run(flags: &RepeatFlags) -> Result<ExitStatus, Refusal> {
 /// A folder that only this user may enter, and that the next dyno removes if this one is killed.
 fn folder(around: &Project) -> Result<WorkFolder, Refusal> {
     let parent = around.work().join("work");
-    private_folder(&parent).map_err(|error| Refusal::new(format!("{}: {error}", parent.display())))
+    private_folder(&parent).map_err(|error| Refusal::at(&parent, error))
 }
 
 fn private_folder(parent: &Path) -> io::Result<WorkFolder> {
@@ -131,8 +131,7 @@ fn campaign(run: &PublicRun, root: &Path, around: &Project) -> Result<Campaign, 
     let experiment = checked::experiment(&run.record, seed)?;
     checked::write(&run.record, root)?;
     let project = Project::in_folder(root.to_path_buf(), around);
-    give_to_caller(&project.cache()?.variables, root)
-        .map_err(|error| Refusal::new(format!("{}: {error}", root.display())))?;
+    give_to_caller(&project.cache()?.variables, root).map_err(|error| Refusal::at(root, error))?;
     let is_unchecked = run.record.facts.iter().any(|it| it.name == lab::conformance::LEFT_OUT);
     let campaign = Campaign::read(project, experiment)
         .map_err(|refusal| checked::not_from_this_file(refusal.to_string()))?;

@@ -67,7 +67,7 @@ pub(super) fn run(flags: &VerifyFlags) -> Result<ExitStatus, Refusal> {
 
 /// Reads a public file.
 pub(super) fn read(path: &Path) -> Result<PublicRun, Refusal> {
-    let wrong = |says: String| Refusal::new(format!("{}: {says}", path.display()));
+    let wrong = |says: String| Refusal::at(path, says);
     let unlike =
         |says: &str| wrong(format!("{says}; name a file that `dyno runs export --public` wrote"));
     let file = fs::metadata(path).map_err(|error| unlike(&error.to_string()))?;

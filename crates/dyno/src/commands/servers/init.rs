@@ -32,7 +32,7 @@ Exit codes:
 
 pub(super) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
     let folder = &flags.folder;
-    let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", folder.display()));
+    let refused = |error: std::io::Error| Refusal::at(folder, error);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries.count(),
         Err(error) if error.kind() == ErrorKind::NotFound => 0,

@@ -86,11 +86,10 @@ fn accounts_are_read() {
         &file("memory.events"),
         "low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\noom_group_kill 0\n",
     );
-    tree.write(&file("memory.peak"), "4096\n");
     tree.write(&file("memory.current"), "2048\n");
     assert_eq!(readings.cpu_ns(), Some(1_234_000));
     assert_eq!(readings.kills_for_memory(), 2);
-    assert_eq!((readings.memory_peak_bytes(), readings.memory_bytes()), (Some(4096), Some(2048)));
+    assert_eq!(readings.memory_bytes(), Some(2048));
 }
 
 #[test]

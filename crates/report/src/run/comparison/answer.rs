@@ -8,6 +8,7 @@ use units::{count, counted};
 
 use super::json::UNLIKE;
 use super::{Compared, conformance};
+use crate::json::json_type;
 use crate::paired::{Ratio, because, listed};
 
 /// The answer first, then its reasons: one sentence each.
@@ -151,20 +152,21 @@ fn unsure(why: Unsure) -> String {
     }
 }
 
-/// Whether B is as good as A.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "gate")]
-pub(super) struct GateJson<'t> {
-    /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: A or B answered wrongly or failed too often, exit
-    /// code 1
-    #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
-    answer: &'static str,
-    /// what is tolerated
-    tolerance_percent: f64,
-    /// the answer of each row
-    rows: Vec<GatedJson<'t>>,
-    /// the answer in words, and its reasons, a sentence each
-    says: Vec<String>,
+json_type! {
+    /// Whether B is as good as A.
+    pub(super) struct GateJson<'t> as "gate" of compared: Compared<'_> {
+        /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: A or B answered wrongly or failed too often, exit
+        /// code 1
+        #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
+        answer: &'static str = name(compared.answer()),
+        /// what is tolerated
+        tolerance_percent: f64 = compared.gate.tolerance * 100.0,
+        /// the answer of each row
+        rows: Vec<GatedJson<'t>> =
+            compared.gated().iter().map(|gated| row(gated, compared.is_unlike())).collect(),
+        /// the answer in words, and its reasons, a sentence each
+        says: Vec<String> = says(compared),
+    }
 }
 
 impl GateJson<'_> {
@@ -211,17 +213,6 @@ pub(super) fn why(unsure: Unsure) -> &'static str {
         Unsure::Wide => "too_wide",
         Unsure::Doubt => "in_doubt",
         Unsure::FewSamples => "few_samples",
-    }
-}
-
-pub(super) fn json<'t>(compared: &Compared<'t>) -> GateJson<'t> {
-    let Gate { tolerance, .. } = compared.gate;
-    let is_unlike = compared.is_unlike();
-    GateJson {
-        answer: name(compared.answer()),
-        tolerance_percent: tolerance * 100.0,
-        rows: compared.gated().iter().map(|gated| row(gated, is_unlike)).collect(),
-        says: says(compared),
     }
 }
 

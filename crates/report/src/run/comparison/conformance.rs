@@ -2,15 +2,14 @@
 //! breaks it; of two servers one breaks what the other keeps. Scores of different catalogues are not compared.
 
 use analysis::{GateAnswer, Incomparable, Turned, turned};
-use lab::conformance::{CaseVerdict, Conformance};
-use schemars::JsonSchema;
-use serde::Serialize;
+use lab::conformance::Conformance;
 use units::counted;
 
 use super::{Compared, Side};
+use crate::json::json_type;
 
 /// Two checks, compared with each other.
-pub(super) struct Checks<'t> {
+pub(crate) struct Checks<'t> {
     a_subject: &'t str,
     b_subject: &'t str,
     titles: [&'t str; 2],
@@ -79,16 +78,6 @@ impl Checks<'_> {
             Ok(found) if found.is_empty() => vec!["no case differs".into()],
             Ok(found) => found.iter().map(|turned| differs(self, turned)).collect(),
             Err(incomparable) => vec![refused(incomparable)],
-        }
-    }
-
-    fn json(&self) -> ChecksJson<'_> {
-        let found = self.found.as_ref().map_or(&[][..], Vec::as_slice);
-        ChecksJson {
-            a_subject: self.a_subject,
-            b_subject: self.b_subject,
-            not_compared: self.found.as_ref().err().map(refused),
-            differences: found.iter().map(|turned| difference(self, turned)).collect(),
         }
     }
 }
@@ -216,72 +205,58 @@ fn refused(incomparable: &Incomparable) -> String {
     }
 }
 
-/// The RFCs' cases of two servers.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "compared_checks")]
-pub(super) struct ChecksJson<'t> {
-    /// A's server
-    a_subject: &'t str,
-    /// B's server
-    b_subject: &'t str,
-    /// why they are not compared; null if they are
-    not_compared: Option<String>,
-    /// cases that differ
-    differences: Vec<DifferenceJson<'t>>,
+json_type! {
+    /// The RFCs' cases of two servers.
+    pub(super) struct ChecksJson<'t> as "compared_checks" of checks: Checks<'_>;
+        let found = checks.found.as_ref().map_or(&[][..], Vec::as_slice);
+    {
+        /// A's server
+        a_subject: &'t str,
+        /// B's server
+        b_subject: &'t str,
+        /// why they are not compared; null if they are
+        not_compared: Option<String> = checks.found.as_ref().err().map(refused),
+        /// cases that differ
+        differences: Vec<DifferenceJson<'t>> =
+            found.iter().map(|turned| DifferenceJson::of(checks, turned)).collect(),
+    }
 }
 
-/// A case that differs.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "compared_case")]
-struct DifferenceJson<'t> {
-    /// the case's id
-    id: &'t str,
-    /// the case in words
-    title: &'t str,
-    /// MUST, SHOULD or OUGHT
-    level: &'static str,
-    /// of a later run of the same server newly_broken or newly_kept, else only_b_breaks or only_a_breaks; or differs
-    finding: &'static str,
-    /// A's verdict
-    a_verdict: &'static str,
-    /// B's verdict
-    b_verdict: &'static str,
-    /// what A did
-    a_did: &'t str,
-    /// what B did
-    b_did: &'t str,
-    /// the rounds of one of the two differ
-    is_unstable: bool,
-}
-
-fn difference<'t>(checks: &Checks<'_>, turned: &'t Turned<'_>) -> DifferenceJson<'t> {
-    let verdict = |verdict: CaseVerdict| verdict.name();
-    DifferenceJson {
-        id: &turned.b.id,
-        title: &turned.b.title,
-        level: turned.b.level.name(),
-        finding: match (turned.is_newly_broken(), turned.is_newly_kept()) {
+json_type! {
+    /// A case that differs.
+    struct DifferenceJson<'t> as "compared_case" of turned: Turned<'_>, with checks: Checks<'_> {
+        /// the case's id
+        id: &'t str = &turned.b.id,
+        /// the case in words
+        title: &'t str = &turned.b.title,
+        /// MUST, SHOULD or OUGHT
+        level: &'static str = turned.b.level.name(),
+        /// of a later run of the same server newly_broken or newly_kept, else only_b_breaks or only_a_breaks; or
+        /// differs
+        finding: &'static str = match (turned.is_newly_broken(), turned.is_newly_kept()) {
             (true, _) if checks.is_later => "newly_broken",
             (false, true) if checks.is_later => "newly_kept",
             (true, _) => "only_b_breaks",
             (false, true) => "only_a_breaks",
             (false, false) => "differs",
         },
-        a_verdict: verdict(turned.a.verdict),
-        b_verdict: verdict(turned.b.verdict),
-        a_did: &turned.a.why,
-        b_did: &turned.b.why,
-        is_unstable: turned.a.is_unstable() || turned.b.is_unstable(),
+        /// A's verdict
+        a_verdict: &'static str = turned.a.verdict.name(),
+        /// B's verdict
+        b_verdict: &'static str = turned.b.verdict.name(),
+        /// what A did
+        a_did: &'t str = &turned.a.why,
+        /// what B did
+        b_did: &'t str = &turned.b.why,
+        /// the rounds of one of the two differ
+        is_unstable: bool = turned.a.is_unstable() || turned.b.is_unstable(),
     }
-}
-
-/// For programs.
-pub(super) fn json<'c>(checks: &'c [Checks<'_>]) -> Vec<ChecksJson<'c>> {
-    checks.iter().map(Checks::json).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use lab::conformance::CaseVerdict;
+
     use super::*;
     use crate::render::Shown;
     use crate::run::Findings;

@@ -1,11 +1,11 @@
 //! A comparison as JSON, `dyno.compare/1`.
 
+use analysis::why::Explained;
 use analysis::{Change, Comparison, Faults, Pair, Single, Why};
 use lab::experiment::Point;
 use lab::figure::Figure;
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use super::conformance::{Checks, ChecksJson};
 use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::json::{json_type, written};
 use crate::run::json::WhyJson;
@@ -14,37 +14,41 @@ const SCHEMA: &str = "dyno.compare/1";
 /// In place of a finding: the loads are not alike, so that no figure is judged.
 pub(super) const UNLIKE: &str = "unlike_loads";
 
-/// Two runs, or two servers, compared. compare.md explains how.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "compare")]
-pub(crate) struct ComparisonDocument<'t> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// the gate's answer in plain words
-    sentence: String,
-    /// what is compared with
-    a: SideJson<'t>,
-    /// what is compared
-    b: SideJson<'t>,
-    /// whether B is as good as A
-    gate: answer::GateJson<'t>,
-    /// how many comparisons of figures were made
-    comparisons: usize,
-    /// comparisons that found B worse
-    worse: usize,
-    /// comparisons that found B better
-    better: usize,
-    /// rows that both have
-    rows: Vec<RowJson<'t>>,
-    /// where the CPU time of an answer goes, for each row of which both were sampled: A's server comes first
-    why: Vec<WhyJson<'t>>,
-    /// the RFCs' cases of each pair
-    conformance: Vec<conformance::ChecksJson<'t>>,
-    /// what else a reader must know, a sentence each
-    notes: Vec<String>,
+json_type! {
+    /// Two runs, or two servers, compared. compare.md explains how.
+    pub(crate) struct ComparisonDocument<'t> as "compare" of compared: Compared<'_>,
+        with found: (Vec<Checks<'_>>, Vec<Explained>);
+        let (checks, explained) = found;
+        let gate = answer::GateJson::from(compared);
+    {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the gate's answer in plain words
+        sentence: String = gate.sentence(),
+        /// what is compared with
+        a: SideJson<'t> = (&compared.sides[0]).into(),
+        /// what is compared
+        b: SideJson<'t> = (&compared.sides[1]).into(),
+        /// whether B is as good as A
+        gate: answer::GateJson<'t> = gate,
+        /// how many comparisons of figures were made
+        comparisons: usize = compared.versus.made().count(),
+        /// comparisons that found B worse
+        worse: usize = compared.count(Change::Worse),
+        /// comparisons that found B better
+        better: usize = compared.count(Change::Better),
+        /// rows that both have
+        rows: Vec<RowJson<'t>> = rows(compared),
+        /// where the CPU time of an answer goes, for each row of which both were sampled: A's server comes first
+        why: Vec<WhyJson<'t>> = explained.iter().map(WhyJson::from).collect(),
+        /// the RFCs' cases of each pair
+        conformance: Vec<ChecksJson<'t>> = checks.iter().map(ChecksJson::from).collect(),
+        /// what else a reader must know, a sentence each
+        notes: Vec<String> = compared.notes(),
+    }
 }
 
 json_type! {
@@ -82,76 +86,73 @@ json_type! {
         b_faults: Faults = pair.b.faults,
         /// each figure that is compared
         figures: Vec<FigureJson> =
-            pair.figures.iter().map(|(of, made)| figure(pair, *of, made)).collect(),
+            pair.figures.iter().map(|figure| FigureJson::of(pair, figure)).collect(),
     }
 }
 
-/// A figure of both. What follows `finding` is null if it was not compared; of single rounds, whose ratio has no
-/// interval, the means and the ratio are there.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "compared_figure")]
-struct FigureJson {
-    /// its name in figures.md
-    figure: &'static str,
-    /// its unit
-    unit: &'static str,
-    /// better, worse, differs, no_difference_shown; of `dyno compare` worse is by more than the tolerance, and there are
-    /// within_tolerance, and unlike_loads, in_doubt and few_samples, which are not judged; or not_compared_ and why:
-    /// missing, one_round, zero, kept_up, bounds, faults (A or B answered wrongly or failed too often)
-    finding: &'static str,
-    /// A's geometric mean over its rounds
-    a_mean: Option<f64>,
-    /// A's mean is a bound: requests were given up, and the true one is no less
-    a_is_bound: Option<bool>,
-    /// B's geometric mean over its rounds
-    b_mean: Option<f64>,
-    /// B's mean is a bound
-    b_is_bound: Option<bool>,
-    /// rounds of A
-    a_rounds: Option<usize>,
-    /// rounds of B
-    b_rounds: Option<usize>,
-    /// B divided by A
-    ratio: Option<f64>,
-    /// lower end of the ratio's interval that decides `finding`; null where it is open, because A is a bound
-    ratio_low: Option<f64>,
-    /// its upper end; null where it is open, because B is a bound
-    ratio_high: Option<f64>,
-    /// what interval this is, by the share of all statements that it has: 95, or more where there are others
-    level_percent: Option<f64>,
-    /// the probability of such a difference between equal servers, by the rounds of these two alone
-    p: Option<f64>,
-    /// the probability of what is tested, that B differs, or is worse by more than the tolerance, among all statements
-    p_adjusted: Option<f64>,
-    /// half of the interval's width: the smallest difference that could have been shown; null where it is open
-    smallest_shown_percent: Option<f64>,
-    /// more rounds of each that it takes to show a difference of 5 %; null beyond 1,000
-    more_rounds_for_5_percent: Option<usize>,
-    /// one of the means is a bound, and the ratio is one, too: the true ratio is further from 1
-    is_bound: Option<bool>,
-    /// every round had enough samples
-    is_supported: Option<bool>,
+json_type! {
+    /// A figure of both. What follows `finding` is null if it was not compared; of single rounds, whose ratio has no
+    /// interval, the means and the ratio are there.
+    struct FigureJson as "compared_figure" of made: (Figure, Result<Comparison, Why>),
+        with pair: Pair<'_>;
+        let (figure, made) = made;
+        let got = made.as_ref().ok();
+        let single = pair.single(*figure);
+        let means = got.map(|made| made.means).or(single.map(|single| single.means));
+        // A bound has no ratio of single rounds.
+        let bounds = got.map_or([false; 2], Comparison::bounds);
+        let [ratio_low, ratio_high] = got.map_or([None; 2], Comparison::ends);
+        let rounds = got.map(|made| made.rounds).or(single.map(|single| single.rounds));
+    {
+        /// its name in figures.md
+        figure: &'static str = figure.name(),
+        /// its unit
+        unit: &'static str = figure.unit().name(),
+        /// better, worse, differs, no_difference_shown; of `dyno compare` worse is by more than the tolerance, and
+        /// there are within_tolerance, and unlike_loads, in_doubt and few_samples, which are not judged; or
+        /// not_compared_ and why: missing, one_round, zero, kept_up, bounds, faults (A or B answered wrongly or failed
+        /// too often)
+        finding: &'static str = finding(made),
+        /// A's geometric mean over its rounds
+        a_mean: Option<f64> = means.map(|[a, _]| a),
+        /// A's mean is a bound: requests were given up, and the true one is no less
+        a_is_bound: Option<bool> = means.map(|_| bounds[0]),
+        /// B's geometric mean over its rounds
+        b_mean: Option<f64> = means.map(|[_, b]| b),
+        /// B's mean is a bound
+        b_is_bound: Option<bool> = means.map(|_| bounds[1]),
+        /// rounds of A
+        a_rounds: Option<usize> = rounds.map(|[a, _]| a),
+        /// rounds of B
+        b_rounds: Option<usize> = rounds.map(|[_, b]| b),
+        /// B divided by A
+        ratio: Option<f64> = got.map(|made| made.ratio).or(single.map(Single::ratio)),
+        /// lower end of the ratio's interval that decides `finding`; null where it is open, because A is a bound
+        ratio_low: Option<f64> = ratio_low,
+        /// its upper end; null where it is open, because B is a bound
+        ratio_high: Option<f64> = ratio_high,
+        /// what interval this is, by the share of all statements that it has: 95, or more where there are others
+        level_percent: Option<f64> = got.map(|made| (1.0 - made.outside) * 100.0),
+        /// the probability of such a difference between equal servers, by the rounds of these two alone
+        p: Option<f64> = got.map(|made| made.p),
+        /// the probability of what is tested, that B differs, or is worse by more than the tolerance, among all
+        /// statements
+        p_adjusted: Option<f64> = got.map(|made| made.adjusted_p),
+        /// half of the interval's width: the smallest difference that could have been shown; null where it is open
+        smallest_shown_percent: Option<f64> =
+            got.filter(|made| !made.is_bound).map(|made| made.smallest_shown() * 100.0),
+        /// more rounds of each that it takes to show a difference of 5 %; null beyond 1,000
+        more_rounds_for_5_percent: Option<usize> = got.and_then(|made| made.more_rounds(0.05)),
+        /// one of the means is a bound, and the ratio is one, too: the true ratio is further from 1
+        is_bound: Option<bool> = got.map(|made| made.is_bound),
+        /// every round had enough samples
+        is_supported: Option<bool> = got.map(|made| made.is_supported),
+    }
 }
 
 pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
-    let [a, b] = compared.sides.each_ref().map(SideJson::from);
-    let (checks, explained) = (conformance::all(compared), compared.explained());
-    let gate = answer::json(compared);
-    written(&ComparisonDocument {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: gate.sentence(),
-        a,
-        b,
-        gate,
-        comparisons: compared.versus.made().count(),
-        worse: compared.count(Change::Worse),
-        better: compared.count(Change::Better),
-        rows: rows(compared),
-        why: explained.iter().map(|(_, explained)| WhyJson::from(explained)).collect(),
-        conformance: conformance::json(&checks),
-        notes: compared.notes(),
-    })
+    let explained = compared.explained().into_iter().map(|(_, found)| found).collect();
+    written(&ComparisonDocument::of(&(conformance::all(compared), explained), compared))
 }
 
 /// Figures that are not judged stand without a finding.
@@ -171,39 +172,6 @@ fn rows<'t>(compared: &'t Compared<'_>) -> Vec<RowJson<'t>> {
         }
     }
     rows
-}
-
-fn figure(pair: &Pair<'_>, figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {
-    let got = made.as_ref().ok();
-    let single = pair.single(figure);
-    let means = got.map(|made| made.means).or(single.map(|single| single.means));
-    // A bound has no ratio of single rounds.
-    let bounds = got.map_or([false; 2], Comparison::bounds);
-    let [ratio_low, ratio_high] = got.map_or([None; 2], Comparison::ends);
-    let rounds = got.map(|made| made.rounds).or(single.map(|single| single.rounds));
-    FigureJson {
-        figure: figure.name(),
-        unit: figure.unit().name(),
-        finding: finding(made),
-        a_mean: means.map(|[a, _]| a),
-        a_is_bound: means.map(|_| bounds[0]),
-        b_mean: means.map(|[_, b]| b),
-        b_is_bound: means.map(|_| bounds[1]),
-        a_rounds: rounds.map(|[a, _]| a),
-        b_rounds: rounds.map(|[_, b]| b),
-        ratio: got.map(|made| made.ratio).or(single.map(Single::ratio)),
-        ratio_low,
-        ratio_high,
-        level_percent: got.map(|made| (1.0 - made.outside) * 100.0),
-        p: got.map(|made| made.p),
-        p_adjusted: got.map(|made| made.adjusted_p),
-        smallest_shown_percent: got
-            .filter(|made| !made.is_bound)
-            .map(|made| made.smallest_shown() * 100.0),
-        more_rounds_for_5_percent: got.and_then(|made| made.more_rounds(0.05)),
-        is_bound: got.map(|made| made.is_bound),
-        is_supported: got.map(|made| made.is_supported),
-    }
 }
 
 fn finding(made: &Result<Comparison, Why>) -> &'static str {

@@ -6,6 +6,7 @@ use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::json::json_type;
 use crate::remark;
 use crate::run::Findings;
 
@@ -98,25 +99,18 @@ fn breach(breach: &Breach) -> BreachJson {
     BreachJson { what, value }
 }
 
-/// What capacity keeps: the experiment's `[promise]`.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "limits")]
-pub(super) struct PromiseJson {
-    /// p99 of the response time is no more
-    p99_ms: f64,
-    /// no more requests failed
-    failed_percent: f64,
-    /// no fewer of the requests that were due were answered on time
-    on_time_percent: f64,
-}
-
-pub(super) fn promise(findings: &Findings<'_>) -> PromiseJson {
-    let promised = findings.experiment.as_ref().map(|experiment| experiment.promise);
-    let promise = Promise::from(promised.unwrap_or_default());
-    PromiseJson {
-        p99_ms: promise.p99_ms,
-        failed_percent: promise.failed_percent,
-        on_time_percent: promise.on_time_share * 100.0,
+json_type! {
+    /// What capacity keeps: the experiment's `[promise]`.
+    pub(super) struct PromiseJson as "limits" of findings: Findings<'_>;
+        let promised = findings.experiment.as_ref().map(|experiment| experiment.promise);
+        let promise = Promise::from(promised.unwrap_or_default());
+    {
+        /// p99 of the response time is no more
+        p99_ms: f64 = promise.p99_ms,
+        /// no more requests failed
+        failed_percent: f64 = promise.failed_percent,
+        /// no fewer of the requests that were due were answered on time
+        on_time_percent: f64 = promise.on_time_share * 100.0,
     }
 }
 

@@ -34,11 +34,11 @@ json_type! {
         /// the cases of each protocol
         protocols: Vec<ProtocolJson> = score.map_or(Vec::new(), |score| {
             let of_each = score.protocols.iter();
-            of_each.map(|(protocol, tally)| ProtocolJson::new(*protocol, tally)).collect()
+            of_each.map(|(protocol, tally)| ProtocolJson::of(protocol, tally)).collect()
         }),
         /// the cases of each area
         areas: Vec<AreaJson> = score.map_or(Vec::new(), |score| {
-            score.areas.iter().map(|(area, tally)| AreaJson::new(*area, tally)).collect()
+            score.areas.iter().map(|(area, tally)| AreaJson::of(area, tally)).collect()
         }),
         /// every case; failures have the first 500 octets of what was sent and of what came
         findings: Vec<FindingJson<'t>> =

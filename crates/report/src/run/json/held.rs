@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    After, By, Cause, Estimate, FirstFailure, HeldNumbers, HeldSubject, LossCount, Plateau,
-    PlateauFigure, Ramps, Round, Slope, Sums,
+    After, By, Cause, Estimate, FirstFailure, HeldSubject, LossCount, Plateau, PlateauFigure,
+    Price, Ramps, Round, RoundPlateau, Slope, Sums,
 };
 use lab::experiment::Point;
 use schemars::JsonSchema;
@@ -14,14 +14,15 @@ use crate::json::json_type;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
-/// Held connections of a workload.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ramps")]
-pub(super) struct RampsJson<'t> {
-    /// the workload
-    workload: &'t str,
-    /// each server, with each number of connections that it was to hold in the end
-    subjects: Vec<HeldSubjectJson<'t>>,
+json_type! {
+    /// Held connections of a workload.
+    pub(super) struct RampsJson<'t> as "ramps" of ramps: Ramps, with findings: Findings<'_> {
+        /// the workload
+        workload: &'t str = &ramps.workload,
+        /// each server, with each number of connections that it was to hold in the end
+        subjects: Vec<HeldSubjectJson<'t>> =
+            ramps.subjects.iter().map(|found| held_subject(findings, ramps, found)).collect(),
+    }
 }
 
 // `HeldSubject` has only the word of the verdict; here its reasons stand with it.
@@ -48,20 +49,21 @@ struct HeldSubjectJson<'t> {
     rounds: Vec<RoundJson<'t>>,
 }
 
-/// What a connection costs.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "price")]
-struct PriceJson<'t> {
-    /// memory of a connection
-    memory_per_connection: Option<SlopeJson>,
-    /// CPU time for 1,000 messages on the last plateau
-    cpu_ms_per_1000: Option<Estimate>,
-    /// the most connections that were open on a plateau where no more than 0.1 % of those requested failed or were lost
-    reached: Option<Estimate>,
-    /// the first plateau, of any round, on which something gave way; null: none
-    gave_way: Option<GaveWayJson<'t>>,
-    /// memory after all connections were closed
-    memory_after: Option<AfterJson>,
+json_type! {
+    /// What a connection costs.
+    struct PriceJson<'t> as "price" of price: Price {
+        /// memory of a connection
+        memory_per_connection: Option<SlopeJson> = price.memory.as_ref().map(SlopeJson::from),
+        /// CPU time for 1,000 messages on the last plateau
+        cpu_ms_per_1000: Option<Estimate>,
+        /// the most connections that were open on a plateau where no more than 0.1 % of those requested failed or were
+        /// lost
+        reached: Option<Estimate>,
+        /// the first plateau, of any round, on which something gave way; null: none
+        gave_way: Option<GaveWayJson<'t>> = price.gave_way.as_ref().map(GaveWayJson::from),
+        /// memory after all connections were closed
+        memory_after: Option<AfterJson> = price.after.as_ref().map(AfterJson::from),
+    }
 }
 
 json_type! {
@@ -126,23 +128,27 @@ json_type! {
 }
 
 // `Plateau` has its figures as an array; here each has its name, and those that were not measured are left out.
-/// A plateau, over the measured rounds. Connections are counted from the beginning of its step; everything else is of
-/// its measured part.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "plateau")]
-struct PlateauJson<'t> {
-    /// connections that were to be there
-    connections: usize,
-    /// rounds that reached it
-    rounds: usize,
-    /// sums over these rounds
-    sums: Sums,
-    /// the interval is not known, so `messages_per_s` may have up to one message of each connection too many or too few
-    cuts_beats: bool,
-    /// connections that are gone, by cause, most first
-    gone: Vec<GoneJson>,
-    /// each figure by its name in figures.md or in a probe's manifest
-    figures: BTreeMap<&'t str, Estimate>,
+json_type! {
+    /// A plateau, over the measured rounds. Connections are counted from the beginning of its step; everything else is
+    /// of its measured part.
+    struct PlateauJson<'t> as "plateau" of plateau: Plateau, with findings: Findings<'_>;
+        let named = |figure: PlateauFigure<'t>| Some((figure.name(), plateau.estimate(figure)?));
+    {
+        /// connections that were to be there
+        connections: usize,
+        /// rounds that reached it
+        rounds: usize,
+        /// sums over these rounds
+        sums: Sums,
+        /// the interval is not known, so `messages_per_s` may have up to one message of each connection too many or too
+        /// few
+        cuts_beats: bool,
+        /// connections that are gone, by cause, most first
+        gone: Vec<GoneJson> = plateau.gone.iter().map(GoneJson::from).collect(),
+        /// each figure by its name in figures.md or in a probe's manifest
+        figures: BTreeMap<&'t str, Estimate> =
+            findings.board.plateau_figures().filter_map(named).collect(),
+    }
 }
 
 json_type! {
@@ -160,39 +166,42 @@ json_type! {
 }
 
 // `Round` counts from 0 and has its outcome as a value; here rounds count from 1, and the outcome has its name and words.
-/// A trial that held connections.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "round")]
-struct RoundJson<'t> {
-    /// the trial's number in the plan
-    number: u32,
-    /// which round, from 1
-    round: u32,
-    /// as a trial's
-    outcome: &'static str,
-    /// this in words
-    says: &'t str,
-    /// the plateaus that it reached
-    plateaus: Vec<RoundPlateauJson<'t>>,
+json_type! {
+    /// A trial that held connections.
+    struct RoundJson<'t> as "round" of round: Round, with findings: Findings<'_> {
+        /// the trial's number in the plan
+        number: u32,
+        /// which round, from 1
+        round: u32 = round.repeat + 1,
+        /// as a trial's
+        outcome: &'static str = round.outcome.kind.name(),
+        /// this in words
+        says: &'t str = &round.outcome.says,
+        /// the plateaus that it reached
+        plateaus: Vec<RoundPlateauJson<'t>> =
+            round.plateaus.iter().map(|one| RoundPlateauJson::of(findings, one)).collect(),
+    }
 }
 
-/// A plateau of one round.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "round_plateau")]
-struct RoundPlateauJson<'t> {
-    /// connections that were to be there
-    connections: usize,
-    /// each figure by its name in figures.md or in a probe's manifest
-    figures: BTreeMap<&'t str, f64>,
+json_type! {
+    /// A plateau of one round.
+    struct RoundPlateauJson<'t> as "round_plateau" of plateau: RoundPlateau,
+        with findings: Findings<'_>;
+        let number = |figure: PlateauFigure<'t>| {
+            Some((figure.name(), plateau.figures.get(figure)?.value))
+        };
+    {
+        /// connections that were to be there
+        connections: usize,
+        /// each figure by its name in figures.md or in a probe's manifest
+        figures: BTreeMap<&'t str, f64> =
+            findings.board.plateau_figures().filter_map(number).collect(),
+    }
 }
 
 /// Everything that was held; empty if the run has another load.
 pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<RampsJson<'t>> {
-    let json = |ramps: &'t Ramps| RampsJson {
-        workload: &ramps.workload,
-        subjects: ramps.subjects.iter().map(|found| held_subject(findings, ramps, found)).collect(),
-    };
-    findings.board.ramps.iter().map(json).collect()
+    findings.board.ramps.iter().map(|ramps| RampsJson::of(findings, ramps)).collect()
 }
 
 fn held_subject<'t>(
@@ -200,8 +209,6 @@ fn held_subject<'t>(
     ramps: &Ramps,
     held: &'t HeldSubject,
 ) -> HeldSubjectJson<'t> {
-    let price = &held.price;
-    let figures: Vec<PlateauFigure<'t>> = findings.board.plateau_figures().collect();
     let tables = findings.board.tables.iter().filter(|table| table.workload == ramps.workload);
     let row = tables
         .flat_map(|table| &table.rows)
@@ -214,15 +221,9 @@ fn held_subject<'t>(
         verdict: row.map_or(ExplainedVerdict::default(), |row| {
             ExplainedVerdict::of_row(row, By::Experiment)
         }),
-        price: PriceJson {
-            memory_per_connection: price.memory.as_ref().map(SlopeJson::from),
-            cpu_ms_per_1000: price.cpu_ms_per_1000,
-            reached: price.reached,
-            gave_way: price.gave_way.as_ref().map(GaveWayJson::from),
-            memory_after: price.after.as_ref().map(AfterJson::from),
-        },
-        plateaus: held.plateaus.iter().map(|one| plateau(one, &figures)).collect(),
-        rounds: held.rounds.iter().map(|one| round(one, &figures)).collect(),
+        price: PriceJson::from(&held.price),
+        plateaus: held.plateaus.iter().map(|one| PlateauJson::of(findings, one)).collect(),
+        rounds: held.rounds.iter().map(|one| RoundJson::of(findings, one)).collect(),
     }
 }
 
@@ -236,35 +237,4 @@ fn cause(cause: &Cause) -> CauseJson {
         Cause::Late { p99_ms, .. } => ("late", None, None, Some(*p99_ms)),
     };
     CauseJson { what, name, times, p99_ms, is_own: cause.is_own() }
-}
-
-fn plateau<'t>(plateau: &Plateau, figures: &[PlateauFigure<'t>]) -> PlateauJson<'t> {
-    let named = |figure: &PlateauFigure<'t>| Some((figure.name(), plateau.estimate(*figure)?));
-    PlateauJson {
-        connections: plateau.connections,
-        rounds: plateau.rounds,
-        sums: plateau.sums,
-        cuts_beats: plateau.cuts_beats,
-        gone: plateau.gone.iter().map(GoneJson::from).collect(),
-        figures: figures.iter().filter_map(named).collect(),
-    }
-}
-
-fn round<'t>(round: &'t Round, figures: &[PlateauFigure<'t>]) -> RoundJson<'t> {
-    let plateaus = round.plateaus.iter().map(|one| RoundPlateauJson {
-        connections: one.connections,
-        figures: numbers(&one.figures, figures),
-    });
-    RoundJson {
-        number: round.number,
-        round: round.repeat + 1,
-        outcome: round.outcome.kind.name(),
-        says: &round.outcome.says,
-        plateaus: plateaus.collect(),
-    }
-}
-
-fn numbers<'t>(numbers: &HeldNumbers, figures: &[PlateauFigure<'t>]) -> BTreeMap<&'t str, f64> {
-    let named = |figure: &PlateauFigure<'t>| Some((figure.name(), numbers.get(*figure)?.value));
-    figures.iter().filter_map(named).collect()
 }

@@ -9,7 +9,7 @@ mod searches;
 mod verdict;
 
 pub(super) use rows::RowJson;
-pub(super) use verdict::{BoardJson, of_run};
+pub(super) use verdict::BoardJson;
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ json_type! {
         /// where the CPU time of answers goes, for each load of which servers were sampled
         why: Vec<WhyJson<'t>> = findings.explained().iter().map(WhyJson::from).collect(),
         /// what the run is worth
-        verdict: verdict::BoardJson = verdict::of_run(findings),
+        verdict: verdict::BoardJson = findings.into(),
         /// what was checked of the answers of all measured rounds; null where nothing was loaded
         checked: Option<CheckedJson> = findings.checked().as_ref().map(CheckedJson::from),
         /// which run it is
@@ -74,7 +74,7 @@ json_type! {
         /// how far each participant conforms to the RFCs; never part of a speed figure
         conformance: Vec<conformance::ConformanceJson<'t>> = conformance::all(findings),
         /// what capacity keeps
-        promise: capacity::PromiseJson = capacity::promise(findings),
+        promise: capacity::PromiseJson = findings.into(),
         /// servers that are too much alike
         alarms: Vec<capacity::AlarmJson> =
             if findings.is_search() { Vec::new() } else { capacity::alarms(findings) },

@@ -6,10 +6,8 @@ use analysis::{
     By, CpuShares, Estimate, Faults, JudgedTrial, Limit, Number, Peak, Row, Stopped, Table,
 };
 use lab::experiment::Point;
-use lab::record::Ending;
+use lab::record::{Ending, TrialRecord};
 use load::Evidence;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{FactJson, by_class, capacity, verdict};
 use crate::agents::AgentJson;
@@ -32,7 +30,8 @@ json_type! {
             compared.map(verdict::ceilings).unwrap_or_default(),
         /// what a service beside the servers, such as a database, answered with no server under each load; only where
         /// it has CPUs of its own
-        service_ceiling: Vec<verdict::ServiceCeilingJson<'t>> = verdict::service_ceilings(table),
+        service_ceiling: Vec<verdict::ServiceCeilingJson<'t>> =
+            table.service_ceilings.iter().map(verdict::ServiceCeilingJson::from).collect(),
         /// each server under each load
         rows: Vec<RowJson<'t>> = table.rows.iter().map(|row| RowJson::of(findings, row)).collect(),
         /// where each server had the most throughput, if there is more than one load
@@ -116,33 +115,26 @@ json_type! {
         /// failures by class
         failures: BTreeMap<&'static str, u64> = by_class(&weighed.figures.failures),
         /// what was done; null if nothing of it is kept
-        course: Option<CourseJson<'t>> = course(findings, weighed.number),
+        course: Option<CourseJson<'t>> = findings
+            .trials
+            .iter()
+            .find(|trial| trial.key.number == weighed.number)
+            .map(CourseJson::from),
     }
 }
 
-/// What was done in a trial, and what the server left behind.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "course")]
-struct CourseJson<'t> {
-    /// when it began
-    began_unix_ms: i64,
-    /// the command that started the server
-    command: &'t [String],
-    /// the conditions that were made
-    conditions: Vec<FactJson<'t>>,
-    /// the agents that carried the load out; empty where dyno's own process did
-    agents: Vec<AgentJson>,
-    #[serde(flatten)]
-    ending: &'t Ending,
-}
-
-fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>> {
-    let trial = findings.trials.iter().find(|trial| trial.key.number == number)?;
-    Some(CourseJson {
-        began_unix_ms: trial.began_unix_ms,
-        command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
-        conditions: trial.conditions.iter().map(FactJson::from).collect(),
-        agents: origin::of_trial(trial).iter().map(AgentJson::from).collect(),
-        ending: &trial.ending,
-    })
+json_type! {
+    /// What was done in a trial, and what the server left behind.
+    struct CourseJson<'t> as "course" of trial: TrialRecord {
+        /// when it began
+        began_unix_ms: i64,
+        /// the command that started the server
+        command: &'t [String] = trial.launch.as_ref().map_or(&[], |launch| &launch.command),
+        /// the conditions that were made
+        conditions: Vec<FactJson<'t>> = trial.conditions.iter().map(FactJson::from).collect(),
+        /// the agents that carried the load out; empty where dyno's own process did
+        agents: Vec<AgentJson> = origin::of_trial(trial).iter().map(AgentJson::from).collect(),
+        #[serde(flatten)]
+        ending: &'t Ending = &trial.ending,
+    }
 }

@@ -2,26 +2,24 @@
 
 use analysis::{By, Estimate, Gravity, JudgedTrial, Table, Verdict, Worth};
 use lab::experiment::Point;
+use lab::service::ServiceCeiling;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::json::json_type;
 use crate::remark;
 use crate::run::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
-/// What a run is worth. dyno's own server is not counted.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "run_verdict")]
-pub(in crate::run) struct BoardJson {
-    /// valid, suspect or invalid; null before the first trial
-    #[schemars(extend("enum" = ["valid", "suspect", "invalid", null]))]
-    word: Option<&'static str>,
-    #[serde(flatten)]
-    worth: Worth,
-}
-
-pub(in crate::run) fn of_run(findings: &Findings<'_>) -> BoardJson {
-    BoardJson { word: findings.verdict().map(Verdict::name), worth: findings.worth() }
+json_type! {
+    /// What a run is worth. dyno's own server is not counted.
+    pub(in crate::run) struct BoardJson as "run_verdict" of findings: Findings<'_> {
+        /// valid, suspect or invalid; null before the first trial
+        #[schemars(extend("enum" = ["valid", "suspect", "invalid", null]))]
+        word: Option<&'static str> = findings.verdict().map(Verdict::name),
+        #[serde(flatten)]
+        worth: Worth = findings.worth(),
+    }
 }
 
 pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
@@ -70,26 +68,18 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
     points.into_iter().filter_map(ceiling).collect()
 }
 
-/// What a service answered with no server before it, under a load.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "service_ceiling")]
-pub(super) struct ServiceCeilingJson<'t> {
-    #[serde(flatten)]
-    point: Point,
-    /// how many answers it made possible each second; null if that is not known
-    answers_per_s: Option<f64>,
-    /// the program that measured it
-    by: Option<&'t str>,
-    /// why it is not known
-    says: Option<&'t str>,
-}
-
-pub(super) fn service_ceilings(table: &Table) -> Vec<ServiceCeilingJson<'_>> {
-    let ceilings = table.service_ceilings.iter().map(|(point, found)| ServiceCeilingJson {
-        point: *point,
-        answers_per_s: found.as_ref().ok().map(|found| found.answers_per_s),
-        by: found.as_ref().ok().map(|found| found.by.as_str()),
-        says: found.as_ref().err().map(String::as_str),
-    });
-    ceilings.collect()
+json_type! {
+    /// What a service answered with no server before it, under a load.
+    pub(super) struct ServiceCeilingJson<'t> as "service_ceiling"
+        of found: (Point, Result<ServiceCeiling, String>)
+    {
+        #[serde(flatten)]
+        point: Point = found.0,
+        /// how many answers it made possible each second; null if that is not known
+        answers_per_s: Option<f64> = found.1.as_ref().ok().map(|found| found.answers_per_s),
+        /// the program that measured it
+        by: Option<&'t str> = found.1.as_ref().ok().map(|found| found.by.as_str()),
+        /// why it is not known
+        says: Option<&'t str> = found.1.as_ref().err().map(String::as_str),
+    }
 }

@@ -1,26 +1,30 @@
 //! The same run on a narrow terminal; a run of one load level; a run without any trial.
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use lab::record::{RunRecord, TrialRecord};
 
-use super::{check, fixture};
+use super::{Findings, fixture, full, parts};
+
+/// Of the full text, what begins so.
+fn check(
+    change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
+    width: usize,
+    begin: &[&str],
+    expected: &Expect,
+) {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    change(&mut run, &mut trials);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    expected.assert_eq(&parts(&full(&findings, width, false), begin));
+}
 
 #[test]
 fn the_same_in_80_columns() {
     check(
         |_, _| {},
         80,
+        &["echo-xml: Echo a value", "What differs between them"],
         &expect![[r#"
-            two · run 7 · 2026-11-21 13:28 UTC
-            Which of two answers, and how fast?
-            After: Two servers (Author, May 2011)
-            sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000
-            sessions a trial, no warm-up, time-out 5 s; 2 rounds
-            checked: status 2xx of 93,580 answers; the bodies were not compared
-            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0
-            · seed 7
-            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
-
             echo-xml: Echo a value
             each server under the load where it did best
             server      requests/s         throughput/s  2011  on time (5 s)     p50     p99
@@ -38,113 +42,12 @@ fn the_same_in_80_columns() {
             echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what
             dyno and the machine can reach there is not known
 
-            What each can be offered
-            The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity
-            is read off the rates that were tried, in requests/s; it lies between the first
-            two columns. The knee is the rate with the most throughput for its median
-            response time.
-            server      keeps it up to  breaks it at  by               knee
-            Quick               ≥2,000             –  –               2,000
-            Evil ␛[31m   no rate tried         1,000  a round failed  1,000
-
-            echo-xml: throughput/s and p99 against requests/s
-            throughput/s
-             2,500│
-                  │
-                  │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
-                  │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
-                  │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
-                  │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
-                  │
-                  │
-                  │
-                 0│
-                 1,000                                                               2,000
-                p99
-              1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
-                   │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
-                   │                                        ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠉
-                   │                              ⣀⣀⡠⠤⠤⠔⠒⠒⠉⠉⠁
-                   │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
-                   │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
-             1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
-                  1,000                                                              2,000
-            A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
-
-            The article's figures, 2011 and now
-            Two servers, May 2011
-            Machines, versions and ways of measuring differ: much of what has changed since
-            is not the servers' doing.
-            server        requests/s  throughput/s, 2011    now      ×
-            Quick              1,000                 800  1,002  1.25×
-            Quick              2,000                   –  2,002      –
-            Quick   best (now 2,000)                 900  2,002  2.22×
-
-            Conformance to the RFCs  not part of any speed figure
-            Not checked: Quick, Evil ␛[31m: nothing was kept of it.
-
-            What to doubt
-            Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000
-            requests failed for reasons on dyno's side
-              what to do: see their classes; offer less, or give dyno more of what it lacked
-
-            Requests that failed  all measured rounds together
-            Evil ␛[31m, echo-xml at 2,000 requests/s: 400 recv.deadline (the answer began
-            and did not end within the time-out); 100 connect.no_ports (ours: no local port
-            is left; give more addresses with --source)
-
-            What went wrong
-            Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
-              it ended 1.2 s after the load began: signal 11 (SEGV)
-              its process: signal 11 (SEGV)
-              │ =1+1,"x"
-              │ ␛]0;owned␛� ␛olleh
-              │ <script>
-
             What differs between them
             setting           library's default  changed by its settings
             backlog           128                –
             backlog           5                  128: too few
             bytes, head+rest  echo-xml           –
-            answers           echo-xml           –
-
-            Which servers took part
-            server      version                start-up   answer
-            Quick       1.2                      32.9ms  101+46B
-            Evil ␛[31m  =cmd|' /C calc'!A0***    33.9ms  102+46B
-            the same in all rows: in C · processes one · tier default · backlog 128
-            start-up: mean over all trials · answer: bytes of the head + the rest, as they
-            came (first question)
-            Absent took no part: needs `gone`
-
-            How it was measured
-            Every trial starts its server anew, verifies its answers, loads it, and verifies
-            them again. Trials are shuffled by the seed.
-            throughput: correct answers inside the measured time. Response time counts from
-            when a request was due, not from when it was sent; a request that was given up
-            counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. It does not include
-            what differs from one run, day or machine to the next. With one round there is
-            no interval.
-
-            The machine
-            fact       as it was read
-            cpu.model  A CPU
-            kernel     Linux 6.18
-
-            in short
-            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
-            Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time):
-            Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no
-            rate that was tried; the lowest is 1,000 requests/s (a round failed).
-            The intervals show how much the rounds differ; another day or machine may differ
-            more. Trials that failed or have not been run are in no average. Some figures
-            are in doubt; they are marked.
-
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial,
-            `--format json` everything · to repeat: `dyno run two`
-            2011: Two servers, May 2011
-        "#]],
+            answers           echo-xml           –"#]],
     );
 }
 
@@ -161,6 +64,7 @@ fn one_place_is_one_line_each() {
     check(
         one_place,
         100,
+        &["two · run 7", "echo-xml: Echo a value", "echo-xml: answers", "in short"],
         &expect![[r#"
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
@@ -191,57 +95,12 @@ fn one_place_is_one_line_each() {
             Evil ␛[31m  █████████████████████████████████████████████████████████ 1,000?
             Quick       ████████████████████████████████████████████████████████░░┃ 1,002
 
-            Conformance to the RFCs  not part of any speed figure
-            Not checked: Quick, Evil ␛[31m: nothing was kept of it.
-
-            What to doubt
-            None of the reasons for doubt that dyno knows was found.
-
-            What went wrong
-            Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
-              it ended 1.2 s after the load began: signal 11 (SEGV)
-              its process: signal 11 (SEGV)
-              │ =1+1,"x"
-              │ ␛]0;owned␛� ␛olleh
-              │ <script>
-
-            What differs between them
-            setting           library's default  changed by its settings
-            backlog           128                –
-            backlog           5                  128: too few
-            bytes, head+rest  echo-xml           –
-            answers           echo-xml           –
-
-            Which servers took part
-            server      version                start-up   answer
-            Quick       1.2                        32ms  101+46B
-            Evil ␛[31m  =cmd|' /C calc'!A0***      33ms  102+46B
-            the same in all rows: in C · processes one · tier default · backlog 128
-            start-up: mean over all trials · answer: bytes of the head + the rest, as they came (first question)
-
-            How it was measured
-            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials
-            are shuffled by the seed.
-            throughput: correct answers inside the measured time. Response time counts from when a request was
-            due, not from when it was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one
-            run, day or machine to the next. With one round there is no interval.
-
-            The machine
-            fact       as it was read
-            cpu.model  A CPU
-            kernel     Linux 6.18
-
             in short
             verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
             All servers kept up with 1,000 requests/s. The lowest p99 is 1.00ms (Evil ␛[31m), the highest 1.05ms
             (Quick).
             The intervals show how much the rounds differ; another day or machine may differ more. Trials that
-            failed or have not been run are in no average. Some figures are in doubt; they are marked.
-
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-            to repeat: `dyno run two --quick`
-        "#]],
+            failed or have not been run are in no average. Some figures are in doubt; they are marked."#]],
     );
 }
 
@@ -250,6 +109,7 @@ fn a_run_without_a_trial_says_so() {
     check(
         |_, trials| trials.clear(),
         100,
+        &["two · run 7", "echo-xml: Echo a value", "What each can be offered", "in short"],
         &expect![[r#"
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
@@ -278,54 +138,8 @@ fn a_run_without_a_trial_says_so() {
             Quick        no rate tried         1,000  a round failed     –
             Evil ␛[31m   no rate tried         1,000  a round failed     –
 
-            The article's figures, 2011 and now
-            Two servers, May 2011
-            Machines, versions and ways of measuring differ: much of what has changed since is not the servers'
-            doing.
-            server  requests/s  throughput/s, 2011  now  ×
-            Quick        1,000                 800    –  –
-            Quick        2,000                   –    –  –
-            Quick         best                 900    –  –
-
-            Conformance to the RFCs  not part of any speed figure
-            Not checked: Quick, Evil ␛[31m: nothing was kept of it.
-
-            What to doubt
-            None of the reasons for doubt that dyno knows was found.
-
-            What differs between them
-            setting  library's default  changed by its settings  servers
-            backlog  128                –                        Quick
-            backlog  5                  128: too few             Evil ␛[31m
-
-            Which servers took part
-            server      version                start-up
-            Quick       1.2                           –
-            Evil ␛[31m  =cmd|' /C calc'!A0***         –
-            the same in all rows: in C · processes one · tier default
-            start-up: mean over all trials
-            Absent took no part: needs `gone`
-
-            How it was measured
-            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials
-            are shuffled by the seed.
-            throughput: correct answers inside the measured time. Response time counts from when a request was
-            due, not from when it was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one
-            run, day or machine to the next. With one round there is no interval.
-
-            The machine
-            fact       as it was read
-            cpu.model  A CPU
-            kernel     Linux 6.18
-
             in short
             No server has been measured yet.
-            Trials that failed or have not been run are in no average.
-
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
-            to repeat: `dyno run two`
-            2011: Two servers, May 2011
-        "#]],
+            Trials that failed or have not been run are in no average."#]],
     );
 }

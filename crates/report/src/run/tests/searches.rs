@@ -1,8 +1,8 @@
 //! Runs that searched for capacities: brackets, ties, what is not known, and what a server wrote.
 
 use analysis::search::{
-    Aim, Answer, Conclusion, End, Ending, Evidence, Judged, Noise, OddTrial, Place, RULES,
-    RunSearch, Search, Searched,
+    Aim, Answer, Conclusion, End, Ending, Evidence, Judged, Noise, OddTrial, Place, RunSearch,
+    Search, Searched,
 };
 use lab::record::{Entry, OutcomeKind};
 use lab::search_goal::Limit;
@@ -68,14 +68,12 @@ pub(crate) fn of(
                 width: 0.05,
                 least: 10.0,
                 most: 9_000.0,
-                ceiling: None,
+                ceiling: Some(10_350.0),
                 limit_s: 1_200.0,
                 is_fresh: true,
                 seed: 1,
-                rules: RULES,
             },
             first: 0,
-            ceiling: Some(10_350.0),
             cpus: 1.0,
         },
         answer: Answer {
@@ -87,7 +85,7 @@ pub(crate) fn of(
             stalls: None,
             noise: Vec::new(),
             most: 9_000.0,
-            ceiling: None,
+            ceiling: Some(10_350.0),
             trials: 12,
             seconds: 130.0,
         },

@@ -1,7 +1,8 @@
 //! Names that are chosen by a pattern, as a shell has them.
 
 /// `*` stands for any letters, `?` for one.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+#[must_use]
+pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     // Where to continue if the text after the last star did not match: one letter later.
     let (mut at, mut read, mut retry) = (0, 0, None);
