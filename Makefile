@@ -122,6 +122,9 @@ trend-truth:
 
 # What is compiled for the tests is linted on the way: `cargo clippy` would compile all of it once more.
 CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="clippy-driver"' test
+# A room that is tested together with this one, which has no library, has the features of the whole workspace, and is not
+# built once more with others.
+WITH_ALL_FEATURES := --package dyno-http
 
 # A room is tested anew when a file of it has changed since it last passed.
 CHECKED = $(CARGO_TARGET_DIR)/checked
@@ -134,7 +137,7 @@ check-lints:
 
 .SECONDEXPANSION:
 $(CHECKED)/%: $$(shell find crates/$$* -type f) Cargo.lock | check-lints
-	$(CARGO_TEST) --manifest-path crates/$*/Cargo.toml --locked --quiet $(if $(wildcard crates/$*/src/lib.rs),--lib,--bins)
+	$(CARGO_TEST) $(if $(wildcard crates/$*/src/lib.rs),--package dyno-$* --lib,--bins) $(WITH_ALL_FEATURES) --locked --quiet
 	@mkdir -p $(@D) && touch $@
 
 PREFIX ?= /usr/local
@@ -216,7 +219,7 @@ test-rooms:
 
 test-parts:
 	$(CARGO_TEST) --workspace --lib --bins --test tidy --test hold --test lies --test press --test shares --test turns --locked --quiet
-	$(CARGO_TEST) --package dyno-oracle --package dyno-report --doc --locked --quiet # no other has examples in its comments
+	$(CARGO_TEST) --package dyno-oracle --package dyno-report --doc $(WITH_ALL_FEATURES) --locked --quiet # no other has examples
 
 test-carriers:
 	$(CARGO_TEST) $(CARRIER) --locked --quiet
