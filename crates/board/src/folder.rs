@@ -10,8 +10,20 @@ use report::Findings;
 
 use crate::ranking::Shown;
 use crate::settings::{BOARD, Superseded, Written};
-use crate::site::Refused;
 use crate::summary::RunSummary;
+
+/// A file that is not a part of the site, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refused {
+    pub file: String,
+    pub why: String,
+}
+
+impl From<&(String, String)> for Refused {
+    fn from((file, why): &(String, String)) -> Refused {
+        Refused { file: file.clone(), why: why.clone() }
+    }
+}
 
 /// How a file becomes a run, or why it is refused; and what a recomputation finds in it.
 #[derive(Clone, Copy)]

@@ -22,5 +22,6 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+pub use folder::Refused;
 pub use place::{Disk, PARTS, Place, is_site};
-pub use site::{Built, Refused, site};
+pub use site::{Built, site};

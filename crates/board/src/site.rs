@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use public::{PublicRun, verify_found};
 
 use crate::changes::changes;
-use crate::folder::{Known, Reader, for_each, signature};
+use crate::folder::{Known, Reader, Refused, for_each, signature};
 use crate::pages::runs::Around;
 use crate::pages::{File, beside, first, machines, method, rounds, runs, servers, workloads};
 use crate::place::Place;
@@ -15,19 +15,6 @@ use crate::repetition::add_repetitions;
 use crate::settings::Written;
 use crate::summary::RunSummary;
 use crate::{badge, data, feed};
-
-/// A file that is not a part of the site, and why.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Refused {
-    pub file: String,
-    pub why: String,
-}
-
-impl From<&(String, String)> for Refused {
-    fn from((file, why): &(String, String)) -> Refused {
-        Refused { file: file.clone(), why: why.clone() }
-    }
-}
 
 /// What was built.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 mod caller;
 mod env;
+pub(crate) mod plan;
 mod salt;
 mod sources;
 
@@ -21,13 +22,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
 
 use crate::command::{Command, Placeholders, shown};
-use crate::need::{Need, Surroundings};
+use crate::need::Surroundings;
 use crate::probe::Probe;
 use crate::service::{PrivateFolder, ReadyService, Service, copy_all, private_root};
 use crate::subject::Subject;
 
 use caller::Caller;
 pub use caller::{caller_home, give_to_caller};
+pub use plan::{BuildPlan, Built};
 pub use salt::{SALT, salt};
 use sources::sources;
 
@@ -52,21 +54,6 @@ pub struct Recipe<'a> {
     /// Files of the first folder are laid first.
     folders: [Option<&'a Path>; 2],
     plan: &'a BuildPlan,
-}
-
-/// How something is built, and in which environment.
-#[derive(Clone, Debug, Default)]
-pub struct BuildPlan {
-    /// What must be there before it can be built and run.
-    pub needs: Vec<Need>,
-    /// Run once, in a copy of the folder.
-    pub commands: Vec<Command>,
-    /// Variables for these commands, and for a subject's others.
-    pub env: Vec<(String, String)>,
-    /// The user's variables that are passed on.
-    pub passes: Vec<String>,
-    /// What makes this build of it lie elsewhere than others, where there are several.
-    pub salt: Option<String>,
 }
 
 impl<'a> From<&'a Subject> for Recipe<'a> {
@@ -103,15 +90,6 @@ impl<'a> From<&'a Service> for Recipe<'a> {
             plan: &service.plan,
         }
     }
-}
-
-/// A finished build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Built {
-    /// Where it is, and where its commands run.
-    pub folder: PathBuf,
-    /// The hash that identifies it.
-    pub hash: String,
 }
 
 /// How far a subject has been built.

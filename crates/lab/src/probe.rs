@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::build::BuildPlan;
+use crate::build::plan::BuildPlan;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
 use crate::source_file::{ConfigError, SourceFile};

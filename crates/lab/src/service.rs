@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::build::{BuildPlan, Built};
+use crate::build::plan::{BuildPlan, Built};
 use crate::command::{Command, Placeholders};
 use crate::need::{Need, Surroundings};
 use crate::source_file::{ConfigError, SourceFile};

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tls::TlsOrder;
 use wire::h2::Scheme;
 
-use crate::build::BuildPlan;
+use crate::build::plan::BuildPlan;
 use crate::command::Command;
 use crate::manner::Protocol;
 use crate::record::Setting;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::expect::{BodyRule, Expect, Mismatch};
+use crate::file_rule::Validators;
 use crate::h2::{self, Prepared, Scheme};
 use crate::template::{Cursor, Template, Values, push_decimal};
 use crate::vary::{RequestForm, Varied};
@@ -40,6 +41,13 @@ pub struct Request {
 }
 
 impl Request {
+    /// The request with validators that were learnt in place of their placeholder.
+    #[must_use]
+    pub fn with_validators(mut self, validators: &Validators) -> Request {
+        self.headers.iter_mut().for_each(|field| validators.fill(field));
+        self
+    }
+
     /// `GET target` of `host`, kept alive.
     #[must_use]
     pub fn get(host: &str, target: &str) -> Request {

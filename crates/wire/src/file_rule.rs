@@ -5,7 +5,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::answer_parts::first_difference;
-use crate::ask::Request;
 use crate::coding::Coding;
 use crate::expect::Mismatch;
 use crate::files::Files;
@@ -65,6 +64,14 @@ impl Validators {
             .filter(|learnt| learnt.values.len() == Files::COUNT)
     }
 
+    /// Puts them in place of their placeholder, if that is the value of this field.
+    pub(crate) fn fill(&self, (name, value): &mut (String, String)) {
+        if value == VALIDATOR {
+            *name = self.field().into();
+            *value = self.placeholder();
+        }
+    }
+
     /// The field by which a request names one.
     fn field(&self) -> &'static str {
         if self.are_tags { "If-None-Match" } else { "If-Modified-Since" }
@@ -95,23 +102,9 @@ fn sendable(value: &[u8]) -> Option<String> {
     String::from_utf8(value.to_vec()).ok().filter(|_| is_sendable)
 }
 
-impl Request {
-    /// The request with validators that were learnt in place of their placeholder.
-    #[must_use]
-    pub fn with_validators(mut self, validators: &Validators) -> Request {
-        for (name, value) in &mut self.headers {
-            if value == VALIDATOR {
-                *name = validators.field().into();
-                *value = validators.placeholder();
-            }
-        }
-        self
-    }
-}
-
 impl FileRule {
-    /// The rule that follows from a request.
-    pub fn of(request: &Request) -> Result<FileRule, &'static str> {
+    /// The rule that follows from a request's target and fields.
+    pub fn of(target: &str, fields: &[(String, String)]) -> Result<FileRule, &'static str> {
         let is = |name: &str, other: &str| name.eq_ignore_ascii_case(other);
         let mut rule = FileRule {
             files: Files::default(),
@@ -121,7 +114,7 @@ impl FileRule {
             is_conditional: false,
             validators: None,
         };
-        for (name, value) in &request.headers {
+        for (name, value) in fields {
             if is(name, "accept-encoding") {
                 for coding in value.split(',').map(str::trim) {
                     match coding {
@@ -143,7 +136,7 @@ impl FileRule {
                 rule.is_conditional = true;
             }
         }
-        if !request.target.contains("{file}") {
+        if !target.contains("{file}") {
             return Err("a file is named by its path, as in /static/{file}");
         }
         if rule.is_range && (rule.gzip || rule.br) {

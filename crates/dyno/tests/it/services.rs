@@ -196,12 +196,14 @@ fn a_full_disk_is_named_and_nothing_is_left_on_it() {
     let whole = with_load(whole, SHORT, "");
     whole.dyno(&["servers", "setup", "store"]).status(0);
     // In mounts of its own: another place for the project, and a small disk in which services run.
-    let before = "mkdir -p /mnt/dyno-full && exec unshare --mount sh -c 'mount --bind . /mnt/dyno-full && \
-                  mount -t tmpfs -o size=2m none /tmp && cd /mnt/dyno-full && \"$@\"; status=$?; ls /tmp >&2; exit $status' \
-                  sh \"$0\" \"$@\"";
+    // So has the program, which may lie below /tmp.
+    let before = "mkdir -p /mnt/dyno-full/lab && >/mnt/dyno-full/dyno && exec unshare --mount sh -c '\
+                  mount --bind . /mnt/dyno-full/lab && mount --bind \"$1\" /mnt/dyno-full/dyno && shift && \
+                  mount -t tmpfs -o size=2m none /tmp && cd /mnt/dyno-full/lab && \
+                  ../dyno \"$@\"; status=$?; ls /tmp >&2; exit $status' sh \"$0\" \"$@\"";
     let whole = whole.before(before);
     let ran = whole.dyno(&["run", "x"]);
-    let _ = fs::remove_dir("/mnt/dyno-full");
+    let _ = fs::remove_dir_all("/mnt/dyno-full");
     let ran = ran.status(2).stderr_has("No space left on device");
     assert!(!ran.stderr.lines().any(|line| line.starts_with("dyno-")), "{ran}");
     let outcome = whole.trial().outcome;

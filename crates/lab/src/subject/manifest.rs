@@ -13,7 +13,7 @@ use wire::{Ask, Expect, Request};
 
 use super::{BUILD_HOLES, Location, Processes, Serving, Site, Subject, Tier, is_file_name};
 use crate::amounts;
-use crate::build::BuildPlan;
+use crate::build::plan::BuildPlan;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
 use crate::probe::why;

@@ -19,7 +19,7 @@ pub(super) fn rule(keys: &AskKeys, request: &Request) -> Result<FileRule, &'stat
     if request.method != "GET" {
         return Err("a file is requested with GET");
     }
-    FileRule::of(request)
+    FileRule::of(&request.target, &request.headers)
 }
 
 impl Workload {
