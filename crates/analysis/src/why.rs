@@ -202,29 +202,31 @@ pub fn explain(sampled: &[Sampled<'_>]) -> Explanation {
         sampled.iter().flat_map(|server| server.trials).any(|trial| trial.method.user_only);
     let servers: Vec<Server<'_>> =
         sampled.iter().map(|server| Server::of(server, hides_kernel)).collect();
+    let costs = servers.iter().map(Server::costs).collect();
     let (difference, pairs) = match servers.as_slice() {
         [a, b] if a.has_samples() && b.has_samples() => {
-            (Some(Differences::between([a, b])), Vec::new())
+            (Some(Differences::between([a, b], 1)), Vec::new())
         }
         [_, _] => (None, Vec::new()),
-        several => (None, pairs(several)),
+        _ => (None, pairs(servers)),
     };
-    Explanation { servers: servers.iter().map(Server::costs).collect(), difference, pairs }
+    Explanation { servers: costs, difference, pairs }
 }
 
-/// The first of these against those from which it differs most.
-fn pairs(servers: &[Server<'_>]) -> Vec<PairDifference> {
-    let mut others = servers.iter().filter(|server| server.has_samples());
+/// The first of these against those from which it differs most. As the data chose them, all others count as compared.
+fn pairs(servers: Vec<Server<'_>>) -> Vec<PairDifference> {
+    let mut others = servers.into_iter().filter(Server::has_samples).map(Server::of_many);
     let Some(first) = others.next() else { return Vec::new() };
-    let mut others: Vec<&Server<'_>> = others.collect();
+    let mut others: Vec<Server<'_>> = others.collect();
+    let comparisons = others.len();
     let gap_us = |server: &Server<'_>| (server.whole_us() - first.whole_us()).abs();
     others.sort_by(|one, other| gap_us(other).total_cmp(&gap_us(one)));
     let against_first = |server: &Server<'_>| PairDifference {
         first: first.name().into(),
         server: server.name().into(),
-        difference: Differences::between([first, server]),
+        difference: Differences::between([&first, server], comparisons),
     };
-    others.into_iter().take(PAIRS_MAX).map(against_first).collect()
+    others.iter().take(PAIRS_MAX).map(against_first).collect()
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn passes(word: &str, known: &HashSet<String>) -> bool {
     let flag = word.split_once('=').unwrap_or((word, ""));
     let is_flag = word.starts_with("--") && flag.0.chars().all(is_name);
     let value = if is_flag { flag.1 } else { word };
-    // The folder of a trial has a name that dyno made.
+    // The folder of a trial, in the project's folder `work`, has a name that dyno made.
     let (before, after) = value.split_once("/work/dyno-").unwrap_or((value, ""));
     let after = after.trim_start_matches(|c: char| c.is_ascii_hexdigit() || c == '-');
     let is_known = |part: &str| {

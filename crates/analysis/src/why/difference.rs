@@ -34,11 +34,15 @@ struct Function<'p> {
 }
 
 impl Differences {
-    pub(super) fn between(servers: [&Server<'_>; 2]) -> Differences {
+    /// As one of so many comparisons that are made beside it: all that is decided by them together is wrong as seldom as
+    /// that of a single one.
+    pub(super) fn between(servers: [&Server<'_>; 2], comparisons: usize) -> Differences {
+        let alpha = ALPHA / comparisons as f64;
         let wholes = servers.map(|server| server.amount(&server.sampling.total));
         let least_us = LEAST_US.min(LEAST_SHARE * wholes[0].us.max(wholes[1].us));
         let judged = functions(servers, least_us);
-        let (shown, outside) = false_discoveries(&judged, least_us);
+        let false_functions = FALSE_FUNCTIONS / comparisons as f64;
+        let (shown, outside) = false_discoveries(&judged, least_us, false_functions);
         let (is_leading, is_named) = leading(servers, &shown, least_us);
         let rest = |side: usize| servers[side].amount(&under(servers[side], None, &is_named[side]));
         let functions = shown.iter().zip(is_leading).map(|(function, is_leading)| FunctionGap {
@@ -47,15 +51,15 @@ impl Differences {
             is_leading,
         });
         Differences {
-            cpu: gap(wholes).micros(ALPHA),
+            cpu: gap(wholes).micros(alpha),
             sides: Sides::of(|side| {
                 let of_side = servers.map(|server| server.amount(&server.sampling.of_side(side)));
-                gap(of_side).micros(ALPHA)
+                gap(of_side).micros(alpha)
             }),
-            lines: lines(servers),
+            lines: lines(servers, alpha),
             functions: functions.collect(),
             functions_judged: judged.len(),
-            rest: gap([rest(0), rest(1)]).micros(ALPHA),
+            rest: gap([rest(0), rest(1)]).micros(alpha),
         }
     }
 }
@@ -65,8 +69,8 @@ fn gap([a, b]: [Amount; 2]) -> Amount {
 }
 
 /// All lines of both, decided together by Holm's method: the probability that even one of them is said to differ among
-/// equals is at most 1 in 20.
-fn lines(servers: [&Server<'_>; 2]) -> Vec<LineGap> {
+/// equals is at most this.
+fn lines(servers: [&Server<'_>; 2], alpha: f64) -> Vec<LineGap> {
     let names: BTreeSet<&Line> =
         servers.iter().flat_map(|server| server.sampling.lines.keys()).collect();
     let amount = |line: &Line, server: &Server<'_>| {
@@ -78,7 +82,7 @@ fn lines(servers: [&Server<'_>; 2]) -> Vec<LineGap> {
     let mut shown = 0;
     let mut decided = Vec::with_capacity(gaps.len());
     for (place, (line, gap)) in gaps.iter().enumerate() {
-        let outside = ALPHA / (gaps.len() - shown) as f64;
+        let outside = alpha / (gaps.len() - shown) as f64;
         // Only a line that is shown leaves its share to the others.
         let is_shown = shown == place && gap.p() < outside;
         shown += usize::from(is_shown);
@@ -120,16 +124,17 @@ fn functions<'p>(servers: [&Server<'p>; 2], least_us: f64) -> Vec<Function<'p>> 
     found
 }
 
-/// Those that differ by Benjamini and Hochberg's method and by enough, the largest difference first; and the level of
-/// their intervals: of intervals chosen so, as small a share do not hold the truth.
+/// Those that differ by Benjamini and Hochberg's method and by enough, the largest difference first, where this share of
+/// them may be false; and the level of their intervals: of intervals chosen so, as small a share do not hold the truth.
 fn false_discoveries<'f, 'p>(
     judged: &'f [Function<'p>],
     least_us: f64,
+    share: f64,
 ) -> (Vec<&'f Function<'p>>, f64) {
     let mut ordered: Vec<(f64, &Function<'_>)> =
         judged.iter().map(|function| (function.gap.p(), function)).collect();
     ordered.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let level = |count: usize| FALSE_FUNCTIONS * count as f64 / judged.len() as f64;
+    let level = |count: usize| share * count as f64 / judged.len() as f64;
     let count = (1..=ordered.len()).rev().find(|count| ordered[count - 1].0 <= level(*count));
     let count = count.unwrap_or(0);
     let found = ordered.into_iter().take(count).map(|(_, function)| function);

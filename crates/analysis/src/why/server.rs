@@ -57,6 +57,11 @@ impl<'p> Server<'p> {
         if 0.0 < whole { blocks.iter().sum::<f64>() / whole } else { 0.0 }
     }
 
+    /// As one of more than two that are compared.
+    pub(super) fn of_many(self) -> Self {
+        Server { spread: self.spread.of_many(), ..self }
+    }
+
     /// What these samples stand for.
     pub(super) fn amount(&self, blocks: &[f64]) -> Amount {
         let (whole_us, share) = (self.whole_us(), self.share(blocks));

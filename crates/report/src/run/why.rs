@@ -86,7 +86,7 @@ pub(crate) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     vec![
         costs(&loads),
         Section::new("why-pairs", "What makes one server dearer than another", Depth::Full)
-            .noting("each against the first, and decided by itself")
+            .noting("each against the first; all of them are decided together")
             .with(pairs),
         flames::section(&loads).noting(graphs),
     ]
