@@ -1,6 +1,7 @@
 //! What of a result is printed, and in which files it is written: one rule for all commands that have one.
 
 use std::cell::{Cell, RefCell};
+use std::fs;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -159,7 +160,10 @@ impl<K: Kind + Default> ResultFlags<K> {
     /// Refuses, before anything is measured, a file that could not be written in the end, or that is one of the others.
     pub(crate) fn check(&self, others: &[(&'static str, &Path)]) -> Result<(), Refusal> {
         for folder in self.output.iter().filter(|output| output.is_folder()) {
-            keep::check(FLAG, &folder.path.join("dyno.svg"))?;
+            let is_there = folder.path.is_dir();
+            let checked =
+                if is_there { folder.path.join("dyno.svg") } else { folder.without_slash() };
+            keep::check(FLAG, &checked)?;
         }
         keep::check_all(&self.files().collect::<Vec<_>>(), others)
     }
@@ -220,13 +224,21 @@ impl<K: Kind + Default> ResultFlags<K> {
 }
 
 impl Output {
-    /// A folder is for charts, each in a file of its own.
+    /// A folder, or what is called one, is for charts, each in a file of its own.
     fn is_folder(&self) -> bool {
-        *self.format == SVG && self.path.is_dir()
+        let is_called = self.path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        *self.format == SVG && (is_called || self.path.is_dir())
+    }
+
+    fn without_slash(&self) -> PathBuf {
+        self.path.components().collect()
     }
 
     fn write(&self, shown: &dyn Shown, is_full: bool) -> Result<(), Refusal> {
         if self.is_folder() {
+            fs::create_dir_all(&self.path).map_err(|error| {
+                Refusal::new(format!("{FLAG} {}: {error}", self.path.display()))
+            })?;
             return shown.charts().try_for_each(|chart| {
                 let file = format!("{}.{}", chart.name, SVG.ending);
                 keep::write_for(FLAG, &self.path.join(file), &chart.svg)

@@ -235,8 +235,10 @@ fn the_flame_graph_of_a_server_and_how_two_of_them_differ_are_files() {
     let (store, folder) = (kept.path("runs.sqlite"), kept.path(""));
     let report =
         |flags: &[&str]| Rig::new().dyno(&[&["report", "--store", &store], flags].concat());
-    report(&["-o", &format!("svg:{folder}")]).status(0);
-    let file = |name: &str| fs::read_to_string(kept.path(name)).unwrap();
+    // A folder that is called one is made.
+    report(&["-o", &format!("svg:{folder}/flames/")]).status(0);
+    let file = |name: &str| fs::read_to_string(kept.path(&format!("flames/{name}"))).unwrap();
+    report(&["-o", &format!("svg:{store}/")]).status(2).stderr_has("--output");
     let evil = file("run-1-echo-xml-100-flame-2-evil.svg");
     let difference = file("run-1-echo-xml-100-flame-2-evil-against-1-quick.svg");
     assert!(evil.starts_with("<svg") && !evil.contains("<script"), "{evil}");

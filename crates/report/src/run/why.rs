@@ -79,7 +79,7 @@ pub(crate) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     let mut pairs = pairs(&loads);
     let mut graphs = String::new();
     if findings.is_kept() {
-        graphs = format!("`dyno report {id} -o svg:FOLDER{store}` draws all servers and loads");
+        graphs = format!("`dyno report {id} -o svg:FOLDER/{store}` draws all servers and loads");
         let others = format!("Any other pair: `dyno compare --run {id} A B{store}`");
         pairs.extend((!pairs.is_empty()).then(|| Block::paragraph(Tone::Dim, others)));
     }
