@@ -75,7 +75,7 @@ Examples:
 Exit codes:
   0    no row raises a doubt
   1    rows were found that cannot be true or should not be ranked
-  2    a file cannot be read or has none of the formats (the others are shown), or no file holds a row";
+  2    a file cannot be read or has none of the formats (the others are shown), or no file has a row";
 
 /// A board's data is a few megabytes.
 const LARGEST: u64 = 64 << 20;

@@ -63,8 +63,8 @@ Examples:
 
 Exit codes:
   0    the worse end of every 95 % interval is within the tolerance
-  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs; or A or B answered
-       wrongly, or failed more requests than its experiment allows
+  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs; or A
+       or B answered wrongly, or failed more requests than its experiment allows
   2    could not tell: too wide an interval, one round, rounds in doubt, or nothing to compare";
 
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {

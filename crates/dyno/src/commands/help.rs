@@ -10,7 +10,7 @@ Which command:
   what do users see at 2,000 requests/s?      dyno load URL -r 2000
   which of these servers is faster?           dyno race 'COMMAND A' 'COMMAND B'
   how much can it take with p99 <= 20 ms?     dyno capacity COMMAND --p99 20ms
-  is my commit slower? (for CI)               dyno gate --base git:main --head git:HEAD
+  is my commit slower? (for CI)               dyno gate EXPERIMENT --base git:main --head git:HEAD
   which of many, at which loads? (a study)    dyno run EXPERIMENT
   how many connections can it keep open?      dyno hold ws://localhost:8080/
   does it follow the RFCs of HTTP?            dyno check URL

@@ -117,17 +117,18 @@ Examples:
   dyno race ./before ./after --path /api/items --until 3%
   # until it is known whether the second is 3 % slower than the first
   dyno race './before -p {port}' './after -p {port}' --detect 3%
-  # appended to a history, whose changes `dyno trend` finds; the servers' commands are written into it
+  # append to a history, with the servers' commands; `dyno trend` finds its changes
   dyno race './main -p {port}' './mine -p {port}' --history perf/history.jsonl
   # at one rate: what does an answer cost, and how long does it take?
   dyno race './old -p {port}' './new -p {port}' -r 2000
 
 Exit codes:
   0    all servers were measured, whatever the ratio
-  1    a server could not be measured through its own fault, answered wrongly, or failed more than --max-failures of the
-       requests; with --same, the servers do not answer alike; with --detect, the second is worse
-  2    could not tell: a server's figures are invalid, or the race was refused; with --detect also if the rounds do \
-      not decide
+  1    a server could not be measured through its own fault, answered wrongly, or failed more than
+       --max-failures of the requests; with --same, the servers do not answer alike; with --detect,
+       the second is worse
+  2    could not tell: a server's figures are invalid, or the race was refused; with --detect also if
+       the rounds do not decide
   130  interrupted; finished trials are kept";
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {

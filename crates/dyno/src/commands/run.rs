@@ -103,8 +103,8 @@ Examples:
 
 Exit codes:
   0    every row that can be ranked is valid or suspect
-  1    a server gave more wrong answers than the experiment's `require` allows, or failed more requests than
-       `promise.failures` or --max-failures
+  1    a server gave more wrong answers than the experiment's `require` allows, or failed more
+       requests than `promise.failures` or --max-failures
   2    a row is invalid or was never measured, or the run was refused
   130  interrupted; finished trials are kept";
 

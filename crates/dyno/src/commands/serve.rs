@@ -130,7 +130,7 @@ Examples:
   dyno serve --rate-limit 1000,50
   # a server that never recovers once a request has waited for 100 ms: four times slower
   dyno serve --service exponential:500us --collapse 100ms,4
-  # processes that are up to 5 % faster or slower than the distribution says, each for its whole life
+  # processes up to 5 % faster or slower than the distribution says, each for its whole life
   dyno serve --service exponential:500us --lottery 5%
   # a server that cuts off one body in twenty
   dyno serve --fault cut-body --fault-rate 0.05

@@ -190,8 +190,8 @@ pub(crate) struct VaryFlag {
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct WhyFlag {
-    /// After the measured rounds, sample each server under the same load: where the CPU time of an answer goes, and
-    /// what makes one server dearer than another
+    /// After the measured load, load each server again and sample its stacks: where the CPU time of an answer goes,
+    /// and in what two servers differ
     #[arg(long)]
     pub(crate) why: bool,
 }
@@ -344,7 +344,7 @@ Examples:
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
   # the requests of a file, {\"path\": \"/hello\", \"weight\": 9} on a line, in the order of their weights
   dyno load localhost:8080 --requests requests.jsonl
-  # what a browser recorded, sent to a server here; or written to a file for --requests, which can be changed
+  # what a browser recorded: sent to a server here, or written to a file for --requests
   dyno load localhost:8080 --har shop.har
   dyno load --har shop.har --write-requests requests.jsonl
   # the request of a curl command
@@ -355,7 +355,8 @@ Examples:
 Exit codes:
   0    at most --max-failures of the requests, or sessions, failed, and every --require was met
   1    more of them failed, an answer was wrong, or a --require was not met
-  2    could not tell: no server was reached, the load was refused or is invalid, or a --require could not be decided
+  2    could not tell: no server was reached, the load was refused or is invalid, or a --require
+       could not be decided
   130  interrupted; what was measured until then is reported";
 
 /// How arrivals are spaced.

@@ -85,7 +85,7 @@ pub(crate) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     }
     vec![
         costs(&loads),
-        Section::new("why-pairs", "What makes one server dearer than another", Depth::Full)
+        Section::new("why-pairs", "Where one server takes more CPU time", Depth::Full)
             .noting("each against the first; all of them are decided together")
             .with(pairs),
         flames::section(&loads).noting(graphs),
