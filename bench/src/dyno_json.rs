@@ -22,12 +22,12 @@ pub(crate) fn objection(stdout: &str) -> Option<String> {
 
 /// Requests it began.
 pub(crate) fn attempted(run: &Run) -> Option<f64> {
-    json(&run.stdout)["books"]["attempted"].as_f64()
+    json(&run.measured.stdout)["books"]["attempted"].as_f64()
 }
 
 /// Requests that were answered as expected.
 pub(crate) fn correct(run: &Run) -> Option<f64> {
-    json(&run.stdout)["books"]["correct"].as_f64()
+    json(&run.measured.stdout)["books"]["correct"].as_f64()
 }
 
 /// How late it sent, at the median. The floor that sends on a schedule prints it in the same way.
@@ -41,7 +41,7 @@ pub(crate) fn late_p99_us(run: &Run) -> Option<f64> {
 }
 
 fn late(run: &Run) -> Value {
-    json(&run.stdout)["late"].clone()
+    json(&run.measured.stdout)["late"].clone()
 }
 
 #[cfg(test)]

@@ -257,13 +257,12 @@ fn finished(
     wall: Duration,
     load: Load,
 ) -> Result<Run> {
-    let Measured { stdout, spent, complaint } = measured;
     if answered.requests == 0 {
-        bail!("no request reached the server: {}", complaint.unwrap_or_default());
+        bail!("no request reached the server: {}", measured.complaint.unwrap_or_default());
     }
     Ok(Run {
         requests: answered.requests,
-        spent,
+        measured,
         wall,
         server_cpu: answered.cpu,
         imposed: answered.imposed,
@@ -273,8 +272,6 @@ fn finished(
         },
         resumed_share: answered.resumed_share,
         reported,
-        stdout,
-        complaint,
     })
 }
 

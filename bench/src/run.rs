@@ -1,14 +1,15 @@
 //! What one run of a generator showed.
 
+use crate::measure::Measured;
 use crate::quantiles::Quantiles;
-use crate::usage::Spent;
 use std::time::Duration;
 
 /// The result of one run.
 pub(crate) struct Run {
     /// Counted at the server.
     pub(crate) requests: u64,
-    pub(crate) spent: Spent,
+    /// Of the generator.
+    pub(crate) measured: Measured,
     pub(crate) wall: Duration,
     pub(crate) server_cpu: Duration,
     pub(crate) imposed: Quantiles,
@@ -17,14 +18,12 @@ pub(crate) struct Run {
     /// Of the handshakes that the server counted, those that resumed a session.
     pub(crate) resumed_share: Option<f64>,
     pub(crate) reported: Quantiles,
-    pub(crate) stdout: String,
-    pub(crate) complaint: Option<String>,
 }
 
 impl Run {
     /// Microseconds of the generator's CPU for each request the server counted.
     pub(crate) fn cpu_us(&self) -> Option<f64> {
-        self.per_request(self.spent.cpu())
+        self.per_request(self.measured.spent.cpu())
     }
 
     /// Microseconds of the server's CPU for each request.
@@ -34,7 +33,7 @@ impl Run {
 
     /// Highest resident size of the generator.
     pub(crate) fn peak_mb(&self) -> Option<f64> {
-        Some(self.spent.peak_rss_bytes as f64 / 1e6)
+        Some(self.measured.spent.peak_rss_bytes as f64 / 1e6)
     }
 
     fn per_request(&self, cpu: Duration) -> Option<f64> {

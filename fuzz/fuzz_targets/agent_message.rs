@@ -8,8 +8,8 @@
 use libfuzzer_sys::fuzz_target;
 use post::{
     Agent, AgentAction, AgentEvent, Assignment, Coordinator, CoordinatorEvent, FromServers,
-    Greeting, Lines, PROTOCOL, ProjectFiles, Ready, Reassembly, SECOND, Terms, ToServers, decode,
-    decode_measured, decode_task, encode_measured, encode_task,
+    Greeting, Lines, Measured, PROTOCOL, ProjectFiles, Ready, Reassembly, SECOND, Task, Terms,
+    ToServers, decode, decode_whole, encode_task, encode_whole,
 };
 
 fuzz_target!(|input: &[u8]| {
@@ -26,16 +26,16 @@ fn measured(how: u8, bytes: &[u8]) {
         0 => agent(bytes),
         1 => coordinator(bytes),
         2 => {
-            if let Ok(task) = decode_task(bytes) {
+            if let Ok(task) = decode_whole::<Task>(bytes) {
                 let written = encode_task(&task).expect("it was read");
-                let again = decode_task(&written).expect("what is written is read");
+                let again = decode_whole::<Task>(&written).expect("what is written is read");
                 assert_eq!(encode_task(&again).expect("it was read"), written);
             }
         }
         _ => {
-            if let Ok(measured) = decode_measured(bytes) {
-                let written = encode_measured(&measured).expect("it was read");
-                decode_measured(&written).expect("what is written is read");
+            if let Ok(measured) = decode_whole::<Measured>(bytes) {
+                let written = encode_whole(&measured).expect("it was read");
+                decode_whole::<Measured>(&written).expect("what is written is read");
             }
         }
     }

@@ -1,16 +1,24 @@
 -- What the server's role has done to the tables since they were seeded; `evicted` counts the statements that were
 -- forgotten, with which the others are no longer the whole.
-WITH own AS (
-    SELECT statement.query, statement.calls, statement.rows
+-- Comments and PREPARE before a query are no part of it, and one that begins with WITH may be an update.
+WITH bare AS (
+    SELECT regexp_replace(statement.query,
+        '^(\s|/\*([^*]|\*+[^*/])*\*+/|--[^\n]*\n|prepare\s+[^\s(]+\s*(\([^)]*\))?\s*as\s)+', '', 'i') AS query, calls, rows
     FROM pg_stat_statements AS statement
     JOIN pg_roles AS role ON role.oid = statement.userid
     WHERE role.rolname = 'benchmarkdbuser'
+), own AS (
+    SELECT *, CASE
+        WHEN query ~* '^(update|insert|merge)\M' OR query ~* '^with\M.*\mupdate\M.*\mset\M' THEN 'update'
+        WHEN query ~* '^(select|with)\M' THEN 'read'
+    END AS kind
+    FROM bare
 ), counted AS (
     SELECT names.name AS name,
-        coalesce(sum(own.calls) FILTER (WHERE own.query ~* '^\s*(select|with)'), 0) AS reads,
-        coalesce(sum(own.rows) FILTER (WHERE own.query ~* '^\s*(select|with)'), 0) AS rows_read,
-        coalesce(sum(own.calls) FILTER (WHERE own.query ~* '^\s*update'), 0) AS updates,
-        coalesce(sum(own.rows) FILTER (WHERE own.query ~* '^\s*update'), 0) AS rows_updated
+        coalesce(sum(own.calls) FILTER (WHERE own.kind = 'read'), 0) AS reads,
+        coalesce(sum(own.rows) FILTER (WHERE own.kind = 'read'), 0) AS rows_read,
+        coalesce(sum(own.calls) FILTER (WHERE own.kind = 'update'), 0) AS updates,
+        coalesce(sum(own.rows) FILTER (WHERE own.kind = 'update'), 0) AS rows_updated
     FROM (VALUES ('world'), ('fortune')) AS names (name)
     LEFT JOIN own ON own.query ~* ('\m' || names.name || '\M')
     GROUP BY names.name

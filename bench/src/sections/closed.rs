@@ -81,7 +81,7 @@ fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
 }
 
 pub(super) fn user_us(run: &Run) -> Option<f64> {
-    Some(run.spent.user.as_secs_f64() * 1e6 / run.requests as f64)
+    Some(run.measured.spent.user.as_secs_f64() * 1e6 / run.requests as f64)
 }
 
 // By the wall clock around the process: start-up counts, so short runs look slower.

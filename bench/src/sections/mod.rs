@@ -127,7 +127,9 @@ fn notes_of(contender: &Contender, series: &Series<Run>) -> Vec<String> {
     for failure in &series.failures {
         notes.push(format!("{name}, {failed} of {of} rounds: {failure}"));
     }
-    if let Some(complaint) = series.runs.iter().flatten().find_map(|run| run.complaint.as_ref()) {
+    if let Some(complaint) =
+        series.runs.iter().flatten().find_map(|run| run.measured.complaint.as_ref())
+    {
         notes.push(format!("{name} ended with an error: {complaint}"));
     }
     notes

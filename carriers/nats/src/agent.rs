@@ -2,9 +2,7 @@
 
 use crate::frame::{Frame, Kind};
 use crate::link::{Identity, Link, Said};
-use crate::machine::{
-    ABSENT_TICKS, Action, Dropped, Event, Machine, QUIET_TICKS, SILENT_TICKS, Waiting, piece_of,
-};
+use crate::machine::{Action, Dropped, Event, Machine, Waiting, piece_of};
 use crate::name::Name;
 
 /// Greetings that are answered in a tick, at most.
@@ -21,19 +19,10 @@ pub(crate) struct Agent {
     me: Identity,
     trust: Trust,
     piece: usize,
-    session: Option<Session>,
+    session: Option<Link>,
     waiting: Waiting,
     dropped: Dropped,
     answers: u32,
-}
-
-/// What goes on with the coordinator.
-struct Session {
-    link: Link,
-    /// Ticks since the last frame from it, and to it.
-    silent: u32,
-    quiet: u32,
-    is_absent: bool,
 }
 
 impl Agent {
@@ -57,7 +46,7 @@ impl Agent {
         if let Err(why) = self.judge(&frame) {
             return Ok(self.dropped.say("a coordinator", &why).into_iter().collect());
         }
-        let is_of_another = self.session.as_ref().is_some_and(|it| !it.link.is_of(&frame));
+        let is_of_another = self.session.as_ref().is_some_and(|it| !it.is_of(&frame));
         match frame.kind {
             Kind::Hello if !is_of_another => self.answer(Kind::Welcome, &frame),
             _ if is_of_another => self.answer(Kind::Busy, &frame),
@@ -100,19 +89,13 @@ impl Agent {
             actions = self.open(&frame)?;
         }
         let Some(session) = &mut self.session else { return Ok(actions) };
-        match session.link.receive(frame) {
+        match session.receive(frame) {
             Err(why) => actions.extend(self.dropped.say("the coordinator", &why)),
-            Ok(said) => {
-                session.silent = 0;
-                session.is_absent = false;
-                match said {
-                    Said::Line(line) => actions.push(Action::Print(line)),
-                    Said::Alive | Said::Blinked(_) => {}
-                    Said::Bye => {
-                        actions.extend(self.dropped.rest());
-                        actions.push(Action::End(Ok(())));
-                    }
-                }
+            Ok(Said::Line(line)) => actions.push(Action::Print(line)),
+            Ok(Said::Alive | Said::Blinked(_)) => {}
+            Ok(Said::Bye) => {
+                actions.extend(self.dropped.rest());
+                actions.push(Action::End(Ok(())));
             }
         }
         Ok(actions)
@@ -125,14 +108,13 @@ impl Agent {
             let frames = link.send_line(&self.me, &line, self.piece)?;
             actions.extend(frames.into_iter().map(|it| Action::Send(frame.from.clone(), it)));
         }
-        self.session = Some(Session { link, silent: 0, quiet: 0, is_absent: false });
+        self.session = Some(link);
         Ok(actions)
     }
 
     fn send(&mut self, kind: Kind, payload: &[u8]) -> Result<Vec<Action>, String> {
         let Some(session) = &mut self.session else { return Ok(Vec::new()) };
-        session.quiet = 0;
-        let frame = session.link.send(&self.me, kind, payload)?;
+        let frame = session.send(&self.me, kind, payload)?;
         Ok(vec![Action::Send(Name::coordinator(), frame)])
     }
 
@@ -143,27 +125,17 @@ impl Agent {
                 || Action::Tell(format!("{gone} lines were dropped: no coordinator is here"));
             return Ok((0 < gone).then(tell).into_iter().collect());
         };
-        session.quiet = 0;
-        let frames = session.link.send_line(&self.me, &line, self.piece)?;
+        let frames = session.send_line(&self.me, &line, self.piece)?;
         Ok(frames.into_iter().map(|frame| Action::Send(Name::coordinator(), frame)).collect())
     }
 
     fn tick(&mut self) -> Result<Vec<Action>, String> {
         self.answers = 0;
         let Some(session) = &mut self.session else { return Ok(Vec::new()) };
-        session.silent += 1;
-        session.quiet += 1;
-        let seconds = |ticks: u32| ticks / 4;
-        if session.is_absent && ABSENT_TICKS <= session.silent {
-            let silent = seconds(session.silent);
-            return Err(format!(
-                "the coordinator has left the broker: not heard of for {silent} s"
-            ));
+        if let Some(why) = session.tick() {
+            return Err(format!("the coordinator {why}"));
         }
-        if SILENT_TICKS <= session.silent {
-            return Err(format!("the coordinator was silent for {} s", seconds(session.silent)));
-        }
-        if QUIET_TICKS <= session.quiet { self.send(Kind::Alive, &[]) } else { Ok(Vec::new()) }
+        if session.is_quiet() { self.send(Kind::Alive, &[]) } else { Ok(Vec::new()) }
     }
 }
 

@@ -1,13 +1,12 @@
 //! Carries: joins one side's pipes, the broker, and the machine that decides; nothing is decided here.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{Client, ClientError, Message, ServerError, StatusCode, Subscriber};
 use futures_util::StreamExt;
 use nkeys::KeyPair;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, timeout};
 
 use crate::agent::Agent;
@@ -19,7 +18,7 @@ use crate::keys;
 use crate::link::Identity;
 use crate::machine::{Action, Event, Machine, TICK_MS};
 use crate::name::{Name, shortened};
-use crate::pipes::{self, Input, Pipes, Printer};
+use crate::pipes::{self, Input, Pipes};
 
 /// How long a frame may wait to be written, and the broker to be reached again.
 const MOST_OUT_OF_REACH: Duration = Duration::from_secs(2);
@@ -34,11 +33,11 @@ pub(crate) async fn carry(order: Carry) -> Result<(), String> {
         Role::Agent { .. } => Vec::new(),
         Role::Coordinator { agents: names, keys } => agents(names, keys.as_deref())?,
     };
-    let Pipes { lines, has_ended, printer } = pipes::open();
+    let pipes = pipes::open();
     let ca = order.ca.as_deref();
     let (client, reports) = tokio::select! {
         connected = broker::connect(&order.url, &keys, ca, order.wait_seconds) => connected?,
-        () = has_ended.notified() => {
+        () = pipes.has_ended.notified() => {
             return Err("standard input ended before the broker was reached".into());
         }
     };
@@ -53,12 +52,10 @@ pub(crate) async fn carry(order: Carry) -> Result<(), String> {
         client,
         subjects,
         machine,
-        printer: &printer,
         inbox,
         own,
         reports,
-        lines,
-        has_ended,
+        pipes,
         ticks,
         started,
         contact: Contact::new(0),
@@ -71,7 +68,7 @@ pub(crate) async fn carry(order: Carry) -> Result<(), String> {
         notice(&format!("{} lines in all were not read and are lost", carrier.lost_lines));
     }
     let _ = timeout(Duration::from_secs(1), carrier.client.flush()).await;
-    printer.finish();
+    carrier.pipes.printer.finish();
     ended
 }
 
@@ -121,16 +118,14 @@ async fn subscribe(client: &Client, subject: String) -> Result<Subscriber, Strin
     done.map_err(|_| OUT_OF_REACH.to_string())?.map_err(|error| error.to_string())
 }
 
-struct Carrier<'a> {
+struct Carrier {
     client: Client,
     subjects: Subjects,
     machine: Box<dyn Machine>,
-    printer: &'a Printer,
     inbox: Subscriber,
     own: Subscriber,
     reports: mpsc::Receiver<Report>,
-    lines: mpsc::Receiver<Input>,
-    has_ended: Arc<Notify>,
+    pipes: Pipes,
     ticks: Interval,
     started: Instant,
     contact: Contact,
@@ -141,7 +136,7 @@ struct Carrier<'a> {
     lost_lines: u64,
 }
 
-impl Carrier<'_> {
+impl Carrier {
     async fn run(&mut self) -> Result<(), String> {
         loop {
             let event = tokio::select! {
@@ -149,8 +144,8 @@ impl Carrier<'_> {
                 message = self.own.next() => self.own(message)?,
                 Some(report) = self.reports.recv() => self.report(report)?,
                 // While nothing can be published, the program that writes to this one waits.
-                Some(input) = self.lines.recv(), if self.is_connected => self.input(input),
-                () = self.has_ended.notified(), if !self.is_connected => return Ok(()),
+                Some(input) = self.pipes.lines.recv(), if self.is_connected => self.input(input),
+                () = self.pipes.has_ended.notified(), if !self.is_connected => return Ok(()),
                 _ = self.ticks.tick() => self.tick().await?,
             };
             let Some(event) = event else { continue };
@@ -279,7 +274,7 @@ impl Carrier<'_> {
     }
 
     fn print(&mut self, line: Vec<u8>) {
-        if !self.printer.print(line) {
+        if !self.pipes.printer.print(line) {
             if self.lost_lines == 0 {
                 notice("lines are lost: what is printed here is not read");
             }

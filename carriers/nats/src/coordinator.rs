@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::frame::{Frame, Kind, Nonce};
 use crate::link::{Identity, Link, Said};
-use crate::machine::{
-    ABSENT_TICKS, Action, Dropped, Event, Machine, QUIET_TICKS, SILENT_TICKS, Waiting, piece_of,
-};
+use crate::machine::{Action, Dropped, Event, Machine, Waiting, piece_of};
 use crate::name::{Name, shortened};
 
 const BUSY: &str = "it works for another coordinator";
@@ -35,16 +33,8 @@ enum State {
         is_busy: bool,
         is_absent: bool,
     },
-    Found(Box<Session>),
+    Found(Box<Link>),
     Gone,
-}
-
-struct Session {
-    link: Link,
-    /// Ticks since the last frame from it, and to it.
-    silent: u32,
-    quiet: u32,
-    is_absent: bool,
 }
 
 impl Coordinator {
@@ -123,7 +113,7 @@ impl Coordinator {
                 Ok(Ok(Vec::new()))
             }
             (State::Sought { .. }, _) => Ok(Err("it belongs to no session".into())),
-            (State::Found(session), _) if !session.link.is_of(&frame) => {
+            (State::Found(session), _) if !session.is_of(&frame) => {
                 Ok(Err("it is from another process with this name".into()))
             }
             // The answer to a greeting that was repeated.
@@ -131,12 +121,10 @@ impl Coordinator {
             (State::Found(_), Kind::Busy) => Ok(Ok(self.lose(&frame.from, BUSY))),
             (State::Found(session), _) => {
                 let name = frame.from.clone();
-                let said = match session.link.receive(frame) {
+                let said = match session.receive(frame) {
                     Ok(said) => said,
                     Err(why) => return Ok(Err(why)),
                 };
-                session.silent = 0;
-                session.is_absent = false;
                 Ok(Ok(match said {
                     Said::Alive => Vec::new(),
                     Said::Line(line) => vec![print(&name, Some(&line))],
@@ -158,8 +146,7 @@ impl Coordinator {
         for line in waiting.take() {
             frames.extend(link.send_line(&self.me, &line, self.piece)?);
         }
-        let session = Session { link, silent: 0, quiet: 0, is_absent: false };
-        agent.state = State::Found(Box::new(session));
+        agent.state = State::Found(Box::new(link));
         Ok(frames.into_iter().map(|frame| Action::Send(name.clone(), frame)).collect())
     }
 
@@ -193,8 +180,7 @@ impl Coordinator {
                 Ok((0 < gone).then(tell).into_iter().collect())
             }
             State::Found(session) => {
-                session.quiet = 0;
-                let frames = session.link.send_line(&self.me, text, self.piece)?;
+                let frames = session.send_line(&self.me, text, self.piece)?;
                 Ok(frames.into_iter().map(|frame| Action::Send(name.clone(), frame)).collect())
             }
         }
@@ -222,10 +208,9 @@ impl Coordinator {
                 State::Sought { is_absent, .. } => *is_absent = false,
                 State::Found(session) => {
                     if let Some(why) = session.tick() {
-                        lost.push((name.clone(), why));
-                    } else if QUIET_TICKS <= session.quiet {
-                        session.quiet = 0;
-                        let alive = session.link.send(&self.me, Kind::Alive, &[])?;
+                        lost.push((name.clone(), format!("it {why}")));
+                    } else if session.is_quiet() {
+                        let alive = session.send(&self.me, Kind::Alive, &[])?;
                         actions.push(Action::Send(name.clone(), alive));
                     }
                 }
@@ -239,7 +224,7 @@ impl Coordinator {
     }
 
     /// All agents that were found.
-    fn found(&mut self) -> impl Iterator<Item = (&Name, &mut Session)> {
+    fn found(&mut self) -> impl Iterator<Item = (&Name, &mut Link)> {
         self.agents.iter_mut().filter_map(|(name, agent)| match &mut agent.state {
             State::Found(session) => Some((name, &mut **session)),
             _ => None,
@@ -251,7 +236,7 @@ impl Coordinator {
         let mut actions = Vec::new();
         for (name, agent) in &mut self.agents {
             if let State::Found(session) = &mut agent.state {
-                let bye = session.link.send(&self.me, Kind::Bye, &[])?;
+                let bye = session.send(&self.me, Kind::Bye, &[])?;
                 actions.push(Action::Send(name.clone(), bye));
             }
         }
@@ -266,19 +251,6 @@ impl Coordinator {
             Some(State::Sought { is_absent, .. }) => *is_absent = true,
             Some(State::Gone) | None => {}
         }
-    }
-}
-
-impl Session {
-    /// Says why the agent is lost, if it is.
-    fn tick(&mut self) -> Option<String> {
-        self.silent += 1;
-        self.quiet += 1;
-        let seconds = self.silent / 4;
-        if self.is_absent && ABSENT_TICKS <= self.silent {
-            return Some(format!("it has left the broker: not heard of for {seconds} s"));
-        }
-        (SILENT_TICKS <= self.silent).then(|| format!("it was silent for {seconds} s"))
     }
 }
 

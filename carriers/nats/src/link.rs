@@ -3,6 +3,7 @@
 use nkeys::KeyPair;
 
 use crate::frame::{Frame, Kind, Nonce};
+use crate::machine::{ABSENT_TICKS, QUIET_TICKS, SILENT_TICKS};
 use crate::name::Name;
 
 /// No line is longer.
@@ -80,6 +81,11 @@ pub(crate) struct Link {
     sent: u64,
     received: u64,
     joined: Joined,
+    /// Ticks since the last frame from the peer, and to it.
+    silent: u32,
+    quiet: u32,
+    /// The broker said that the peer is not there, and nothing has come since.
+    pub(crate) is_absent: bool,
 }
 
 /// The pieces of a line that have come so far.
@@ -92,7 +98,25 @@ struct Joined {
 
 impl Link {
     pub(crate) fn new(peer: Name, key: String, nonce: Nonce) -> Link {
-        Link { peer, key, nonce, sent: 0, received: 0, joined: Joined::default() }
+        let joined = Joined::default();
+        let (sent, received, silent, quiet, is_absent) = (0, 0, 0, 0, false);
+        Link { peer, key, nonce, sent, received, joined, silent, quiet, is_absent }
+    }
+
+    /// A tick has passed. Says what the peer has done, if it is lost.
+    pub(crate) fn tick(&mut self) -> Option<String> {
+        self.silent += 1;
+        self.quiet += 1;
+        let seconds = self.silent / 4;
+        if self.is_absent && ABSENT_TICKS <= self.silent {
+            return Some(format!("has left the broker: not heard of for {seconds} s"));
+        }
+        (SILENT_TICKS <= self.silent).then(|| format!("was silent for {seconds} s"))
+    }
+
+    /// Whether the peer needs a sign of life.
+    pub(crate) fn is_quiet(&self) -> bool {
+        QUIET_TICKS <= self.quiet
     }
 
     /// A frame of this kind.
@@ -128,6 +152,7 @@ impl Link {
         (piece, pieces): (u16, u16),
         payload: &[u8],
     ) -> Result<Vec<u8>, String> {
+        self.quiet = 0;
         self.sent += 1;
         let payload = payload.to_vec();
         let frame = me.frame(kind, &self.peer, self.nonce, self.sent);
@@ -147,17 +172,19 @@ impl Link {
         }
         let is_next = frame.counter == self.received + 1;
         self.received = frame.counter;
-        match frame.kind {
-            Kind::Line => self.join(&frame, is_next),
-            Kind::Alive => Ok(Said::Alive),
-            Kind::Bye => Ok(Said::Bye),
+        let said = match frame.kind {
+            Kind::Line => self.join(&frame, is_next)?,
+            Kind::Alive => Said::Alive,
+            Kind::Bye => Said::Bye,
             Kind::Blinked => {
                 let bytes = frame.payload.try_into();
                 let bytes = bytes.map_err(|_| "it should have a duration".to_string())?;
-                Ok(Said::Blinked(u32::from_be_bytes(bytes)))
+                Said::Blinked(u32::from_be_bytes(bytes))
             }
-            Kind::Hello | Kind::Welcome | Kind::Busy => Err("it is a greeting".into()),
-        }
+            Kind::Hello | Kind::Welcome | Kind::Busy => return Err("it is a greeting".into()),
+        };
+        (self.silent, self.is_absent) = (0, false);
+        Ok(said)
     }
 
     fn join(&mut self, frame: &Frame, is_next: bool) -> Result<Said, String> {

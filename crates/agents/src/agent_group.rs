@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use load::{Halt, HoldOrder, Order, Share, Target};
 use post::{
-    Assignment, CoordinatorAction, CoordinatorEvent, Greeting, Host, Live, Loss, MILLISECOND,
-    Nanos, PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
+    Assignment, CoordinatorAction, CoordinatorEvent, Greeting, Host, MILLISECOND, Nanos, PROTOCOL,
+    PeerFacts, SECOND, Task, Terms, encode_task,
 };
 
 use units::counted;
@@ -20,12 +20,12 @@ use units::counted;
 use crate::carrier::child::plain;
 use crate::carrier::{Carriers, Named, Reach};
 use crate::identity::{VERSION, digest_to_ask_for, nonce, user_at_host};
-use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
+use crate::loads::{AgentFacts, Held, LoadEvent, Loads, LoadsError, Pressed};
 use crate::place::Place;
 use crate::split::split;
 pub use agent_meeting::AgentMeeting;
 use driver::{Driver, News};
-use results::{HoldResults, LoadEnd, LoadResults};
+use results::{HoldResults, LoadEnd, LoadResults, Results};
 
 /// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -64,9 +64,6 @@ pub struct AgentGroup {
     blinked: Vec<Nanos>,
     is_local: bool,
 }
-
-/// What becomes of what happens in a trial, or of nothing.
-type Take<'t> = &'t mut dyn FnMut(&[Named], Option<CoordinatorAction>) -> Option<CoordinatorEvent>;
 
 impl AgentGroup {
     /// Starts a place's agents, or reaches them, and waits until all have answered.
@@ -214,14 +211,16 @@ impl AgentGroup {
         }
     }
 
-    /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
-    /// nothing now and then, so that it can end the load also while no agent says anything.
+    /// Has a trial carried out. `results` is asked now and then to show the agents, so that the load can be ended also
+    /// while no agent says anything.
     fn carry_out(
         &mut self,
-        course: Assignment,
+        orders: Vec<Vec<u8>>,
+        lasts: Option<Nanos>,
         halt: &Halt,
-        take: Take<'_>,
+        results: &mut dyn Results,
     ) -> Result<(), LoadsError> {
+        let course = Assignment { orders, lasts, grace: GRACE };
         self.forget_blinks();
         self.driver.want(CoordinatorEvent::Begin(course));
         let (mut was_halted, mut taken) = (false, Instant::now());
@@ -244,8 +243,18 @@ impl AgentGroup {
                 None if taken.elapsed() < ASK_EVERY => {}
                 action => {
                     taken = Instant::now();
-                    let follows = take(&self.names, action);
-                    follows.into_iter().for_each(|event| self.driver.want(event));
+                    match action {
+                        Some(CoordinatorAction::Window { agent, window }) => {
+                            let follows = results.window(agent, window);
+                            follows.into_iter().for_each(|event| self.driver.want(event));
+                        }
+                        Some(CoordinatorAction::Result { agent, bytes }) => {
+                            results.result(agent, &bytes);
+                        }
+                        Some(CoordinatorAction::Lost(loss)) => results.lost(&loss),
+                        Some(_) => {}
+                        None => results.show_agents(),
+                    }
                 }
             }
         }
@@ -311,22 +320,8 @@ impl Loads for AgentGroup {
             nanos(order.warmup + length + order.timeout)
                 + 100_000 * order.load.connections_max() as Nanos
         });
-        let mut results = LoadResults::new(order, &self.names, shares.clone());
-        self.carry_out(Assignment { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
-            match action {
-                Some(CoordinatorAction::Window { agent, window: Live::Load(window) }) => {
-                    return results.window(agent, *window, watch);
-                }
-                Some(CoordinatorAction::Result { agent, bytes }) => {
-                    results.result(names, agent, &bytes, watch);
-                }
-                Some(CoordinatorAction::Lost(loss)) => results.lost(names, &loss, watch),
-                // A window of another kind than the order, among others.
-                Some(_) => {}
-                None => results.show_agents(watch),
-            }
-            None
-        })?;
+        let mut results = LoadResults::new(order, &self.names, &shares, watch);
+        self.carry_out(orders, lasts, halt, &mut results)?;
         let LoadEnd { recording, saw, lost } = results.end();
         let mut agents = self.agents(&shares);
         for (agent, saw) in agents.iter_mut().zip(saw) {
@@ -342,7 +337,7 @@ impl Loads for AgentGroup {
         order: &HoldOrder,
         targets: &[Target],
         halt: &Halt,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Result<Held, LoadsError> {
         let shares = self.shares(order.lanes)?;
         let mut orders = Vec::new();
@@ -362,22 +357,8 @@ impl Loads for AgentGroup {
             orders.push(encode(&Task::Hold(Box::new(order)))?);
         }
         let lasts = Some(order.ramp.end());
-        let mut results = HoldResults::new(order, &self.names, shares.clone());
-        self.carry_out(Assignment { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
-            match action {
-                Some(CoordinatorAction::Window { agent, window: Live::Hold(window) }) => {
-                    return results.window(agent, &window, watch);
-                }
-                Some(CoordinatorAction::Result { agent, bytes }) => {
-                    results.result(names, agent, &bytes, watch);
-                }
-                Some(CoordinatorAction::Lost(loss)) => results.lost(names, &loss, watch),
-                // A window of another kind than the order, among others.
-                Some(_) => {}
-                None => results.show_agents(watch),
-            }
-            None
-        })?;
+        let mut results = HoldResults::new(order, &self.names, &shares, watch);
+        self.carry_out(orders, lasts, halt, &mut results)?;
         let (holding, lost) = results.end();
         Ok(Held { holding, agents: self.agents(&shares), lost })
     }
@@ -413,24 +394,4 @@ fn encode(task: &Task) -> Result<Vec<u8>, LoadsError> {
 
 fn nanos(duration: Duration) -> Nanos {
     Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
-}
-
-/// An agent that was lost, in the run's terms.
-fn lost_agent(
-    names: &[Named],
-    shares: &[(usize, usize)],
-    loss: &Loss,
-    open: Option<u64>,
-) -> LostAgent {
-    let of: usize = shares.iter().map(|(_, lanes)| lanes).sum();
-    LostAgent {
-        name: names[loss.agent].name.clone(),
-        number: loss.agent + 1,
-        of: names.len(),
-        phase: loss.phase,
-        at_ns: loss.at,
-        share: shares[loss.agent].1 as f64 / of.max(1) as f64,
-        open,
-        how: plain(&loss.how),
-    }
 }

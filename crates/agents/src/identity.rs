@@ -1,6 +1,5 @@
 //! Who an agent is, and who asks: programs by their hash, hosts and users by their names.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -28,11 +27,7 @@ fn own_digest() -> io::Result<String> {
             length => digest.update(&buffer[..length]),
         }
     }
-    let mut text = String::new();
-    for byte in digest.finalize() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(post::hex(&digest.finalize()))
 }
 
 /// The SHA-256 that an agent's program must have; none of a process of this machine, which has this very program.

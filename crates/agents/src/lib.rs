@@ -20,18 +20,12 @@ mod split;
 pub use agent_group::{AgentGroup, AgentMeeting, Wish};
 pub use allow::{Allow, Allowed};
 pub use loads::{
-    AgentFacts, AgentNow, Doing, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed,
+    AgentFacts, AgentNow, Doing, Held, LoadEvent, Loads, LoadsError, LostAgent, Pressed,
 };
 pub use own_threads::OwnThreads;
 pub use place::{Place, SshHost};
 pub use post::{Beside, Caps, Host, LinkUse, Phase, Program, Way};
 pub use serve::{Limits, serve, serve_via};
 
-use rustix::time::{ClockId, clock_gettime};
-
-/// Nanoseconds of this machine's monotonic clock, in which agents and coordinators have their instants.
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
-    seconds.unwrap_or(0) * post::SECOND + nanos.unwrap_or(0)
-}
+// In it agents and coordinators have their instants.
+pub(crate) use load::monotonic_ns as now_ns;

@@ -45,27 +45,19 @@ pub trait Loads {
         order: &HoldOrder,
         targets: &[Target],
         halt: &Halt,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Result<Held, LoadsError>;
 }
 
-/// What happens during a load.
-#[derive(Debug)]
-pub enum LoadEvent<'e> {
-    Glance(&'e Glance<'e>),
-    /// What each agent does now: after a glance or a loss, and several times a second where there is neither. Never where
-    /// this process loads.
-    Agents(&'e [AgentNow]),
-    Lost(&'e LostAgent),
-}
-
-/// What happens while connections are held.
+/// What happens during a load, or while connections are held.
 #[derive(Clone, Copy, Debug)]
-pub enum HoldEvent<'e> {
-    /// A second that all agents have reported.
+pub enum LoadEvent<'e> {
+    /// Of a load.
+    Glance(&'e Glance<'e>),
+    /// A second of held connections that all agents have reported.
     Second(&'e HoldWindow),
-    /// What each agent does: after a second or a loss, and several times a second where there is neither. Never where
-    /// this process holds them.
+    /// What each agent does now: after one of these or a loss, and several times a second where there is neither. Never
+    /// where this process loads.
     Agents(&'e [AgentNow]),
     Lost(&'e LostAgent),
 }

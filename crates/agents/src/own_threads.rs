@@ -2,7 +2,7 @@
 
 use load::{Halt, HoldOrder, Order, Target};
 
-use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
+use crate::loads::{Held, LoadEvent, Loads, LoadsError, Pressed};
 
 /// This process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,13 +28,13 @@ impl Loads for OwnThreads {
         order: &HoldOrder,
         targets: &[Target],
         halt: &Halt,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Result<Held, LoadsError> {
         let order = match targets.first() {
             Some(target) => &HoldOrder { target: target.clone(), ..order.clone() },
             None => order,
         };
-        let holding = load::hold(order, halt, &mut |second| watch(HoldEvent::Second(second)))?;
+        let holding = load::hold(order, halt, &mut |second| watch(LoadEvent::Second(second)))?;
         Ok(Held { holding: Some(holding), agents: Vec::new(), lost: Vec::new() })
     }
 }

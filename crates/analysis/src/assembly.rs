@@ -93,7 +93,7 @@ impl Board {
             unresumed::mark(&mut table.rows, &table.workload);
             unchunked::mark(&mut table.rows, &table.workload);
             remarks::mark_unlike(table, trials);
-            ceiling::weigh(table, trials);
+            ceiling::weigh(table, &of_table);
             for row in &mut table.rows {
                 row.judgement = judge(row, promise);
             }

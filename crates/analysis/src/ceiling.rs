@@ -30,14 +30,14 @@ pub(crate) fn of_service(trials: &[&TrialRecord]) -> Vec<(Point, Result<ServiceC
     found
 }
 
-/// Adds a doubt to rows that come too near to a reference at the same place. Agents load the reference as they load
-/// all others, so its ceiling is that of the agents and the network.
-pub(crate) fn weigh(table: &mut Table, trials: &[TrialRecord]) {
+/// Adds a doubt to rows that come too near to a reference at the same place; `trials` are those of the table. Agents load
+/// the reference as they load all others, so its ceiling is that of the agents and the network.
+pub(crate) fn weigh(table: &mut Table, trials: &[&TrialRecord]) {
     // Where all answers wait, the connections of a closed loop limit every server alike.
-    if table.shares_cpu || trials.iter().any(is_waiting) {
+    if table.shares_cpu || trials.iter().copied().any(is_waiting) {
         return;
     }
-    let by_agents = trials.iter().any(is_by_agents);
+    let by_agents = trials.iter().copied().any(is_by_agents);
     let of_row = |row: &Row| {
         let (ceiling, is_behind) = highest(table, row.point)?;
         doubt(row, ceiling, is_behind, by_agents)
@@ -177,6 +177,23 @@ mod tests {
     fn servers_whose_answers_wait_are_limited_by_the_connections() {
         let found = table(&[waiting("a", 1_700), waiting("idle", 1_900)]);
         assert!(found.rows.iter().all(|row| row.doubts.is_empty()), "{found:?}");
+    }
+
+    /// What waits in one workload says nothing of another one of the same run.
+    #[test]
+    fn a_workload_that_waits_hides_no_ceiling_of_another() {
+        let mut trials = vec![waiting("a", 1_700), waiting("idle", 1_900)];
+        trials.iter_mut().for_each(|trial| trial.key.workload = "wait-15".into());
+        trials.extend([trial("a", CLOSED, 17_000), trial("idle", CLOSED, 19_000)]);
+        let run = run(&[("a", "default"), ("idle", "reference")]);
+        let board = Board::of(&run, &trials);
+        let doubted = board.tables.iter().map(|table| {
+            let doubts = table.rows.iter().map(|row| row.doubts.len()).sum::<usize>();
+            (table.workload.as_str(), doubts)
+        });
+        let mut doubted: Vec<_> = doubted.collect();
+        doubted.sort_unstable();
+        assert_eq!(doubted, [("hello", 1), ("wait-15", 0)]);
     }
 
     #[test]

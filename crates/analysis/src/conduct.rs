@@ -55,7 +55,7 @@ pub enum Conduct {
     Tolerated(Faults),
     /// It gave more wrong answers than are tolerated: it is named first, and is not compared or ranked.
     Wrong(Faults),
-    /// It failed more requests than is tolerated: likewise.
+    /// It failed more requests than is tolerated: it is named first, and is not compared or ranked.
     Failing(Faults),
 }
 

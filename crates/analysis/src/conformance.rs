@@ -31,7 +31,7 @@ pub struct Score {
     pub all: VerdictCounts,
     /// The tally of each protocol to which any case applies.
     pub protocols: Vec<(Protocol, VerdictCounts)>,
-    /// The tally of each area, likewise.
+    /// The tally of each area to which any case applies.
     pub areas: Vec<(Area, VerdictCounts)>,
     /// How often each case was played.
     pub rounds: usize,

@@ -1,6 +1,7 @@
 //! Which of three is the limit, the load, the server or the service beside it: the one whose CPUs are busy.
 
 use lab::figure::Figure;
+use lab::named;
 use lab::record::{TrialRecord, fact};
 use machine::conditions::Cpus;
 use schemars::JsonSchema;
@@ -20,22 +21,12 @@ pub struct CpuShares {
     pub service: f64,
 }
 
-/// One of the three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    Load,
-    Server,
-    Service,
-}
-
-impl Limit {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Limit::Load => "load",
-            Limit::Server => "server",
-            Limit::Service => "service",
-        }
+named! {
+    /// One of the three.
+    pub enum Limit {
+        Load = "load",
+        Server = "server",
+        Service = "service",
     }
 }
 

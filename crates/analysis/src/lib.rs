@@ -79,6 +79,7 @@ pub use lab::figure::rates::{
     KEPT_UP, OnTime, measured_s, offered_per_s, on_time, silent_share, throughput_per_s,
 };
 pub use lab::figure::{Better, Number, Terms};
+pub use lab::named;
 pub use leading::Leading;
 pub use price::{LeftOut, MannerPrice, PaidFor};
 pub use remark::{Remark, remarks_table};

@@ -92,6 +92,13 @@ impl Table {
         is_mostly_invalid(&self.competitors().collect::<Vec<_>>())
     }
 
+    /// The same of those at one place.
+    #[must_use]
+    pub fn is_mostly_invalid_at(&self, point: Point) -> bool {
+        let here = self.competitors().filter(|row| row.point == point);
+        is_mostly_invalid(&here.collect::<Vec<_>>())
+    }
+
     /// Rows of one place, or each of another place, best first.
     fn placed<'t>(&self, rows: Vec<&'t Row>) -> Vec<Placed<'t>> {
         let is_void = is_mostly_invalid(&rows);

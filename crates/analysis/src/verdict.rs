@@ -1,37 +1,37 @@
 //! What something is worth, and how a doubt affects that. A whole is worth what most of its parts are.
 
-/// What something is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Nothing was found that speaks against it.
-    Valid,
-    /// Some of it may not be what it seems; the doubts say what.
-    Suspect,
-    /// It does not answer the question.
-    Invalid,
+use lab::named;
+use serde::Serialize;
+
+named! {
+    /// What something is worth.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Verdict {
+        /// Nothing was found that speaks against it.
+        Valid = "valid",
+        /// Some of it may not be what it seems; the doubts say what.
+        Suspect = "suspect",
+        /// It does not answer the question.
+        Invalid = "invalid",
+    }
 }
 
-/// How a doubt affects the verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gravity {
-    /// The reader should know it; the numbers stand.
-    Note,
-    /// Some of the numbers may be wrong, or not the subject's.
-    Suspect,
-    /// The numbers do not answer the question.
-    Invalid,
+named! {
+    /// How a doubt affects the verdict.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Gravity {
+        /// The reader should know it; the numbers stand.
+        Note = "note",
+        /// Some of the numbers may be wrong, or not the subject's.
+        Suspect = "suspect",
+        /// The numbers do not answer the question.
+        Invalid = "invalid",
+    }
 }
 
 impl Verdict {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Valid => "valid",
-            Verdict::Suspect => "suspect",
-            Verdict::Invalid => "invalid",
-        }
-    }
-
     /// The verdict by the gravest doubt.
     #[must_use]
     pub fn by(gravities: impl Iterator<Item = Gravity>) -> Verdict {
@@ -52,16 +52,5 @@ impl Verdict {
             Verdict::Invalid | Verdict::Suspect => Verdict::Suspect,
             Verdict::Valid => Verdict::Valid,
         })
-    }
-}
-
-impl Gravity {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Gravity::Note => "note",
-            Gravity::Suspect => "suspect",
-            Gravity::Invalid => "invalid",
-        }
     }
 }

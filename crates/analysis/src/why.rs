@@ -15,10 +15,11 @@ use profile::{Line, Method, Profile};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::doubt::Doubt;
 use crate::estimate::Estimate;
 use server::Server;
 
-pub use doubts::{ProfileDoubt, profile_doubts_table};
+pub use doubts::profile_doubts_table;
 pub use of_run::{CostedStack, Explained, explained, explained_pair};
 pub use sampling::UNSEEN;
 
@@ -116,7 +117,7 @@ pub struct ServerCosts {
     /// the share of the samples that has no name
     pub nameless: f64,
     /// what speaks against its profile
-    pub doubts: Vec<ProfileDoubt>,
+    pub doubts: Vec<Doubt>,
 }
 
 /// What a line costs.

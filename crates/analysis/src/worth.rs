@@ -126,6 +126,4 @@ impl Board {
 }
 
 #[cfg(test)]
-mod published;
-#[cfg(test)]
 mod tests;

@@ -1,79 +1,40 @@
 //! What speaks against a row: rules, findings with their figures, and what each is worth.
 
-use analysis::Gravity;
+use analysis::{Gravity, named};
 
 use crate::row::{Mark, MarkOf, NoLimit, OwnVerdict};
 
-/// A rule that is applied to every row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// The file itself calls the row invalid or suspect.
-    OwnVerdict,
-    /// The mean reaches the p99.
-    MeanAboveP99,
-    /// Little's law: the mean is longer than so many connections allow at this rate.
-    Little,
-    /// The mean is one that times with these percentiles cannot have.
-    MeanImpossible,
-    /// A higher percentile is shorter than a lower one.
-    NotAscending,
-    /// The rate is not the requests divided by the time.
-    RateImpossible,
-    /// The standard deviation is more than half of the range of the times.
-    SdImpossible,
-    /// The rate that was to be offered was not reached.
-    RateMissed,
-    /// A percentile has too few samples.
-    FewSamples,
-    /// A row counts failures as if they were answers.
-    Failures,
-    /// A figure has no unit.
-    NoUnit,
-    /// −1, 0 or NaN stands where a number was to be.
-    NoNumber,
-    /// Many rows of one place have the same rate.
-    SameRate,
-    /// Many rows of one place have the same median.
-    SameMedian,
-}
-
-impl Rule {
-    pub const ALL: [Rule; 14] = [
-        Rule::OwnVerdict,
-        Rule::MeanAboveP99,
-        Rule::Little,
-        Rule::MeanImpossible,
-        Rule::NotAscending,
-        Rule::RateImpossible,
-        Rule::SdImpossible,
-        Rule::RateMissed,
-        Rule::FewSamples,
-        Rule::Failures,
-        Rule::NoUnit,
-        Rule::NoNumber,
-        Rule::SameRate,
-        Rule::SameMedian,
-    ];
-
-    /// A stable name. Where dyno applies the same rule to its own trials, it is that doubt's name.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Rule::OwnVerdict => "own_verdict",
-            Rule::MeanAboveP99 => "mean_above_p99",
-            Rule::Little => "littles_law",
-            Rule::MeanImpossible => "mean_impossible",
-            Rule::NotAscending => "percentiles_not_ascending",
-            Rule::RateImpossible => "rate_impossible",
-            Rule::SdImpossible => "sd_impossible",
-            Rule::RateMissed => "rate_missed",
-            Rule::FewSamples => "too_few_samples",
-            Rule::Failures => "failures_ranked",
-            Rule::NoUnit => "unit_missing",
-            Rule::NoNumber => "no_number",
-            Rule::SameRate => "same_rate",
-            Rule::SameMedian => "same_median",
-        }
+named! {
+    /// A rule that is applied to every row. Where dyno applies the same rule to its own trials, it has that doubt's name.
+    pub enum Rule {
+        /// The file itself calls the row invalid or suspect.
+        OwnVerdict = "own_verdict",
+        /// The mean reaches the p99.
+        MeanAboveP99 = "mean_above_p99",
+        /// Little's law: the mean is longer than so many connections allow at this rate.
+        Little = "littles_law",
+        /// The mean is one that times with these percentiles cannot have.
+        MeanImpossible = "mean_impossible",
+        /// A higher percentile is shorter than a lower one.
+        NotAscending = "percentiles_not_ascending",
+        /// The rate is not the requests divided by the time.
+        RateImpossible = "rate_impossible",
+        /// The standard deviation is more than half of the range of the times.
+        SdImpossible = "sd_impossible",
+        /// The rate that was to be offered was not reached.
+        RateMissed = "rate_missed",
+        /// A percentile has too few samples.
+        FewSamples = "too_few_samples",
+        /// A row counts failures as if they were answers.
+        Failures = "failures_ranked",
+        /// A figure has no unit.
+        NoUnit = "unit_missing",
+        /// −1, 0 or NaN stands where a number was to be.
+        NoNumber = "no_number",
+        /// Many rows of one place have the same rate.
+        SameRate = "same_rate",
+        /// Many rows of one place have the same median.
+        SameMedian = "same_median",
     }
 }
 

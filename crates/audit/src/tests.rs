@@ -26,7 +26,7 @@ fn audited(name: &str, stated: Stated) -> AuditedSource {
 fn found(name: &str, stated: Stated) -> Vec<String> {
     let source = audited(name, stated);
     let ids = |findings: &[Finding]| {
-        let ids: Vec<&str> = findings.iter().map(|finding| finding.rule().id()).collect();
+        let ids: Vec<&str> = findings.iter().map(|finding| finding.rule().name()).collect();
         ids.join(" ")
     };
     let rows = source
@@ -320,7 +320,7 @@ fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
     let stated = |connections| Stated { connections: Some(connections), ..NOTHING };
     let ids = |connections| {
         let found = audit(vec![read("hey.txt", text.as_bytes(), stated(connections)).unwrap()]);
-        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().id()).collect::<Vec<_>>()
+        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().name()).collect::<Vec<_>>()
     };
     assert_eq!(ids(8.0), Vec::<&str>::new());
     assert_eq!(ids(4.0), ["littles_law"], "not even 50 µs");
@@ -422,7 +422,7 @@ fn a_rate_and_a_standard_deviation_that_cannot_be_are_found() {
     let ids = |name: &str, from: &str, to: &str| {
         let text = String::from_utf8(fixture(name)).unwrap().replace(from, to);
         let found = audit(vec![read(name, text.as_bytes(), NOTHING).unwrap()]);
-        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().id()).collect::<Vec<_>>()
+        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().name()).collect::<Vec<_>>()
     };
     assert_eq!(ids("wrk-healthy.txt", "640640 requests", "320320 requests"), ["rate_impossible"]);
     assert_eq!(ids("hey-healthy.txt", "10.0031 secs", "5.0031 secs"), ["rate_impossible"]);

@@ -1,6 +1,6 @@
 //! The rows as data: JSON lines with their schema, and the index that the site's script reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use report::run::cell_of;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use crate::folder::Known;
 use crate::pages::File;
 use crate::pages::beside::INDEX;
 use crate::ranking::Shown;
+use crate::summary::RowSummary;
 
 /// A line of `rows.jsonl`.
 #[derive(Serialize)]
@@ -159,6 +160,11 @@ impl Texts {
 /// The file that assigns the index: every row that stands, as small as it can be.
 pub(crate) fn index(known: &Known) -> Result<File, String> {
     let [mut servers, mut loads, mut texts, mut dates] = [(); 4].map(|()| Texts::default());
+    let load = |row: &RowSummary| format!("{}, {}", row.task, row.place);
+    let mut files: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for Shown { row, .. } in known.rows() {
+        files.entry(load(row)).or_default().insert(&row.workload_hash);
+    }
     let mut runs: Vec<Value> = Vec::new();
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut rows: Vec<Value> = Vec::new();
@@ -176,10 +182,14 @@ pub(crate) fn index(known: &Known) -> Result<File, String> {
         });
         rows.push(json!([
             servers.place(&row.server),
-            loads.place(&format!("{}, {}", row.task, row.place)),
+            loads.place(&match files.get(&load(row)).map_or(0, BTreeSet::len) {
+                // Rows of two files of one workload are not beside each other.
+                2.. => format!("{}, workload file {}", load(row), row.workload_hash),
+                _ => load(row),
+            }),
             texts.place(row.leading.heading()),
             value.unwrap_or_else(|| "–".into()),
-            row.verdict as usize,
+            if shown.can_be_numbered() { 0 } else { row.verdict as usize + 1 },
             texts.place(&row.version),
             format!("{}/{}", row.measured, row.planned),
             at,
@@ -191,7 +201,7 @@ pub(crate) fn index(known: &Known) -> Result<File, String> {
         "loads": loads.all,
         "texts": texts.all,
         "dates": dates.all,
-        "verdicts": ["valid", "suspect", "invalid"],
+        "verdicts": ["valid", "valid, no number", "suspect", "invalid"],
         "runs": runs,
         "rows": rows,
     });
@@ -239,6 +249,35 @@ mod tests {
             made
         });
         Known { written: Written::default(), runs: runs.collect(), refused: Vec::new() }
+    }
+
+    /// The index of two runs of a server under one load, after a change of the second.
+    fn of_two(change: fn(&mut RunSummary)) -> Value {
+        let mut known = of_chance(2);
+        for run in &mut known.runs {
+            run.rows.truncate(1);
+            run.rows[0].place = "64 connections".into();
+        }
+        change(&mut known.runs[1]);
+        let (_, text) = index(&known).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let text = text.strip_prefix("window.dynoIndex=").unwrap().trim_end();
+        serde_json::from_str(text.trim_end_matches(';')).unwrap()
+    }
+
+    #[test]
+    fn the_index_sets_nothing_side_by_side_that_no_page_compares() {
+        let usual = of_two(|_| {});
+        assert_eq!(
+            (&usual["loads"], &usual["rows"][1][4]),
+            (&json!(["hello, 64 connections"]), &json!(0))
+        );
+        let other = of_two(|run| run.rows[0].workload_hash = "0123".into());
+        assert_eq!(other["loads"].as_array().map(Vec::len), Some(2), "{other}");
+        assert_eq!(other["loads"][1], json!("hello, 64 connections, workload file 0123"));
+        let quick = of_two(|run| run.is_quick = true);
+        let verdict = quick["rows"][1][4].as_u64().unwrap() as usize;
+        assert_eq!(quick["verdicts"][verdict], "valid, no number");
     }
 
     #[test]

@@ -93,12 +93,13 @@ fn parse(bytes: &[u8]) -> Result<PublicRun, String> {
     facts.extend(value("repeats").map(|id| fact(public::REPEATS, id)));
     let text = format!(
         "question = \"Which is faster?\"\nsubjects = [{}]\nworkload = \"{workload}\"\n\
-         load = {{ connections = [64], duration = \"10s\", warmup = \"1s\" }}\ntrials = {{ repeat = 5, seed = 7 }}\n",
+         load = {{ closed = {{ connections = 64 }}, duration = \"10s\", warmup = \"1s\" }}\ntrials = {{ repeat = 5, seed = 7 }}\n",
         servers.iter().map(|server| format!("\"{}\"", server[0])).collect::<Vec<_>>().join(", ")
     );
     let source = SourceFile { name: "experiments/two.toml".into(), text: text.clone() };
     let mut record = RunRecord {
         name: "two".into(),
+        // None where a name is hostile.
         experiment: Experiment::parse("two", source).ok(),
         files: vec![("experiments/two.toml".into(), text)],
         is_quick: words.lines().any(|line| line == "quick"),

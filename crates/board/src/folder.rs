@@ -83,7 +83,7 @@ impl Known {
         for preset in &written.settings.presets {
             let is_here = |name: &String| {
                 let mut servers = self.runs.iter().flat_map(|run| &run.servers);
-                servers.any(|server| server.name == *name)
+                servers.any(|server| server.entry.name == *name)
             };
             for name in preset.compare.iter().filter(|name| !is_here(name)) {
                 found.push(amiss(BOARD.into(), format!("presets: no run has the server `{name}`")));

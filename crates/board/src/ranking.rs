@@ -26,7 +26,7 @@ pub(crate) struct Ranked<'k> {
     pub(crate) why: String,
 }
 
-/// What rows must have in common to be compared on a machine: the task, the load, the workload's file.
+/// What rows must have in common to be compared on a machine: the task, the load, the workload's file, the division.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Terms {
     pub(crate) task: String,
@@ -34,6 +34,7 @@ pub(crate) struct Terms {
     /// The bits of numbers above zero have the order of the numbers.
     point_bits: u64,
     pub(crate) hash: String,
+    place: String,
 }
 
 impl<'k> Shown<'k> {
@@ -43,6 +44,7 @@ impl<'k> Shown<'k> {
             unit: self.row.point.unit(),
             point_bits: self.row.point.value().to_bits(),
             hash: self.row.workload_hash.clone(),
+            place: self.row.place.clone(),
         }
     }
 
@@ -144,6 +146,9 @@ fn by_value(figure: Figure, one: &RowSummary, other: &RowSummary) -> std::cmp::O
 
 #[cfg(test)]
 mod tests {
+    use lab::experiment::Shape;
+    use public::PublicRun;
+
     use super::*;
     use crate::fixture::READER;
 
@@ -161,6 +166,60 @@ mod tests {
         let shown = summary.rows.iter().map(|row| Shown { place: 0, run: &summary, row });
         let ranked = ranked(&shown.collect::<Vec<_>>()).into_iter();
         ranked.map(|ranked| (ranked.shown.row.server.clone(), ranked.rank)).collect()
+    }
+
+    /// The place of a row of 64 connections, and its terms, after a change of its run.
+    fn placed(change: fn(&mut PublicRun)) -> (String, Terms) {
+        let mut run = (READER.parse)(b"began 1\nserver a 1 9000\n").unwrap();
+        change(&mut run);
+        let findings = run.findings();
+        let verified = (READER.verify)(&run, &findings);
+        let summary = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let row = &summary.rows[0];
+        (row.place.clone(), Shown { place: 0, run: &summary, row }.terms())
+    }
+
+    #[test]
+    fn what_is_requested_otherwise_and_what_is_tuned_has_tables_of_its_own() {
+        let (place, usual) = placed(|_| {});
+        assert_eq!(
+            (place.as_str(), &placed(|run| run.record.seed += 1).1),
+            ("64 connections", &usual)
+        );
+        let once: fn(&mut PublicRun) =
+            |run| run.record.experiment.as_mut().unwrap().keep_alive = false;
+        let tuned: fn(&mut PublicRun) = |run| run.record.entries[0].tier = "tuned".into();
+        let calls: fn(&mut PublicRun) = |run| {
+            let shape = Shape::Sessions { calls: 10, max_connections: 64 };
+            run.record.experiment.as_mut().unwrap().shape = shape;
+        };
+        for (change, says) in [
+            (once, "64 connections, one request a connection"),
+            (tuned, "64 connections, tuned"),
+            (calls, "64 connections, 10 requests a session"),
+        ] {
+            let (place, terms) = placed(change);
+            assert_eq!(place, says);
+            assert_ne!(terms, usual);
+        }
+    }
+
+    /// As in the run itself, a rank among the few others is none.
+    #[test]
+    fn where_most_rows_of_a_run_are_invalid_none_has_a_number() {
+        let words = b"began 1\nserver a 1 9000\nserver b 1 8000\nserver c 1 7000\n";
+        let mut run = (READER.parse)(words).unwrap();
+        for trial in run.trials.iter_mut().filter(|trial| trial.key.subject != "a") {
+            trial.loaded.as_mut().unwrap().recording.total.attempted += 1;
+        }
+        let findings = run.findings();
+        let verified = (READER.verify)(&run, &findings);
+        let summary = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let rows = summary.rows.iter().map(|row| Shown { place: 0, run: &summary, row });
+        let ranked = ranked(&rows.collect::<Vec<_>>());
+        let first = (ranked[0].shown.row.server.as_str(), ranked[0].rank, ranked[0].why.as_str());
+        assert_eq!(first, ("a", None, "most rows of its run are invalid under this load"));
+        assert!(ranked.iter().all(|ranked| ranked.rank.is_none()));
     }
 
     #[test]

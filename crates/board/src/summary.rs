@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use analysis::{Estimate, Gravity, RoundsOfRun, Row, Table, Verdict};
-use lab::experiment::Point;
+use lab::experiment::{Point, Shape};
 use lab::figure::{Figure, Number};
 use lab::manner::Task;
-use lab::record::{PROTOCOL, REQUEST, STREAMS, Setting, TrialRecord, fact};
+use lab::record::{Entry, PROTOCOL, REQUEST, STREAMS, TrialRecord, fact};
+use lab::subject::Tier;
 use public::{Level, MachineClass, PublicRun, Verified};
 use report::Findings;
 use report::time::utc;
+use units::counted;
 
 use crate::slug::hash;
 
@@ -25,6 +27,8 @@ pub(crate) const SHOWN: [Figure; 7] = [
 ];
 /// Longer texts are cut.
 const LONGEST: usize = 400;
+/// Why a row has no number that is valid by itself.
+const MOSTLY_INVALID: &str = "most rows of its run are invalid under this load";
 /// A run with more rows is not one of a board.
 const ROWS_MOST: usize = 2_000;
 
@@ -71,7 +75,7 @@ pub(crate) struct RowSummary {
     /// A part of the hash of the workload's file: two files of one name are two workloads.
     pub(crate) workload_hash: String,
     pub(crate) point: Point,
-    /// The load in words.
+    /// The load in words, with what sets the row apart from others with as much.
     pub(crate) place: String,
     pub(crate) figures: Vec<(Figure, Estimate)>,
     /// The figure by which it is compared, and its rounds.
@@ -91,15 +95,10 @@ pub(crate) struct RowSummary {
 /// A server as a run started it.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerSummary {
-    pub(crate) name: String,
-    pub(crate) title: String,
-    pub(crate) language: String,
-    pub(crate) version: String,
-    pub(crate) tier: String,
+    /// What the run says of it, with its texts cut.
+    pub(crate) entry: Entry,
     pub(crate) command: String,
     pub(crate) conformance: Result<String, String>,
-    pub(crate) settings: Vec<Setting>,
-    pub(crate) notes: String,
 }
 
 impl RunSummary {
@@ -188,19 +187,22 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
             let entry = run.record.entries.iter().find(|entry| entry.name == row.subject);
             let figures = SHOWN.into_iter().filter_map(|of| Some((of, row.estimate(of)?)));
             let leading = leading(table, row);
+            let is_void = verdict == Verdict::Valid && table.is_mostly_invalid_at(row.point);
             RowSummary {
                 server: cut(&row.subject),
                 title: cut(findings.title(&row.subject)),
                 version: entry.map(|entry| cut(&entry.version)).unwrap_or_default(),
                 is_reference: row.is_reference,
                 point: row.point,
-                place: findings.place(row.point),
+                place: findings.place(row.point) + &apart(run, entry.map_or("", |it| &it.tier)),
                 figures: figures.collect(),
                 leading,
                 rounds: rounds(row, leading),
                 verdict,
-                reason: cut(&reason(row)),
-                is_ranked: row.judgement.is_ranked() && !(row.is_offered() && row.is_behind()),
+                reason: if is_void { MOSTLY_INVALID.into() } else { cut(&reason(row)) },
+                is_ranked: row.judgement.is_ranked()
+                    && !is_void
+                    && !(row.is_offered() && row.is_behind()),
                 measured: row.measured(),
                 planned: row.planned,
                 claimed: claimed(run, table, row, leading),
@@ -208,6 +210,28 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
             }
         })
         .collect()
+}
+
+/// What sets a row apart from others of its task with as much load: how its load uses connections, and a division of its
+/// own by the run rules. Nothing of a closed loop that keeps them, and of a server as its documentation says.
+fn apart(run: &PublicRun, tier: &str) -> String {
+    let mut parts = Vec::new();
+    if let Some(experiment) = &run.record.experiment {
+        match experiment.shape {
+            Shape::Closed | Shape::Held(_) => {}
+            Shape::Open { poisson, connections, max_connections } => {
+                let arrivals = if poisson { "at random, " } else { "" };
+                parts.push(format!("{arrivals}on {connections} to {max_connections} connections"));
+            }
+            Shape::Sessions { calls, .. } => {
+                parts.push(counted(calls.into(), "request a session", "requests a session"));
+            }
+        }
+        parts.extend((!experiment.keep_alive).then(|| "one request a connection".into()));
+        parts.extend(experiment.vary.then(|| "varied".into()));
+    }
+    parts.extend((tier == Tier::Tuned.name()).then(|| "tuned".into()));
+    parts.iter().map(|part| format!(", {part}")).collect()
 }
 
 /// What a workload is: its file, or, where flags said what to request, these.
@@ -268,20 +292,23 @@ fn servers_of(run: &PublicRun, findings: &Findings<'_>) -> Vec<ServerSummary> {
     let commands = commands(&run.trials);
     let took_part = run.record.entries.iter().filter(|entry| entry.skipped.is_none());
     took_part
-        .map(|entry: &lab::record::Entry| ServerSummary {
-            name: cut(&entry.name),
-            title: cut(findings.title(&entry.name)),
-            language: cut(&entry.language),
-            version: cut(&entry.version),
-            tier: cut(&entry.tier),
+        .map(|entry| ServerSummary {
+            entry: Entry {
+                name: cut(&entry.name),
+                title: cut(findings.title(&entry.name)),
+                language: cut(&entry.language),
+                version: cut(&entry.version),
+                tier: cut(&entry.tier),
+                notes: cut(&entry.notes),
+                settings: entry.settings.iter().take(40).cloned().collect(),
+                ..Entry::default()
+            },
             command: commands.get(entry.name.as_str()).map(|text| cut(text)).unwrap_or_default(),
             conformance: match findings.board.conformity(&entry.name).map(|found| &found.score) {
                 Some(Ok(score)) => Ok(cut(&score.short())),
                 Some(Err(why)) => Err(cut(why)),
                 None => Err("not checked".into()),
             },
-            settings: entry.settings.iter().take(40).cloned().collect(),
-            notes: cut(&entry.notes),
         })
         .collect()
 }

@@ -10,7 +10,7 @@ use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Fact, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
-use lab::trial::{self, AGENT_LOST, Candidate, Enough, Part, Round, Sampling, Setup};
+use lab::trial::{self, AGENT_LOST, Beside, Candidate, Enough, Part, Round, Sampling, Setup};
 use load::{Halt, Place};
 use store::{RunId, Store};
 
@@ -228,9 +228,7 @@ impl Means<'_> {
             elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
             files: self.resources.files,
             workloads: &self.campaign.spoken,
-            part: None,
-            enough: None,
-            sampling: None,
+            beside: Beside::default(),
         }
     }
 
@@ -289,8 +287,7 @@ impl Means<'_> {
             Refusal::new(format!("`{name}` could take part when this run began, and cannot now"))
         })?;
         let warden = campaign.warden();
-        let Beside { part, enough, sampling } = beside;
-        let setup = Setup { part, enough, sampling, ..self.setup(experiment, &warden) };
+        let setup = Setup { beside, ..self.setup(experiment, &warden) };
         let (subject, built) = entrant.build(self.build);
         let workload = campaign.workload(&key.workload);
         let candidate = Candidate {
@@ -312,14 +309,6 @@ impl Means<'_> {
         }
         Ok(tried)
     }
-}
-
-/// What one trial may have beside its load.
-#[derive(Clone, Copy, Default)]
-struct Beside<'a> {
-    part: Option<Part<'a>>,
-    enough: Option<Enough<'a>>,
-    sampling: Option<&'a Sampling<'a>>,
 }
 
 /// Lets the machine come to rest between two trials, but ends early if the user interrupts.

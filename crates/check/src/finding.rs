@@ -7,7 +7,7 @@ use crate::script::joined;
 
 named! {
     /// The result of a case. A later value is worse; "does not apply" is neither good nor bad.
-    CaseVerdict {
+    pub enum CaseVerdict {
         /// It does not apply to this server, or was not sent to it.
         NotApplicable = "n/a",
         /// As the clause requires.

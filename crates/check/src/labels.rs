@@ -32,26 +32,27 @@ impl Protocol {
 }
 
 /// Makes an enum whose values have names, in one list.
+#[macro_export]
 macro_rules! named {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)+ }) => {
+    ($(#[$about:meta])* $vis:vis enum $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$what])* $value,)+ }
+        $vis enum $name { $($(#[$what])* $value,)+ }
 
         impl $name {
             /// All of them, in their order.
-            pub const ALL: &'static [$name] = &[$($name::$value,)+];
+            $vis const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
 
             /// As it is written in rows, in JSON and on the command line.
             #[must_use]
-            pub fn name(self) -> &'static str {
+            $vis fn name(self) -> &'static str {
                 match self { $($name::$value => $word,)+ }
             }
 
             /// The value with this name.
             #[must_use]
-            pub fn named(name: &str) -> Option<$name> {
-                $name::ALL.iter().copied().find(|it| it.name() == name)
+            $vis fn named(name: &str) -> Option<$name> {
+                $name::ALL.into_iter().find(|it| it.name() == name)
             }
         }
     };
@@ -60,7 +61,7 @@ pub(crate) use named;
 
 named! {
     /// What a case is about.
-    Area {
+    pub enum Area {
         /// Request line and target forms.
         RequestLine = "request-line",
         Host = "host",
@@ -170,7 +171,7 @@ impl Area {
 
 named! {
     /// How strongly a clause requires something.
-    Level {
+    pub enum Level {
         Must = "MUST",
         /// Strong advice.
         Should = "SHOULD",
@@ -181,7 +182,7 @@ named! {
 
 named! {
     /// What a breach can be used for.
-    Tag {
+    pub enum Tag {
         Smuggling = "smuggling",
         /// Header or response injection.
         Injection = "injection",
@@ -198,7 +199,7 @@ named! {
 
 named! {
     /// What a server must offer for a case to apply.
-    Need {
+    pub enum Need {
         /// A page.
         Get = "get",
         /// A page that takes a body.
@@ -215,7 +216,7 @@ named! {
 
 named! {
     /// Whether a case is run beside others.
-    Scheduling {
+    pub enum Scheduling {
         /// Beside other cases.
         Together = "together",
         /// Alone, since it watches the server's memory.

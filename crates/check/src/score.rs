@@ -161,7 +161,7 @@ impl fmt::Display for VerdictCounts {
 
 named! {
     /// What makes a check fail.
-    FailOn {
+    pub enum FailOn {
         /// A broken MUST.
         Must = "must",
         /// A broken clause of any level.

@@ -1,5 +1,5 @@
-//! What a load or a race was, for the lines of a history: without what may be secret, and with the flags that load
-//! likewise.
+//! What a load or a race was, for the lines of a history: without what may be secret, and with the flags that make
+//! the same load.
 
 use std::fmt::Debug;
 use std::path::Path;

@@ -4,7 +4,6 @@ mod http2;
 mod peer;
 mod socket;
 
-use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use wire::{
 
 use crate::record::{Check, Phase};
 use crate::workload::{Question, Stream};
-use peer::{connected, send};
+use peer::{connected, read, send};
 
 /// How much of an answer is kept as evidence.
 const KEPT: usize = 64 << 10;
@@ -141,8 +140,7 @@ fn converse(
         return http2::converse(server, question, values, limit, received_bytes);
     }
     let until = Instant::now() + limit;
-    let mut socket =
-        connected(server, limit).map_err(|error| failure(format!("no connection: {error}")))?;
+    let mut socket = connected(server, limit)?;
     let sent = Instant::now();
     send(&mut socket, request, until)
         .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
@@ -162,20 +160,16 @@ fn converse(
         if left.is_zero() {
             return Err(failure(listener.too_late(limit)));
         }
-        let _ = socket.socket().set_read_timeout(Some(left));
-        match socket.read(&mut buffer) {
-            Ok(0) => return listener.ended(),
-            Ok(count) => {
+        match read(&mut socket, &mut buffer, left)? {
+            None => {}
+            Some(0) => return listener.ended(),
+            Some(count) => {
                 let room = KEPT.saturating_sub(received_bytes.len());
                 received_bytes.extend_from_slice(&buffer[..count.min(room)]);
                 if let Some(verdict) = listener.take(&buffer[..count], received_bytes) {
                     return verdict;
                 }
             }
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
-                _ => return Err(failure(format!("the connection broke: {error}"))),
-            },
         }
     }
 }

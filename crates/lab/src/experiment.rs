@@ -26,7 +26,8 @@ pub use change::{Change, Changed};
 pub use check::{Flaw, Key};
 pub use pairs::Pairs;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The default says nothing, and cannot be run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// Its file's name, without the ending.
@@ -133,20 +134,22 @@ impl Default for Profiling {
 }
 
 /// The servers that take part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subjects {
     /// All servers that answer the workloads.
+    #[default]
     All,
     /// The servers with these names.
     Named(Vec<String>),
 }
 
 /// How requests arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// A closed loop.
+    #[default]
     Closed,
     /// On a schedule, on a pool of connections.
     Open {
@@ -342,7 +345,19 @@ pub struct Promised {
 
 impl Default for Promised {
     fn default() -> Promised {
-        Promised { p99: Duration::from_millis(100), failed_percent: 1.0, is_stated: false }
+        Promised::of(None, None)
+    }
+}
+
+impl Promised {
+    /// What is stated, and the usual in place of what is not.
+    #[must_use]
+    pub fn of(p99: Option<Duration>, failed_percent: Option<f64>) -> Promised {
+        Promised {
+            p99: p99.unwrap_or(Duration::from_millis(100)),
+            failed_percent: failed_percent.unwrap_or(1.0),
+            is_stated: p99.is_some(),
+        }
     }
 }
 
@@ -537,6 +552,8 @@ impl Experiment {
     pub fn load_time(&self, point: Point) -> Duration {
         /// The rate that is assumed where it is unknown: requests a second.
         const GUESS: f64 = 10_000.0;
+        /// Some three centuries: what a file says may be more than a time can be.
+        const LONGEST: Duration = Duration::from_secs(10_000_000_000);
         if let (Shape::Held(holds), Some(ramp)) = (self.shape, self.ramp(point)) {
             return Duration::from_nanos(ramp.end()) + holds.drain;
         }
@@ -544,7 +561,10 @@ impl Experiment {
             Point::Connections(_) | Point::Held(_) => GUESS,
             Point::Requests(rate) | Point::Sessions(rate) => rate,
         };
-        let by_total = self.total.map(|total| Duration::from_secs_f64(total as f64 / rate));
+        let by_total = self.total.map(|total| {
+            let time = Duration::try_from_secs_f64(total as f64 / rate);
+            time.map_or(LONGEST, |time| time.min(LONGEST))
+        });
         let measured = match (by_total, self.duration) {
             (Some(total), Some(duration)) => total.min(duration),
             (Some(time), None) | (None, Some(time)) => time,

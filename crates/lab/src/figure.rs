@@ -18,20 +18,23 @@ pub use source::{Step, Trial};
 pub use table::{DISTRIBUTIONS, Figure};
 pub use terms::Terms;
 
+use check::named;
+
 use crate::source_file::nearest;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// How many a second.
-    PerSecond,
-    Count,
-    Percent,
-    /// Milliseconds.
-    Milliseconds,
-    /// Bytes.
-    Bytes,
-    /// Units of 1,024 bytes, each second.
-    KibPerSecond,
+named! {
+    pub enum Unit {
+        /// How many a second.
+        PerSecond = "per_s",
+        Count = "count",
+        Percent = "percent",
+        /// Milliseconds.
+        Milliseconds = "ms",
+        /// Bytes.
+        Bytes = "bytes",
+        /// Units of 1,024 bytes, each second.
+        KibPerSecond = "kib_per_s",
+    }
 }
 
 /// Which way a figure is better.
@@ -74,19 +77,6 @@ pub enum Column {
 }
 
 impl Unit {
-    /// Its name in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::PerSecond => "per_s",
-            Unit::Count => "count",
-            Unit::Percent => "percent",
-            Unit::Milliseconds => "ms",
-            Unit::Bytes => "bytes",
-            Unit::KibPerSecond => "kib_per_s",
-        }
-    }
-
     /// The unit in words.
     #[must_use]
     pub fn words(self) -> &'static str {

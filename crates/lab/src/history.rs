@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::figure::Figure;
 use crate::source_file::{ConfigError, SourceFile};
-use crate::subject::is_file_name;
+use crate::subject::file_name;
 
 /// The article's figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -130,20 +130,13 @@ fn published(line: &str) -> Result<Published, String> {
     };
     let value = number(value).filter(|&value| 0.0 <= value);
     Ok(Published {
-        subject: name(subject)?,
-        workload: name(workload)?,
+        subject: file_name(subject)?,
+        workload: file_name(workload)?,
         point,
         figure,
         value: value.ok_or_else(|| format!("{} needs a number, not below 0", figure.name()))?,
         note: note.clone(),
     })
-}
-
-fn name(text: &str) -> Result<String, String> {
-    match is_file_name(text) {
-        true => Ok(text.into()),
-        false => Err(format!("`{}` is not a name; names are of a-z, 0-9 and -", shown(text))),
-    }
 }
 
 fn number(text: &str) -> Option<f64> {

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::num::NonZeroU16;
 
+use check::named;
 use serde::{Deserialize, Serialize};
 use tls::{HTTP_1_1, HTTP_2, Offer, Resume, TlsOrder, Trust, Version};
 use wire::h2::Scheme;
@@ -13,41 +14,27 @@ use crate::source_file::nearest;
 /// More streams than this on one connection no server allows.
 pub const STREAMS_MAX: u16 = 10_000;
 
-/// What is spoken on a connection.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub enum Protocol {
-    /// HTTP/1.1 in cleartext.
-    #[default]
-    #[serde(rename = "http/1.1")]
-    Http1,
-    /// HTTP/1.1 within TLS.
-    #[serde(rename = "http/1.1+tls")]
-    Http1Tls,
-    /// HTTP/2 in cleartext, begun with the preface at once (RFC 9113, 3.3).
-    #[serde(rename = "h2c")]
-    H2c,
-    /// HTTP/2 within TLS, chosen by ALPN.
-    #[serde(rename = "h2")]
-    H2,
+named! {
+    /// What is spoken on a connection.
+    #[derive(Default, Serialize, Deserialize)]
+    pub enum Protocol {
+        /// HTTP/1.1 in cleartext.
+        #[default]
+        #[serde(rename = "http/1.1")]
+        Http1 = "http/1.1",
+        /// HTTP/1.1 within TLS.
+        #[serde(rename = "http/1.1+tls")]
+        Http1Tls = "http/1.1+tls",
+        /// HTTP/2 in cleartext, begun with the preface at once (RFC 9113, 3.3).
+        #[serde(rename = "h2c")]
+        H2c = "h2c",
+        /// HTTP/2 within TLS, chosen by ALPN.
+        #[serde(rename = "h2")]
+        H2 = "h2",
+    }
 }
 
 impl Protocol {
-    pub const ALL: [Protocol; 4] =
-        [Protocol::Http1, Protocol::Http1Tls, Protocol::H2c, Protocol::H2];
-
-    /// As manifests and experiments write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Http1 => "http/1.1",
-            Protocol::Http1Tls => "http/1.1+tls",
-            Protocol::H2c => "h2c",
-            Protocol::H2 => "h2",
-        }
-    }
-
     /// As a sentence names it.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -57,12 +44,6 @@ impl Protocol {
             Protocol::H2c => "HTTP/2 in cleartext",
             Protocol::H2 => "HTTP/2 over TLS",
         }
-    }
-
-    /// The protocol with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Protocol> {
-        Protocol::ALL.into_iter().find(|it| it.name() == name)
     }
 
     #[must_use]

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::build::plan::BuildPlan;
-use crate::command::{Command, Placeholders};
 use crate::need::Need;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
+use crate::subject::manifest::{command, variables};
 
 pub use reading::{ProbeFigure, ProbeFold, ProbeReading};
 pub use why::Why;
@@ -48,7 +48,7 @@ struct Manifest {
     #[serde(default)]
     build: Vec<Spanned<String>>,
     #[serde(default)]
-    env: BTreeMap<String, Spanned<String>>,
+    env: BTreeMap<Spanned<String>, Spanned<String>>,
     why: Option<why::Keys>,
     #[serde(default)]
     reading: Vec<reading::Keys>,
@@ -65,23 +65,12 @@ impl Probe {
     pub fn parse(root: &Path, name: &str, source: SourceFile) -> Result<Probe, ConfigError> {
         let folder = root.join("probes").join(name);
         let manifest: Manifest = source.parse()?;
-        let wrong = |text: &Spanned<String>, says: String| source.wrong(Some(text.span()), says);
-        let known: Vec<(&str, &str)> = BUILD_HOLES.iter().map(|name| (*name, "")).collect();
-        let placeholders = Placeholders { known: &known };
-        let mut plan = BuildPlan::default();
-        for text in &manifest.needs {
-            plan.needs.push(Need::parse(text.get_ref()).map_err(|says| wrong(text, says))?);
-        }
-        for text in &manifest.build {
-            let command = Command::parse(text.get_ref());
-            let command = command.and_then(|command| command.fill(placeholders).map(|_| command));
-            plan.commands.push(command.map_err(|says| wrong(text, says))?);
-        }
-        for value in manifest.env.values() {
-            placeholders.fill(value.get_ref()).map_err(|says| wrong(value, says))?;
-        }
-        let env =
-            manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();
+        let plan = BuildPlan {
+            needs: source.texts(&manifest.needs, Need::parse)?,
+            commands: source.texts(&manifest.build, |text| command(text, &BUILD_HOLES))?,
+            ..BuildPlan::default()
+        };
+        let env = variables(&source, &manifest.env, &BUILD_HOLES)?;
         let readings = reading::read(&source, &manifest.reading)?;
         let why = manifest.why.map(|keys| why::read(&source, keys)).transpose()?;
         let (name, title) = (name.into(), manifest.title);

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use agents::{AgentFacts, Place};
+use check::named;
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use profile::Profile;
@@ -354,57 +355,28 @@ pub struct Outcome {
     pub says: String,
 }
 
-/// How a trial ended, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OutcomeKind {
-    /// It was loaded to the end, and answered rightly before and after.
-    Measured,
-    /// The server did not take part: it is not built, something is missing, or it does not speak this workload.
-    Skipped,
-    /// No answer at all before the deadline.
-    NotReady,
-    /// It answers, but not rightly before the deadline; or it gave a wrong answer to a question before or after the
-    /// load.
-    Wrong,
-    /// The process ended by itself.
-    Died,
-    /// What the workload needs beside the server, such as a database, ended by itself.
-    ServiceDied,
-    /// Another process listens on the port.
-    WrongServer,
-    /// The instrument could not do its part: files, ports, threads.
-    Unable,
-    /// The user asked for the end.
-    Interrupted,
-}
-
-impl OutcomeKind {
-    pub const ALL: [OutcomeKind; 9] = [
-        OutcomeKind::Measured,
-        OutcomeKind::Skipped,
-        OutcomeKind::NotReady,
-        OutcomeKind::Wrong,
-        OutcomeKind::Died,
-        OutcomeKind::ServiceDied,
-        OutcomeKind::WrongServer,
-        OutcomeKind::Unable,
-        OutcomeKind::Interrupted,
-    ];
-
-    /// Its name in the store and in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            OutcomeKind::Measured => "measured",
-            OutcomeKind::Skipped => "skipped",
-            OutcomeKind::NotReady => "not-ready",
-            OutcomeKind::Wrong => "wrong",
-            OutcomeKind::Died => "died",
-            OutcomeKind::ServiceDied => "service-died",
-            OutcomeKind::WrongServer => "wrong-server",
-            OutcomeKind::Unable => "unable",
-            OutcomeKind::Interrupted => "interrupted",
-        }
+named! {
+    /// How a trial ended, in one word.
+    pub enum OutcomeKind {
+        /// It was loaded to the end, and answered rightly before and after.
+        Measured = "measured",
+        /// The server did not take part: it is not built, something is missing, or it does not speak this workload.
+        Skipped = "skipped",
+        /// No answer at all before the deadline.
+        NotReady = "not-ready",
+        /// It answers, but not rightly before the deadline; or it gave a wrong answer to a question before or after the
+        /// load.
+        Wrong = "wrong",
+        /// The process ended by itself.
+        Died = "died",
+        /// What the workload needs beside the server, such as a database, ended by itself.
+        ServiceDied = "service-died",
+        /// Another process listens on the port.
+        WrongServer = "wrong-server",
+        /// The instrument could not do its part: files, ports, threads.
+        Unable = "unable",
+        /// The user asked for the end.
+        Interrupted = "interrupted",
     }
 }
 
@@ -449,25 +421,12 @@ impl Check {
     }
 }
 
-/// When a request was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Before,
-    /// After it.
-    After,
-}
-
-impl Phase {
-    /// Both.
-    pub const ALL: [Phase; 2] = [Phase::Before, Phase::After];
-
-    /// Its name in the store.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Before => "before",
-            Phase::After => "after",
-        }
+named! {
+    /// When a request was sent.
+    pub enum Phase {
+        Before = "before",
+        /// After it.
+        After = "after",
     }
 }
 

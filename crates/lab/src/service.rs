@@ -12,12 +12,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::amounts;
 use crate::build::plan::{BuildPlan, Built};
-use crate::command::{Command, Placeholders};
+use crate::command::Command;
 use crate::need::{Need, Surroundings};
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
-use crate::subject::manifest::{Reader, empty, texts};
+use crate::subject::manifest::{self, READY, command, package};
 
 pub use ceiling::{CEILING, ServiceCeiling};
 pub use private_folder::private_root;
@@ -128,6 +129,8 @@ const READ_HOLES: [&str; 4] = ["port", "work", "dyno", "table"];
 const CEILING_HOLES: [&str; 6] = ["port", "work", "dyno", "workload", "connections", "seconds"];
 /// Those of its variables.
 const ENV_HOLES: [&str; 4] = ["port", "work", "dyno", "password"];
+/// The signal that asks it to end, where nothing is said.
+const TERM: i32 = 15;
 /// Where programs are besides the service's own.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -150,44 +153,36 @@ impl Service {
         variables: &[(String, String)],
     ) -> Result<Service, ConfigError> {
         let manifest: Manifest = source.parse()?;
-        let reader = Reader { source: &source };
-        reader.packages(&manifest.debian)?;
-        reader.variables(manifest.env.keys().chain(manifest.gives.keys()))?;
-        let command = |text: &Spanned<String>| reader.command(text, &HOLES);
-        let some = |text: &Option<Spanned<String>>, holes: &[&str]| {
-            text.as_ref().map(|text| reader.command(text, holes)).transpose()
-        };
-        let all = |list: &[Spanned<String>], holes: &[&str]| {
-            list.iter().map(|text| reader.command(text, holes)).collect::<Result<Vec<_>, _>>()
-        };
-        let path = programs(&reader, manifest.programs.as_ref(), variables)?;
+        let some =
+            |text: &Option<_>, holes: &[&str]| source.some_text(text, |text| command(text, holes));
+        let path = programs(&source, manifest.programs.as_ref(), variables)?;
         let env = [("PATH".to_string(), path), ("HOME".into(), "{build}".into())];
         Ok(Service {
             name: name.into(),
             folder: root.join("services").join(name),
             plan: BuildPlan {
-                needs: reader.needs(&manifest.needs)?,
-                commands: all(&manifest.build, &BUILD_HOLES)?,
+                needs: source.texts(&manifest.needs, Need::parse)?,
+                commands: source.texts(&manifest.build, |text| command(text, &BUILD_HOLES))?,
                 env: env.to_vec(),
                 ..BuildPlan::default()
             },
-            starts: starts(&reader, &manifest, all(&manifest.prevent, &[])?)?,
-            run: command(&manifest.run)?,
-            stop_signal: stop_signal(&reader, manifest.stop.as_ref())?,
-            ready: command(&manifest.ready)?,
-            ready_within: reader.ready(manifest.ready_within.as_ref())?,
-            seed: all(&manifest.seed, &HOLES)?,
+            starts: starts(&source, &manifest)?,
+            run: source.text(&manifest.run, |text| command(text, &HOLES))?,
+            stop_signal: source.some_text(&manifest.stop, stop_signal)?.unwrap_or(TERM),
+            ready: source.text(&manifest.ready, |text| command(text, &HOLES))?,
+            ready_within: source.some_text(&manifest.ready_within, amounts::time)?.unwrap_or(READY),
+            seed: source.texts(&manifest.seed, |text| command(text, &HOLES))?,
             read: some(&manifest.read, &READ_HOLES)?,
             insert: some(&manifest.insert, &HOLES)?,
             counters: some(&manifest.counters, &HOLES)?,
             ceiling: some(&manifest.ceiling, &CEILING_HOLES)?,
             version: some(&manifest.version, &BUILD_HOLES)?,
-            settings: manifest.settings.as_ref().map(|file| inside(&reader, file)).transpose()?,
-            env: variables_of(&reader, manifest.env)?,
-            gives: variables_of(&reader, manifest.gives)?,
+            settings: manifest.settings.as_ref().map(|file| inside(&source, file)).transpose()?,
+            env: manifest::variables(&source, &manifest.env, &ENV_HOLES)?,
+            gives: manifest::variables(&source, &manifest.gives, &ENV_HOLES)?,
             title: manifest.title,
             home: manifest.home,
-            debian: texts(manifest.debian),
+            debian: source.texts(&manifest.debian, package)?,
             advice: manifest.advice,
             notes: manifest.notes,
             source,
@@ -197,77 +192,59 @@ impl Service {
 
 /// The PATH of its commands: its own programs first.
 fn programs(
-    reader: &Reader<'_>,
+    source: &SourceFile,
     folder: Option<&Spanned<String>>,
     variables: &[(String, String)],
 ) -> Result<String, ConfigError> {
     let Some(folder) = folder else { return Ok(PATH.into()) };
     if !folder.get_ref().starts_with('/') {
         let says = "the folder of its programs is a path from /";
-        return Err(reader.wrong(folder, says.into()));
+        return Err(source.wrong_here(folder, says));
     }
-    let need = Need::parse(folder.get_ref()).map_err(|says| reader.wrong(folder, says))?;
+    let need = source.text(folder, Need::parse)?;
     // Where it is missing, `needs` says so.
     let found = need.found(Surroundings { variables });
     Ok(found.map_or(PATH.into(), |found| format!("{}:{PATH}", found.display())))
 }
 
 fn starts(
-    reader: &Reader<'_>,
+    source: &SourceFile,
     manifest: &Manifest,
-    commands: Vec<Command>,
 ) -> Result<Option<(String, Vec<Command>)>, ConfigError> {
+    let commands = source.texts(&manifest.prevent, |text| command(text, &[]))?;
     match (&manifest.starts, manifest.prevent.first()) {
         (None, None) => Ok(None),
         (Some(starts), Some(_)) => Ok(Some((starts.get_ref().clone(), commands))),
         (Some(starts), None) => {
             let says = "what a package starts is to be prevented: say how, in `prevent`";
-            Err(reader.wrong(starts, says.into()))
+            Err(source.wrong_here(starts, says))
         }
-        (None, Some(first)) => {
-            Err(reader.wrong(first, "say in `starts` what this prevents".into()))
-        }
+        (None, Some(first)) => Err(source.wrong_here(first, "say in `starts` what this prevents")),
     }
 }
 
-fn stop_signal(reader: &Reader<'_>, name: Option<&Spanned<String>>) -> Result<i32, ConfigError> {
-    match name.map(|name| (name, name.get_ref().as_str())) {
-        None | Some((_, "TERM")) => Ok(15),
-        Some((_, "INT")) => Ok(2),
-        Some((_, "QUIT")) => Ok(3),
-        Some((name, other)) => {
-            let says = format!(
-                "`{}` does not ask it to end; write TERM, INT or QUIT",
-                other.escape_debug()
-            );
-            Err(reader.wrong(name, says))
+fn stop_signal(name: &str) -> Result<i32, String> {
+    match name {
+        "TERM" => Ok(TERM),
+        "INT" => Ok(2),
+        "QUIT" => Ok(3),
+        other => {
+            let shown = other.escape_debug();
+            Err(format!("`{shown}` does not ask it to end; write TERM, INT or QUIT"))
         }
     }
 }
 
 /// A file of the template.
-fn inside(reader: &Reader<'_>, file: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+fn inside(source: &SourceFile, file: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
     let is_plain = |part| matches!(part, std::path::Component::Normal(_));
     match file.get_ref().components().all(is_plain) {
         true => Ok(file.get_ref().clone()),
         false => {
             let says = "a file of the template is named by a path from the template's folder";
-            Err(reader.source.wrong(Some(file.span()), says))
+            Err(source.wrong_here(file, says))
         }
     }
-}
-
-fn variables_of(
-    reader: &Reader<'_>,
-    env: BTreeMap<Spanned<String>, Spanned<String>>,
-) -> Result<Vec<(String, String)>, ConfigError> {
-    let known = empty(&ENV_HOLES);
-    let checked = |(name, value): (Spanned<String>, Spanned<String>)| {
-        let filled = Placeholders { known: &known }.fill(value.get_ref());
-        filled.map_err(|says| reader.wrong(&value, says))?;
-        Ok((name.into_inner(), value.into_inner()))
-    };
-    env.into_iter().map(checked).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::DeTable;
 
 use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
 
@@ -114,6 +116,63 @@ impl SourceFile {
             let says = of_json(&error);
             self.wrong(Some(part), says)
         })
+    }
+
+    /// What a text means, or its line with what is wrong with it.
+    pub(crate) fn text<T>(
+        &self,
+        text: &Spanned<String>,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, ConfigError> {
+        read(text.get_ref()).map_err(|says| self.wrong_here(text, says))
+    }
+
+    /// The same for a text that may be missing.
+    pub(crate) fn some_text<T>(
+        &self,
+        text: &Option<Spanned<String>>,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, ConfigError> {
+        text.as_ref().map(|text| self.text(text, read)).transpose()
+    }
+
+    /// The same for several.
+    pub(crate) fn texts<T>(
+        &self,
+        texts: &[Spanned<String>],
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<T>, ConfigError> {
+        texts.iter().map(|text| self.text(text, &read)).collect()
+    }
+
+    /// The error that something is wrong with this value.
+    pub(crate) fn wrong_here<T>(&self, value: &Spanned<T>, says: impl Into<String>) -> ConfigError {
+        self.wrong(Some(value.span()), says)
+    }
+
+    /// Where the value of a key stands in TOML, by the keys that lead to it, of a list by its number: `load.open.rate`.
+    pub(crate) fn place(&self, path: &str) -> Option<Range<usize>> {
+        let page = DeTable::parse(&self.text).ok()?;
+        let mut keys = path.split('.');
+        let mut value = page.get_ref().get(keys.next()?)?;
+        for key in keys {
+            value = match key.parse::<usize>() {
+                Ok(number) => value.get_ref().get(number)?,
+                Err(_) => value.get_ref().get(key)?,
+            };
+        }
+        Some(value.span())
+    }
+
+    /// The error that something is wrong with the first of these keys that the file has.
+    pub(crate) fn wrong_at(&self, paths: &[&str], says: impl Into<String>) -> ConfigError {
+        self.wrong(paths.iter().find_map(|path| self.place(path)), says)
+    }
+
+    /// Refuses the first of these keys that the file has, for its reason.
+    pub(crate) fn refuse(&self, keys: &[(&str, &str)]) -> Result<(), ConfigError> {
+        let mut found = keys.iter().filter_map(|(path, says)| Some((self.place(path)?, says)));
+        found.next().map_or(Ok(()), |(place, says)| Err(self.wrong(Some(place), *says)))
     }
 
     /// The error that something is wrong with a name that stands between quotes in the text.

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use check::named;
 use serde::Deserialize;
 use tls::TlsOrder;
 use wire::h2::Scheme;
@@ -137,55 +138,34 @@ impl Site {
     }
 }
 
-/// How many processes a subject has: it matters for the numbers, so it is shown beside them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Processes {
-    One,
-    /// One for each of its CPUs.
-    PerCpu,
-    /// A pool of workers.
-    Many,
-    /// Not stated, as for a command or an address of a race.
-    #[default]
-    Unstated,
-}
-
-impl Processes {
-    /// As the manifest writes it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Processes::One => "one",
-            Processes::PerCpu => "per-cpu",
-            Processes::Many => "many",
-            Processes::Unstated => "unstated",
-        }
+named! {
+    /// How many processes a subject has: it matters for the numbers, so it is shown beside them.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Processes {
+        One = "one",
+        /// One for each of its CPUs.
+        PerCpu = "per-cpu",
+        /// A pool of workers.
+        Many = "many",
+        /// Not stated, as for a command or an address of a race.
+        #[default]
+        Unstated = "unstated",
     }
 }
 
-/// Whether anything was changed for speed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tier {
-    /// As the library is by default.
-    #[default]
-    Default,
-    /// Tuned; `[changes]` says what.
-    Tuned,
-    /// Not a competitor: it does almost nothing, and shows the limit of the load and the machine.
-    Reference,
-}
-
-impl Tier {
-    /// As the manifest writes it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Tier::Default => "default",
-            Tier::Tuned => "tuned",
-            Tier::Reference => "reference",
-        }
+named! {
+    /// Whether anything was changed for speed.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Tier {
+        /// As the library is by default.
+        #[default]
+        Default = "default",
+        /// Tuned; `[changes]` says what.
+        Tuned = "tuned",
+        /// Not a competitor: it does almost nothing, and shows the limit of the load and the machine.
+        Reference = "reference",
     }
 }
 
@@ -237,6 +217,16 @@ impl Subject {
     #[must_use]
     pub fn answers(&self, workload: &str) -> bool {
         self.speaks.iter().any(|spoken| spoken == workload)
+    }
+}
+
+/// A name that cannot lead out of its folder.
+pub(crate) fn file_name(text: &str) -> Result<String, String> {
+    match is_file_name(text) {
+        true => Ok(text.into()),
+        false => {
+            Err(format!("`{}` is not a name; names are of a-z, 0-9 and -", text.escape_debug()))
+        }
     }
 }
 

@@ -93,7 +93,13 @@ pub struct Setup<'a> {
     pub workloads: &'a [Workload],
     /// The agents that carry the loads out; none: this process does.
     pub elsewhere: Option<&'a Elsewhere>,
-    /// The trial's part in a round in which all subjects live at once; none for a trial that is alone.
+    pub beside: Beside<'a>,
+}
+
+/// What one trial may have beside its load.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// Its part in a round in which all subjects live at once; none for a trial that is alone.
     pub part: Option<Part<'a>>,
     /// Ends the load early, once what it shows is enough.
     pub enough: Option<Enough<'a>>,
@@ -108,13 +114,6 @@ pub struct Enough<'a>(pub &'a (dyn Fn(&Glance<'_>) -> bool + Sync));
 impl std::fmt::Debug for Enough<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Enough")
-    }
-}
-
-impl Setup<'_> {
-    /// The TLS of a trial's connections to a subject that dyno starts, if there is any.
-    fn over(&self, manner: Manner) -> Result<Option<Client>, Outcome> {
-        self.launcher.tls(manner).map_err(unable)
     }
 }
 
@@ -206,10 +205,10 @@ fn try_out(
     record: &mut TrialRecord,
     report: &mut (dyn FnMut(Event<'_>) + Send),
 ) -> Result<(), Outcome> {
-    let attendance = setup.part.map(Part::attend);
+    let attendance = setup.beside.part.map(Part::attend);
     let attendance = attendance.as_ref();
     let manner = Task::named(&key.workload).manner;
-    let tls = setup.over(manner)?;
+    let tls = setup.launcher.tls(manner).map_err(unable)?;
     let tls = tls.as_ref();
     // All subjects of a place have the same data. One that dyno does not start has those of no seed.
     let dataset = match candidate.subject.serving.command() {
@@ -453,7 +452,9 @@ impl Trial<'_, '_> {
             evidence.after(environment.service(), record);
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.
-        self.refuse_strangers(environment.port(), running)?;
+        if let Some(says) = foreign_listener(environment.port(), running) {
+            return Err(outcome(OutcomeKind::WrongServer, says).into());
+        }
         self.check(Phase::After, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::After, address, record);
         Ok(())
@@ -500,13 +501,6 @@ impl Trial<'_, '_> {
                 let kind = if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady };
                 Err(outcome(kind, says).into())
             }
-        }
-    }
-
-    fn refuse_strangers(&self, port: u16, running: &Running) -> Result<(), Outcome> {
-        match foreign_listener(port, running) {
-            None => Ok(()),
-            Some(says) => Err(outcome(OutcomeKind::WrongServer, says)),
         }
     }
 

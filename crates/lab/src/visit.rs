@@ -22,7 +22,7 @@ use crate::service::ReadyService;
 use crate::subject::{Serving, Subject};
 use crate::trial::environment::{Environment, EnvironmentSetup};
 use crate::trial::{Candidate, HERE, Launcher};
-use crate::workload::{HOST, Interaction, Over, Question, Workload};
+use crate::workload::{HOST, Interaction, Question, Workload};
 use machine::monitor::resident_bytes;
 use machine::process::{Running, Stopped};
 
@@ -300,12 +300,7 @@ fn lacks(page: &Question) -> (bool, bool, bool) {
 
 /// A WebSocket; preferably one that echoes its messages.
 fn socket<'a>(subject: &'a Subject, workloads: &'a [Workload]) -> Option<&'a Question> {
-    let is_socket = |interaction: &Interaction| match interaction {
-        Interaction::Echo(_) => true,
-        Interaction::Stream(stream) => stream.over == Over::Websocket,
-        Interaction::Answer => false,
-    };
     let questions = spoken(subject, workloads).flat_map(|workload| &workload.questions);
-    let sockets = questions.filter(|question| is_socket(&question.interaction));
+    let sockets = questions.filter(|question| question.interaction.is_socket());
     sockets.min_by_key(|question| !matches!(question.interaction, Interaction::Echo(_)))
 }

@@ -14,13 +14,14 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use wire::h2::Scheme;
 use wire::{
-    Ask, AskError, Asks, BodyRule, Cut, Dataset, Meaning, Request, Tables, Template, socket_ask,
+    Ask, AskError, Asks, BodyRule, Cut, Dataset, Expect, Meaning, Request, Tables, Template,
+    socket_ask,
 };
 
 use crate::amounts;
 use crate::schedule;
 use crate::source_file::{ConfigError, SourceFile};
-use crate::subject::{Site, is_file_name};
+use crate::subject::{Site, file_name};
 use expected::{DatabaseKeys, JsonKeys, StatusKey, expect, template};
 
 pub use stated_request::StatedRequest;
@@ -101,7 +102,8 @@ pub enum Over {
 struct File {
     title: String,
     service: Option<Spanned<String>>,
-    vary: Option<Spanned<bool>>,
+    #[serde(default)]
+    vary: bool,
     rate: Option<Spanned<String>>,
     ask: Vec<Spanned<AskKeys>>,
 }
@@ -151,34 +153,37 @@ impl Workload {
             let question = question(&source, keys.get_ref(), number, file.ask.len())?;
             if questions.iter().any(|other| other.name == question.name) {
                 let says = format!("two asks are called `{}`", question.name);
-                return Err(source.wrong(Some(keys.span()), says));
+                return Err(source.wrong_here(keys, says));
             }
             if !matches!(question.interaction, Interaction::Answer) && file.ask.len() > 1 {
                 let says =
                     "an endless answer or an echo is a workload of its own; put it in another file";
-                return Err(source.wrong(Some(keys.span()), says));
+                return Err(source.wrong_here(keys, says));
             }
             questions.push(question);
         }
         if questions.is_empty() {
             return Err(source.wrong(None, "nothing is requested; write an [[ask]]"));
         }
-        let service = file.service.map(|service| of_requests(&source, service, &questions));
-        let service = service.transpose()?;
+        let service = source.some_text(&file.service, file_name)?;
+        let rate = source.some_text(&file.rate, stated_rate)?;
+        if questions.iter().any(|it| !matches!(it.interaction, Interaction::Answer)) {
+            let alone = "an endless answer or an echo has no service beside the server; leave `service` out";
+            let once =
+                "an endless answer or an echo is asked for once a connection; leave this out";
+            source.refuse(&[("service", alone), ("vary", once), ("rate", once)])?;
+        }
         let from_database = file.ask.iter().find_map(|keys| keys.get_ref().database.as_ref());
         if let (None, Some(key)) = (&service, from_database) {
             let says =
                 "rows come from a service; say from which one, as in service = \"postgresql\"";
-            return Err(source.wrong(Some(key.span()), says));
+            return Err(source.wrong_here(key, says));
         }
-        let vary = file.vary.map(|vary| of_a_load(&source, vary, &questions)).transpose()?;
-        let rate = file.rate.map(|rate| of_a_load(&source, rate, &questions)).transpose()?;
-        let rate = rate.map(|rate| stated_rate(&source, &rate)).transpose()?;
         Ok(Workload {
             name: name.into(),
             title: file.title,
             service,
-            vary: vary.is_some_and(Spanned::into_inner),
+            vary: file.vary,
             rate,
             questions,
             source,
@@ -291,12 +296,14 @@ impl Question {
         let path = target.unwrap_or(&self.path).to_string();
         let target = target.unwrap_or(&self.request.target).to_string();
         let request = Request { host: host.to_string(), target, http2, ..self.request.clone() };
-        let ask = |keep_alive| {
-            let request = Request { keep_alive, ..request.clone() };
-            Ask::new(&request, self.ask.expect.clone()).map_err(|error| error.to_string())
-        };
-        let (ask, last_ask) = (ask(true)?, ask(false)?);
-        Ok(Question { ask, last_ask, path, request, ..self.clone() })
+        let question = self.remade(request, &self.ask.expect)?;
+        Ok(Question { path, ..question })
+    }
+
+    /// The question with another request and another expectation.
+    fn remade(&self, request: Request, expect: &Expect) -> Result<Question, String> {
+        let (ask, last_ask) = asks(&request, expect).map_err(|error| error.to_string())?;
+        Ok(Question { ask, last_ask, request, ..self.clone() })
     }
 
     /// The first line of a request, as it is sent.
@@ -324,9 +331,15 @@ impl Question {
     }
 }
 
+/// A request on a connection that is kept, and as the last of one.
+fn asks(request: &Request, expect: &Expect) -> Result<(Ask, Ask), AskError> {
+    let ask = |keep_alive| Ask::new(&Request { keep_alive, ..request.clone() }, expect.clone());
+    Ok((ask(true)?, ask(false)?))
+}
+
 impl Interaction {
     /// Whether it begins with a WebSocket handshake.
-    fn is_socket(&self) -> bool {
+    pub(crate) fn is_socket(&self) -> bool {
         match self {
             Interaction::Stream(stream) => stream.over == Over::Websocket,
             Interaction::Echo(_) => true,
@@ -335,40 +348,9 @@ impl Interaction {
     }
 }
 
-/// What says how requests that are answered are sent.
-fn of_a_load<T>(
-    source: &SourceFile,
-    key: Spanned<T>,
-    questions: &[Question],
-) -> Result<Spanned<T>, ConfigError> {
-    if questions.iter().all(|it| matches!(it.interaction, Interaction::Answer)) {
-        return Ok(key);
-    }
-    let says = "an endless answer or an echo is asked for once a connection; leave this out";
-    Err(source.wrong(Some(key.span()), says))
-}
-
-fn stated_rate(source: &SourceFile, text: &Spanned<String>) -> Result<Rate, ConfigError> {
-    let number = text.get_ref().strip_suffix("/s");
-    let rate = number.ok_or_else(|| "write a rate like \"500/s\"".to_string());
-    rate.and_then(schedule::rate).map_err(|says| source.wrong(Some(text.span()), says))
-}
-
-/// The name of a service, which answers that end may need.
-fn of_requests(
-    source: &SourceFile,
-    service: Spanned<String>,
-    questions: &[Question],
-) -> Result<String, ConfigError> {
-    let says = if !is_file_name(service.get_ref()) {
-        let shown = service.get_ref().escape_debug();
-        format!("`{shown}` is not a name; names are of a-z, 0-9 and -")
-    } else if questions.iter().any(|it| !matches!(it.interaction, Interaction::Answer)) {
-        "an endless answer or an echo has no service beside the server; leave `service` out".into()
-    } else {
-        return Ok(service.into_inner());
-    };
-    Err(source.wrong(Some(service.span()), says))
+fn stated_rate(text: &str) -> Result<Rate, String> {
+    let number = text.strip_suffix("/s").ok_or("write a rate like \"500/s\"")?;
+    schedule::rate(number)
 }
 
 fn question(
@@ -379,9 +361,8 @@ fn question(
 ) -> Result<Question, ConfigError> {
     let weight = match &keys.weight {
         Some(weight) if *weight.get_ref() == 0 => {
-            return Err(
-                source.wrong(Some(weight.span()), "a weight of 0 is never requested; leave it out")
-            );
+            let says = "a weight of 0 is never requested; leave it out";
+            return Err(source.wrong_here(weight, says));
         }
         Some(weight) => *weight.get_ref(),
         None => 1,
@@ -389,11 +370,15 @@ fn question(
     let request = request(source, keys)?;
     let expect = expect(source, keys, &request)?;
     let interaction = interaction(source, keys)?;
-    let encoded = |keep_alive| match interaction.is_socket() {
-        true => socket_ask(HOST, &request.target, &request.headers),
-        false => Ask::new(&Request { keep_alive, ..request.clone() }, expect.clone()),
+    let encoded = match interaction.is_socket() {
+        true => {
+            let ask = socket_ask(HOST, &request.target, &request.headers);
+            ask.map(|ask| (ask.clone(), ask))
+        }
+        false => asks(&request, &expect),
     };
-    let wrong = |error: AskError| source.wrong(Some(keys.request.span()), error.to_string());
+    let wrong = |error: AskError| source.wrong_here(&keys.request, error.to_string());
+    let (ask, last_ask) = encoded.map_err(wrong)?;
     let numbered = || match of {
         1 => "ask".to_string(),
         _ => format!("ask {}", number + 1),
@@ -403,8 +388,8 @@ fn question(
         weight,
         method: request.method.clone(),
         path: request.target.clone(),
-        ask: encoded(true).map_err(wrong)?,
-        last_ask: encoded(false).map_err(wrong)?,
+        ask,
+        last_ask,
         request,
         interaction,
     })
@@ -419,7 +404,7 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
             "`{}` is not a request line; write it like \"GET /path HTTP/1.1\"",
             line.get_ref().escape_debug()
         );
-        return Err(source.wrong(Some(line.span()), says));
+        return Err(source.wrong_here(line, says));
     };
     let headers = keys.send_header.iter();
     Ok(Request {
@@ -442,19 +427,19 @@ fn interaction(source: &SourceFile, keys: &AskKeys) -> Result<Interaction, Confi
     let interaction = match (&keys.stream, &keys.echo) {
         (None, None) => return Ok(Interaction::Answer),
         (Some(keys), None) => Interaction::Stream(stream(source, keys)?),
-        (None, Some(text)) => Interaction::Echo(template(source, text)?),
+        (None, Some(text)) => Interaction::Echo(source.text(text, template)?),
         (Some(_), Some(text)) => {
             let says = "what is echoed is not an endless answer; leave `stream` or `echo` out";
-            return Err(source.wrong(Some(text.span()), says));
+            return Err(source.wrong_here(text, says));
         }
     };
     if let Some(body) = &keys.body {
         let says = "an endless answer or an echo has no body to compare; leave `body` out";
-        return Err(source.wrong(Some(body.span()), says));
+        return Err(source.wrong_here(body, says));
     }
     if let Some(wait) = &keys.wait {
         let says = "an endless answer or an echo is not waited for; leave `wait` out";
-        return Err(source.wrong(Some(wait.span()), says));
+        return Err(source.wrong_here(wait, says));
     }
     if interaction.is_socket() {
         handshake_alone(source, keys)?;
@@ -487,7 +472,7 @@ fn stream(source: &SourceFile, stream: &Spanned<Stream>) -> Result<Stream, Confi
         1..=100 => Ok(*stream.get_ref()),
         _ => {
             let says = "between 1 and 100 chunks can be awaited";
-            Err(source.wrong(Some(stream.span()), says))
+            Err(source.wrong_here(stream, says))
         }
     }
 }

@@ -10,7 +10,7 @@ use wire::{Asks, HeldLimits, Limits};
 
 use crate::Nanos;
 use crate::arrivals::Arrivals;
-use crate::held::{HoldOrder, HoldWhat, Ramp, Sends};
+use crate::held::{HoldOrder, Ramp, Sends};
 use crate::order::{Load, Order, Protocol, Share, nanos};
 
 /// Over all processes.
@@ -90,8 +90,7 @@ pub(crate) fn of_hold(order: &HoldOrder) -> Result<(), String> {
     of_ramp(&order.ramp)?;
     let windows = order.ramp.end() / nanos(order.window).max(1);
     within("windows", &windows, &(0..=HELD_WINDOWS_MAX))?;
-    let (HoldWhat::Stream { ask, .. } | HoldWhat::Socket { ask }) = &order.what;
-    if ask.is_over_http2() {
+    if order.what.ask().is_over_http2() {
         return Err("held connections do not speak HTTP/2".into());
     }
     match &order.sends {

@@ -199,6 +199,9 @@ impl<'a> Collector<'a> {
             report.idle += tally.idle;
             report.polled += tally.polled;
             report.still.merge(tally.still);
+            if let Some(compared) = tally.compared {
+                *report.meaning.get_or_insert_default() += compared.meaning_ns;
+            }
             tally.received_inside = tally.bytes_received;
         } else {
             // A lane that stood still when all lanes were to end noticed the end late.

@@ -268,6 +268,9 @@ pub struct LaneReport {
     pub polled: Nanos,
     /// The time that it overslept, or worked without looking at its connections.
     pub still: Still,
+    /// The time in which it parsed bodies or decoded files; none if it had none to compare, or an older dyno recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<Nanos>,
 }
 
 impl Recording {

@@ -17,7 +17,6 @@ use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
 use crate::{Config, Dataset, Root};
 use route::{Route, allowed, route};
-pub(crate) use spoil::Spoil;
 
 const PLAIN: &str = "text/plain";
 const XML: &str = "text/xml";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::delays::Delay;
 use crate::octets::{parameter, push_chunk, push_number};
-use crate::socket::{Opcode, push_frame};
+use crate::socket::frames::{Opcode, push_frame};
 use crate::state::{BUFFER, ThreadState};
 use crate::xml;
 

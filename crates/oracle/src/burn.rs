@@ -5,12 +5,10 @@ use std::hint::black_box;
 use std::str::FromStr;
 use std::time::Duration;
 
-use rustix::process::getppid;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::spans::span;
-use crate::state::ThreadState;
 
 /// One call in so many is timed.
 const TIMED: u64 = 64;
@@ -96,6 +94,27 @@ fn burn(text: &str) -> Result<Burn, String> {
     }
 }
 
+impl Burn {
+    /// Spends what the answer with this number costs.
+    #[inline(always)]
+    pub(crate) fn spend(&self, number: u64, turns_per_ns: f64, truth: &mut BurnTruth) {
+        let every = u64::from(self.every);
+        if !number.is_multiple_of(every) {
+            return;
+        }
+        let turns = (self.time.as_nanos() as f64 * turns_per_ns) as u64;
+        let is_timed = truth.calls.is_multiple_of((TIMED / every).max(1));
+        truth.calls += 1;
+        if is_timed {
+            truth.timed += 1;
+            let ns = time_ns(self.work, turns) as f64;
+            truth.mean_ns += (ns - truth.mean_ns) / truth.timed as f64;
+        } else {
+            black_box((self.work)(turns));
+        }
+    }
+}
+
 /// How much work a nanosecond of CPU time holds here: the median, because an interruption makes a call seem longer, or, as
 /// a part of what is subtracted, shorter.
 pub(crate) fn turns_per_ns() -> f64 {
@@ -135,35 +154,6 @@ impl BurnTruth {
         self.timed += other.timed;
         let share = other.timed as f64 / self.timed.max(1) as f64;
         self.mean_ns += (other.mean_ns - self.mean_ns) * share;
-    }
-}
-
-impl ThreadState {
-    /// Spends what an answer costs. Not inlined, so that it is in each stack above the functions that it calls.
-    #[inline(never)]
-    pub(crate) fn burn(&mut self) {
-        let config = &self.shared.config;
-        for (burn, truth) in config.burns.0.iter().zip(&mut self.books.burns) {
-            let every = u64::from(burn.every);
-            if !self.burnt.is_multiple_of(every) {
-                continue;
-            }
-            let turns = (burn.time.as_nanos() as f64 * self.shared.turns_per_ns) as u64;
-            let is_timed = truth.calls.is_multiple_of((TIMED / every).max(1));
-            truth.calls += 1;
-            if is_timed {
-                truth.timed += 1;
-                let ns = time_ns(burn.work, turns) as f64;
-                truth.mean_ns += (ns - truth.mean_ns) / truth.timed as f64;
-            } else {
-                black_box((burn.work)(turns));
-            }
-        }
-        for _ in 0..config.calls {
-            black_box(getppid());
-        }
-        self.burnt += 1;
-        self.books.getppid_calls += u64::from(config.calls);
     }
 }
 

@@ -1,20 +1,24 @@
 //! Scripted faults: what a bad server does, as data. `table`, `h2` and `tls` list them, by protocol; `play`, `h2/act.rs`
 //! and `tls/session.rs` perform them.
 
+pub(crate) mod acts;
 mod h2;
+mod spoil;
 mod table;
 mod tls;
+pub(crate) mod twist;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::answer::Spoil;
-use crate::h2::acts::Act;
 use crate::nearest::nearest;
 use crate::resource::Resource;
-use crate::tls::twist::Twist;
+use acts::Act;
+use twist::Twist;
+
+pub(crate) use spoil::Spoil;
 
 /// One way to be a bad server, by its stable name.
 ///

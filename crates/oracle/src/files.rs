@@ -7,8 +7,9 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::answer::{Answer, Content, Spoil};
-use crate::request::{list, trimmed};
+use crate::answer::{Answer, Content};
+use crate::faults::Spoil;
+use crate::request::{Wanted, list};
 use crate::resource::Resource;
 
 /// Files by their names, as they are and compressed.
@@ -26,73 +27,6 @@ struct File {
     content_type: &'static str,
 }
 
-/// What a request says of the file that it wants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) codings: Option<&'a [u8]>,
-    pub(crate) range: Option<&'a [u8]>,
-    pub(crate) known: Option<&'a [u8]>,
-}
-
-/// The same, kept.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct KeptWanted {
-    codings: Option<Vec<u8>>,
-    range: Option<Vec<u8>>,
-    known: Option<Vec<u8>>,
-}
-
-impl<'a> Wanted<'a> {
-    /// Takes a field, if it is one of these.
-    pub(crate) fn take(&mut self, name: &[u8], value: &'a [u8]) {
-        let place = match name.len() {
-            5 if name.eq_ignore_ascii_case(b"range") => &mut self.range,
-            13 if name.eq_ignore_ascii_case(b"if-none-match") => &mut self.known,
-            15 if name.eq_ignore_ascii_case(b"accept-encoding") => &mut self.codings,
-            _ => return,
-        };
-        *place = Some(trimmed(value));
-    }
-
-    pub(crate) fn kept(&self) -> KeptWanted {
-        let Wanted { codings, range, known } = self;
-        let [codings, range, known] = [codings, range, known].map(|it| it.map(<[u8]>::to_vec));
-        KeptWanted { codings, range, known }
-    }
-
-    /// Without weights: what is offered is accepted, but for `q=0`.
-    fn accepts(&self, coding: &[u8]) -> bool {
-        let mut offered = list(self.codings.unwrap_or_default());
-        offered.any(|member| {
-            let mut parts = member.split(|octet| *octet == b';').map(trimmed);
-            parts.next().is_some_and(|name| name.eq_ignore_ascii_case(coding))
-                && parts.next() != Some(b"q=0")
-        })
-    }
-
-    /// The first and the last octet of a single range that a file of this length has.
-    fn range(&self, length: usize) -> Option<(usize, usize)> {
-        let text = std::str::from_utf8(self.range?).ok()?.strip_prefix("bytes=")?;
-        let (first, last) = text.split_once('-')?;
-        let (first, last) = match (first, last) {
-            ("", last) => (length.saturating_sub(last.parse().ok()?), length.checked_sub(1)?),
-            (first, "") => (first.parse().ok()?, length.checked_sub(1)?),
-            (first, last) => (first.parse().ok()?, last.parse::<usize>().ok()?.min(length - 1)),
-        };
-        (first <= last && last < length).then_some((first, last))
-    }
-}
-
-impl KeptWanted {
-    pub(crate) fn wanted(&self) -> Wanted<'_> {
-        Wanted {
-            codings: self.codings.as_deref(),
-            range: self.range.as_deref(),
-            known: self.known.as_deref(),
-        }
-    }
-}
-
 impl Files {
     /// These files, by their names.
     #[must_use]
@@ -105,7 +39,7 @@ impl Files {
     }
 
     /// The right answer; none if there is no such file.
-    pub(crate) fn answer<'a>(&self, name: &[u8], wanted: Wanted<'_>) -> Option<Answer<'a>> {
+    pub(crate) fn answer<'a>(&self, name: &[u8], wanted: Wanted<&[u8]>) -> Option<Answer<'a>> {
         let file = self.0.get(name)?;
         if wanted.known.is_some_and(|known| file.is_among(known)) {
             return Some(file.not_modified(&file.tag));
@@ -127,7 +61,7 @@ impl Files {
     pub(crate) fn spoilt<'a>(
         &self,
         name: &[u8],
-        wanted: Wanted<'_>,
+        wanted: Wanted<&[u8]>,
         spoil: Spoil,
         right: &Answer<'_>,
     ) -> Option<Answer<'a>> {

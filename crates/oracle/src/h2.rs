@@ -8,7 +8,6 @@
 //! ```
 
 mod act;
-pub(crate) mod acts;
 mod answer;
 pub(crate) mod frames;
 pub(crate) mod hpack;

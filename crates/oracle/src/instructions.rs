@@ -1,8 +1,8 @@
 //! What is to happen to a request, by the configuration and by its own query.
 
-use crate::answer::{Answer, Spoil};
+use crate::answer::Answer;
 use crate::delays::Delay;
-use crate::faults::{Fault, Form, Start};
+use crate::faults::{Fault, Form, Spoil, Start};
 use crate::octets::parameter;
 use crate::request::{Head, Refusal, Status};
 use crate::state::ThreadState;

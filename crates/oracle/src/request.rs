@@ -1,13 +1,14 @@
 //! Reads request heads, strictly: bytes in, a `Head`, or not yet, or a `Refusal`. No socket.
 
 mod fields;
+mod wanted;
 
 use memchr::memchr;
 
-use crate::files::Wanted;
-use fields::{Concluded, Fields};
+use fields::Fields;
 
 pub(crate) use fields::{list, trimmed};
+pub(crate) use wanted::Wanted;
 
 /// The longest request line; RFC 9112, 3 recommends at least 8,000 octets.
 pub(crate) const LINE_MAX: usize = 16 * 1024;
@@ -32,11 +33,30 @@ pub(crate) struct Head<'a> {
     /// The value of `X-Request-Id`.
     pub(crate) request_id: Option<&'a [u8]>,
     /// What it says of a file that it wants.
-    pub(crate) wanted: Wanted<'a>,
+    pub(crate) wanted: Wanted<&'a [u8]>,
     /// The header lines, unchanged.
     pub(crate) fields: &'a [u8],
     /// How many bytes the head takes.
     pub(crate) length: usize,
+}
+
+impl<'a> Head<'a> {
+    /// A head of HTTP/1.1 without fields.
+    pub(crate) fn bare(method: Method, path: &'a [u8], query: Option<&'a [u8]>) -> Head<'a> {
+        Head {
+            method,
+            path,
+            query,
+            version: Version::Http11,
+            persists: true,
+            framing: Framing::None,
+            expects_continue: false,
+            request_id: None,
+            wanted: Wanted::default(),
+            fields: b"",
+            length: 0,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,24 +134,11 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
             Some(line) => {
                 at += line.len() + 2;
                 if line.is_empty() {
-                    return fields.conclude(method, version).map(|fields| {
-                        let Concluded { persists, framing, expects_continue, request_id, wanted } =
-                            fields;
-                        let length = at;
-                        Some(Head {
-                            method,
-                            path,
-                            query,
-                            version,
-                            persists,
-                            framing,
-                            expects_continue,
-                            request_id,
-                            wanted,
-                            fields: &bytes[fields_at..length],
-                            length,
-                        })
-                    });
+                    let bare = Head::bare(method, path, query);
+                    let fields_bytes = &bytes[fields_at..at];
+                    let mut head = Head { version, fields: fields_bytes, length: at, ..bare };
+                    fields.conclude(&mut head)?;
+                    return Ok(Some(head));
                 }
                 fields.take(line)?;
             }

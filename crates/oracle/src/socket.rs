@@ -2,7 +2,7 @@
 //!
 //! Between messages it holds no other memory than its own. Messages for a room go to the state; the worker spreads them.
 
-mod frames;
+pub(crate) mod frames;
 mod handshake;
 
 use std::sync::Arc;
@@ -10,9 +10,8 @@ use std::sync::Arc;
 use crate::beats::{After, Beats, Rhythm, Wrap};
 use crate::body::BODY_MAX;
 use crate::state::{BUFFER, ThreadState};
-use frames::{Reader, Received};
+use frames::{Opcode, Reader, Received, push_frame};
 
-pub(crate) use frames::{Opcode, push_frame};
 pub(crate) use handshake::{Accept, Disagreement, accept, push_agreement};
 
 /// What a WebSocket is for.

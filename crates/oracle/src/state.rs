@@ -2,10 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use rustix::process::getppid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Config;
@@ -183,6 +185,20 @@ impl ThreadState {
     pub(crate) fn count(&mut self, resource: Resource) {
         self.books.requests += 1;
         self.books.resources[resource as usize].1 += 1;
+    }
+
+    /// Spends what an answer costs. Not inlined, so that it is in each stack above the functions that it calls.
+    #[inline(never)]
+    pub(crate) fn burn(&mut self) {
+        let Shared { config, turns_per_ns, .. } = &*self.shared;
+        for (burn, truth) in config.burns.0.iter().zip(&mut self.books.burns) {
+            burn.spend(self.burnt, *turns_per_ns, truth);
+        }
+        for _ in 0..config.calls {
+            black_box(getppid());
+        }
+        self.burnt += 1;
+        self.books.getppid_calls += u64::from(config.calls);
     }
 
     pub(crate) fn log_stream(&mut self, times: StreamTimes) {

@@ -3,7 +3,6 @@
 mod forge;
 mod identity;
 mod session;
-pub(crate) mod twist;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use rustls::{ServerConfig, SupportedProtocolVersion, version};
 
 use crate::delays::Delay;
 use crate::faults::Fault;
+use crate::faults::twist::{Setup, Twist};
 use crate::{Config, HttpVersions, Listen};
 use forge::{Forgery, forging};
 use identity::{Authority, Identity, Made};
-use twist::{Setup, Twist};
 
 pub(crate) use session::{Shaken, Tls};
 

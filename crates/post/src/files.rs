@@ -1,11 +1,11 @@
 //! A project's files as they travel: their names are judged, and one digest is over all of them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::hex;
 use crate::line::{LineError, read};
 use crate::parcel::{text, written};
 
@@ -120,10 +120,7 @@ fn digest<'f>(files: impl Iterator<Item = (&'f str, &'f ProjectFile)>) -> String
             hash.update(part);
         }
     }
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&hash.finalize())
 }
 
 /// Whether it is a file's name in one of a project's folders, on every system the same.

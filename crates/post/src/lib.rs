@@ -29,8 +29,7 @@ pub use message::{
     Task, ToAgent,
 };
 pub use parcel::{
-    ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, decode_whole,
-    encode_measured, encode_task, encode_whole,
+    ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_whole, encode_task, encode_whole,
 };
 pub use reassembly::{Reassembly, cut};
 pub use servers::{FromServers, RunOrder, ToServers};
@@ -40,6 +39,11 @@ pub type Nanos = u64;
 
 pub const SECOND: Nanos = 1_000_000_000;
 pub const MILLISECOND: Nanos = 1_000_000;
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 #[cfg(test)]
 mod tests;

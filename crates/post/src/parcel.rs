@@ -1,15 +1,13 @@
 //! What is too long for a line goes in parts. A part is sent again until it is acknowledged, and what has come is used
 //! only if all of it is there and has the digest that every part names.
 
-use std::fmt::Write;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::line::{LineError, read};
-use crate::message::{Measured, Task};
-use crate::{MILLISECOND, Nanos};
+use crate::message::Task;
+use crate::{MILLISECOND, Nanos, hex};
 
 /// No part is longer: as base64 it fits a message of 1 MiB, which is what NATS carries as it is installed.
 pub const PART_MAX: usize = 512 << 10;
@@ -41,20 +39,7 @@ pub fn encode_task(task: &Task) -> Result<Vec<u8>, LineError> {
     written(task, ORDER_MAX)
 }
 
-pub fn decode_task(bytes: &[u8]) -> Result<Task, LineError> {
-    read(bytes)
-}
-
-/// A result, as its parcels have it.
-pub fn encode_measured(measured: &Measured) -> Result<Vec<u8>, LineError> {
-    written(measured, RESULT_MAX)
-}
-
-pub fn decode_measured(bytes: &[u8]) -> Result<Measured, LineError> {
-    read(bytes)
-}
-
-/// Any value, as its parcels have it.
+/// A result or any other value, as its parcels have it.
 pub fn encode_whole<T: Serialize>(value: &T) -> Result<Vec<u8>, LineError> {
     written(value, RESULT_MAX)
 }
@@ -90,10 +75,7 @@ pub(crate) mod text {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha256::digest(bytes))
 }
 
 /// Bytes that are to be on the other side.

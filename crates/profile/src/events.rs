@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::profile::{Method, Target};
+
 /// Pages of a ring, beside its first, which has its ends. A power of two, and within what a user may lock.
 const RING_PAGES: usize = 128;
 /// Where the kernel keeps, in a ring's first page, how far it has written and how far we have read.
@@ -16,16 +18,6 @@ const USER_REGISTERS: u64 = 0xff_0fff;
 #[cfg(target_arch = "aarch64")]
 const USER_REGISTERS: u64 = 0x1_ffff_ffff;
 pub(crate) const REGISTERS: usize = USER_REGISTERS.count_ones() as usize;
-
-/// What is to be sampled.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EventOrder {
-    pub(crate) hz: u32,
-    pub(crate) user_only: bool,
-    pub(crate) dwarf_bytes: Option<u32>,
-    /// Of threads: with all that they start.
-    pub(crate) inherit: bool,
-}
 
 /// `struct perf_event_attr`.
 #[repr(C)]
@@ -69,12 +61,13 @@ const ENABLE: u64 = 0x2400;
 const DISABLE: u64 = 0x2401;
 const SET_OUTPUT: u64 = 0x2405;
 
-impl EventOrder {
+impl Method {
     /// An event for a thread on a CPU; for all that runs on the CPU if there is no thread.
-    pub(crate) fn open(&self, thread: Option<u32>, cpu: usize) -> io::Result<OwnedFd> {
+    pub(crate) fn open(self, thread: Option<u32>, cpu: usize) -> io::Result<OwnedFd> {
         let dwarf = self.dwarf_bytes;
         let flags = [
-            (self.inherit, INHERIT),
+            // Of threads: with all that they start.
+            (self.target == Target::Threads, INHERIT),
             (self.user_only, NO_KERNEL),
             (dwarf.is_some(), NO_USER_STACK),
         ];

@@ -4,29 +4,19 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::names::Names;
-use crate::profile::{BLOCKS, Line, NAMELESS, Side, Stack};
+use crate::profile::{BLOCKS, DEEPEST, Line, Method, NAMELESS, Profile, Side, Stack};
 use crate::records::Sample;
 use crate::rules::{Function, Runtime, kernel_line, program_line};
 use crate::sampler::Sampler;
 
-/// What samples say by name.
-#[derive(Debug, Default)]
-pub struct Folded {
-    pub lines: Vec<Line>,
-    pub functions: Vec<String>,
-    pub stacks: Vec<Stack>,
-}
-
 /// What has no name belongs to one line.
 const NOT_NAMED: &str = "not named";
-/// Deeper stacks keep their outermost and innermost functions.
-const MOST_FUNCTIONS: usize = 64;
 
 impl Sampler {
     /// Names all samples. To be called after `stop`, while the server's processes still live: they say what is where.
-    /// Paths below `folder` are said from there.
+    /// Paths below `folder` are said from there. Times, answers and calls are for the caller to add.
     #[must_use]
-    pub fn folded(&self, runtimes: &[Runtime], folder: &str) -> Folded {
+    pub fn folded(&self, runtimes: &[Runtime], folder: &str) -> Profile {
         let mut names = Names::new(&self.maps, runtimes, folder);
         for pid in self.processes.all() {
             names.read(pid);
@@ -40,7 +30,7 @@ impl Sampler {
             let thread = self.comms.get(&sample.tid).map_or("", String::as_str);
             folding.add(&mut names, sample, thread, block);
         }
-        folding.finish()
+        folding.finish(self.method, self.lost)
     }
 }
 
@@ -92,22 +82,31 @@ impl Folding {
         let mut path: Vec<u32> =
             stack.iter().rev().map(|it| number(&mut self.functions, shown(it))).collect();
         path.dedup();
-        if MOST_FUNCTIONS < path.len() {
-            path.drain(MOST_FUNCTIONS / 2..path.len() - MOST_FUNCTIONS / 2);
+        if DEEPEST < path.len() {
+            path.drain(DEEPEST / 2..path.len() - DEEPEST / 2);
         }
         path
     }
 
-    fn finish(self) -> Folded {
+    fn finish(self, method: Method, lost: u64) -> Profile {
         let stacks = self.stacks.into_iter().map(|((line, functions), counts)| Stack {
             line,
             functions,
             counts: counts.into_iter().collect(),
         });
-        Folded {
+        Profile {
+            method,
             lines: in_order(self.lines),
             functions: in_order(self.functions),
             stacks: stacks.collect(),
+            sampled_ns: 0,
+            cpu_ns: 0,
+            user_cpu_ns: None,
+            answers: 0,
+            waited_for_cpu_ns: 0,
+            lost,
+            calls: Err("not counted".into()),
+            with_flags: false,
         }
     }
 }

@@ -22,7 +22,6 @@ mod unwind;
 
 pub use calls::CallCounter;
 pub use events::open_probes;
-pub use fold::Folded;
 pub use pattern::Pattern;
 pub use processes::{executable, waited_ns};
 pub use profile::{BLOCKS, Calls, Line, Method, NAMELESS, Profile, Side, Stack, Target};

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 
 /// The time of the samples is divided into so many blocks of equal length.
 pub const BLOCKS: usize = 25;
+/// Deeper stacks keep their outermost and innermost functions.
+pub(crate) const DEEPEST: usize = 64;
+/// No profile has more functions, nor more lines, nor such counts and times.
+const FUNCTIONS_MAX: usize = 1 << 16;
+const LINES_MAX: usize = 1 << 12;
+const AMOUNT_MAX: u64 = 1 << 51;
 
 /// The samples of one trial, counted by stack and block, and what is needed to judge them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,14 +108,27 @@ pub struct Calls {
 pub const NAMELESS: &str = "? (";
 
 impl Profile {
-    /// Whether every number in it is of something that it has: what was read from a file may have any.
+    /// Whether every number in it is of something that it has, and it has no more than can be reckoned with: what was
+    /// read from a file may have any.
     pub fn is_sound(&self) -> bool {
         let has = |number: u32, count: usize| (number as usize) < count;
-        self.stacks.iter().all(|stack| {
-            has(stack.line, self.lines.len())
-                && stack.functions.iter().all(|it| has(*it, self.functions.len()))
-                && stack.counts.iter().all(|(block, _)| usize::from(*block) < BLOCKS)
-        })
+        let amounts =
+            [self.sampled_ns, self.cpu_ns, self.answers, self.waited_for_cpu_ns, self.lost];
+        let calls = self
+            .calls
+            .iter()
+            .flat_map(|calls| calls.counts.iter().map(|(_, count)| *count).chain([calls.answers]));
+        let is_little = self.functions.len() <= FUNCTIONS_MAX && self.lines.len() <= LINES_MAX;
+        let are_little =
+            amounts.into_iter().chain(self.user_cpu_ns).chain(calls).all(|it| it <= AMOUNT_MAX);
+        is_little
+            && are_little
+            && self.stacks.iter().all(|stack| {
+                stack.functions.len() <= DEEPEST
+                    && has(stack.line, self.lines.len())
+                    && stack.functions.iter().all(|it| has(*it, self.functions.len()))
+                    && stack.counts.iter().all(|(block, _)| usize::from(*block) < BLOCKS)
+            })
     }
 
     /// All samples of the server.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use crate::events::{EventOrder, Ring, disable, enable};
+use crate::events::{Ring, disable, enable};
 use crate::maps::Maps;
 use crate::processes::{Processes, comm, threads};
 use crate::profile::{Method, Target};
@@ -34,6 +34,7 @@ pub struct Sampler {
     pub(crate) maps: Maps,
     /// The names of threads.
     pub(crate) comms: HashMap<u32, String>,
+    /// Records that found no room in a ring.
     pub(crate) lost: u64,
     record: Vec<u8>,
 }
@@ -56,9 +57,6 @@ impl Sampler {
 
     fn open_as(order: &SamplerOrder<'_>, target: Target, user_only: bool) -> io::Result<Sampler> {
         let method = Method { hz: order.hz, target, user_only, dwarf_bytes: order.dwarf_bytes };
-        let inherit = target == Target::Threads;
-        let event_order =
-            EventOrder { hz: order.hz, user_only, dwarf_bytes: order.dwarf_bytes, inherit };
         let targets: Vec<Option<u32>> = match target {
             Target::Cpus => vec![None],
             Target::Threads => order.pids.iter().flat_map(|pid| threads(*pid)).map(Some).collect(),
@@ -77,7 +75,7 @@ impl Sampler {
         for cpu in order.cpus {
             let first = sampler.events.len();
             for thread in &targets {
-                let event = match event_order.open(*thread, *cpu) {
+                let event = match method.open(*thread, *cpu) {
                     // The thread has ended.
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => continue,
                     event => event?,
@@ -141,17 +139,6 @@ impl Sampler {
             Record::Lost(records) => self.lost += records,
             Record::Sample(_) | Record::Comm { .. } | Record::Map { .. } | Record::Fork { .. } => {}
         }
-    }
-
-    #[must_use]
-    pub fn method(&self) -> Method {
-        self.method
-    }
-
-    /// Records that found no room in a ring.
-    #[must_use]
-    pub fn lost(&self) -> u64 {
-        self.lost
     }
 
     /// How many samples of the server there are.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use store::RunEnd;
@@ -220,8 +220,13 @@ impl<'l> Reader<'l> {
 }
 
 fn check_run(record: &RunRecord) -> Result<(), String> {
+    /// Facts are looked up one by one, and often.
+    const FACTS_MAX: usize = 10_000;
     if PLANNED_MAX < record.plan.len() || ENTRIES_MAX < record.entries.len() {
         return Err(format!("more than {PLANNED_MAX} trials or {ENTRIES_MAX} servers"));
+    }
+    if PLANNED_MAX < record.files.len() || FACTS_MAX < record.facts.len() {
+        return Err(format!("more than {PLANNED_MAX} files or {FACTS_MAX} facts"));
     }
     check_time(record.began_unix_ms)
 }
@@ -244,6 +249,31 @@ fn check_trial(trial: &TrialRecord) -> Result<(), String> {
     }
     trial.loaded.as_ref().map_or(Ok(()), |it| it.recording.check())?;
     trial.held.as_ref().map_or(Ok(()), |it| it.holding.check_bounds())
+}
+
+/// A server under a load has no more sampled trials, ...
+const SAMPLED_MAX: usize = 100;
+/// ... and of all of them together no more functions, each counted once, times the trials: each function has a place for
+/// each block of each trial where they are explained.
+const PLACES_MAX: usize = 640_000;
+
+/// Whether what is made of these profiles fits into memory.
+pub(crate) fn check_profiles(all: &[ProfileRecord]) -> Result<(), String> {
+    type Key<'p> = (&'p str, &'p str, u64);
+    let mut rows: BTreeMap<Key<'_>, (usize, HashSet<&str>)> = BTreeMap::new();
+    for ProfileRecord { key, found } in all {
+        let Ok(profile) = found else { continue };
+        let point = key.point.value().to_bits();
+        let (trials, functions) = rows.entry((&key.subject, &key.workload, point)).or_default();
+        *trials += 1;
+        functions.extend(profile.functions.iter().map(String::as_str));
+        if SAMPLED_MAX < *trials || PLACES_MAX < *trials * functions.len() {
+            return Err(format!(
+                "too many functions, or more than {SAMPLED_MAX} sampled trials of one server"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn same(again: &str, text: &str) -> Result<(), String> {

@@ -57,6 +57,8 @@ impl PublicRun {
         let (columns, text) = columns::written(&content);
         let mut extras = vec![Extra::Claims(self.claims.clone()), Extra::Lineage(self.lineage)];
         if with_profiles && !self.record.profiles.is_empty() {
+            let refused = |says: String| format!("its profiles: {says}; export it without --why");
+            content::check_profiles(&self.record.profiles).map_err(refused)?;
             extras.push(Extra::Profiles(self.record.profiles.iter().map(plain::profile).collect()));
         }
         let written = |extra: &Extra| {
@@ -159,6 +161,8 @@ impl PublicRun {
                     let read = read.map_err(|says| format!("profile {number}: {says}"))?;
                     self.record.profiles.push(read);
                 }
+                content::check_profiles(&self.record.profiles)
+                    .map_err(|says| format!("its profiles: {says}"))?;
             }
         }
         Ok(())

@@ -66,6 +66,9 @@ fn no_repetition(original: &PublicRun, repetition: &PublicRun) -> Option<&'stati
     if !matches!(repetition.ended, Some((_, RunEnd::Done))) {
         return Some("it did not end");
     }
+    if first.experiment.is_none() {
+        return Some("what it names has no experiment that can be repeated");
+    }
     if asked(original) != asked(repetition) || first.is_quick != again.is_quick {
         return Some("its experiment is another one");
     }

@@ -1,10 +1,12 @@
 //! What a recomputation of a public file finds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab::experiment::Experiment;
+use lab::manner::Task;
+use lab::named;
 use lab::plan::{Runner, plan};
-use lab::record::{OutcomeKind, TrialKey, TrialRecord};
+use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use report::run::Findings;
 use serde_json::Value;
 use store::RunEnd;
@@ -12,22 +14,13 @@ use store::RunEnd;
 use crate::claims::claims;
 use crate::run::{PLANNED_MAX, PublicRun};
 
-/// How far a file can be believed. Each level includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// The content is that of the id, and every part that of its digest.
-    Intact,
-    /// Besides, all that it claims was recomputed from its counts, and nothing differs.
-    Consistent,
-}
-
-impl Level {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Intact => "intact",
-            Level::Consistent => "consistent",
-        }
+named! {
+    /// How far a file can be believed. Each level includes those before it.
+    pub enum Level {
+        /// The content is that of the id, and every part that of its digest.
+        Intact = "intact",
+        /// Besides, all that it claims was recomputed from its counts, and nothing differs.
+        Consistent = "consistent",
     }
 }
 
@@ -130,37 +123,20 @@ fn plan_rows(run: &PublicRun, found: &mut Found) {
         found.unrecomputed.insert(format!("the plan of {what} does not follow from its seed"));
         return;
     };
-    let tasks: Vec<_> = experiment.tasks().collect();
-    let entries = record.entries.iter().filter(|entry| entry.skipped.is_none());
-    let runners: Vec<Runner> = entries
-        .map(|entry| {
-            let own: Vec<_> = record.plan.iter().filter(|key| key.subject == entry.name).collect();
-            let named = |task: &&lab::manner::Task| {
-                let name = task.to_string();
-                own.iter().any(|key| key.workload == name)
-            };
-            let tasks: Vec<_> = tasks.iter().filter(named).collect();
-            let is_once = own.iter().all(|key| key.repeat == 0) && 1 < experiment.rounds();
-            Runner {
-                subject: entry.name.clone(),
-                asked: tasks.iter().map(|task| task.workload.clone()).collect(),
-                protocols: tasks.iter().map(|task| task.manner.protocol).collect(),
-                is_extra: entry.tier == "reference" && is_once,
-            }
-        })
-        .collect();
-    if PLANNED_MAX < experiment.rounds() as usize * tasks.len() * experiment.points.len().max(1) {
+    let most = experiment.rounds() as usize * experiment.tasks().count() * experiment.points.len();
+    if PLANNED_MAX < most {
         found.differs("the plan".into(), "an experiment", "more rounds and loads than are planned");
         return;
     }
-    let planned = plan(experiment, &runners);
     if experiment.seed != record.seed {
         found.differs("the seed".into(), &record.seed.to_string(), &experiment.seed.to_string());
     }
-    if planned != record.plan {
-        let many = |plan: &[_]| format!("{} trials", plan.len());
-        let (claimed, ours) = (many(&record.plan), many(&planned));
-        let ours = format!("{ours}, in the order of the experiment and its seed");
+    let runners = runners(record, experiment);
+    let many = planned(experiment, &runners);
+    // A plan is made only if it has as many trials as the file's, which are bounded.
+    if many != record.plan.len() || plan(experiment, &runners) != record.plan {
+        let claimed = format!("{} trials", record.plan.len());
+        let ours = format!("{many} trials, in the order of the experiment and its seed");
         found.differs("the plan".into(), &claimed, &ours);
     }
     if !matches!(run.ended, Some((_, RunEnd::Done))) {
@@ -172,6 +148,45 @@ fn plan_rows(run: &PublicRun, found: &mut Found) {
         let at = format!("trial {} ({}, round {})", key.number, key.subject, key.repeat + 1);
         found.differs(at, "the run was done", "it is missing");
     }
+}
+
+/// The servers as the plan of the run has them.
+fn runners(record: &RunRecord, experiment: &Experiment) -> Vec<Runner> {
+    let tasks: Vec<(Task, String)> =
+        experiment.tasks().map(|it| (it.clone(), it.to_string())).collect();
+    let mut planned: BTreeMap<&str, Vec<&TrialKey>> = BTreeMap::new();
+    for key in &record.plan {
+        planned.entry(&key.subject).or_default().push(key);
+    }
+    let entries = record.entries.iter().filter(|entry| entry.skipped.is_none());
+    entries
+        .map(|entry| {
+            let own = planned.get(&*entry.name).map_or(&[][..], Vec::as_slice);
+            let names: BTreeSet<&str> = own.iter().map(|key| &*key.workload).collect();
+            let is_once = own.iter().all(|key| key.repeat == 0) && 1 < experiment.rounds();
+            let tasks = || tasks.iter().filter(|(_, name)| names.contains(&**name));
+            let asked: BTreeSet<String> = tasks().map(|(task, _)| task.workload.clone()).collect();
+            let protocols: BTreeSet<_> = tasks().map(|(task, _)| task.manner.protocol).collect();
+            Runner {
+                subject: entry.name.clone(),
+                asked: asked.into_iter().collect(),
+                protocols: protocols.into_iter().collect(),
+                is_extra: entry.tier == "reference" && is_once,
+            }
+        })
+        .collect()
+}
+
+/// How many trials the plan of these servers has.
+fn planned(experiment: &Experiment, runners: &[Runner]) -> usize {
+    let mut trials = 0;
+    for runner in runners {
+        let of_protocols =
+            experiment.manners.iter().filter(|it| runner.protocols.contains(&it.protocol));
+        let rounds = if runner.is_extra { 1 } else { experiment.rounds() as usize };
+        trials += runner.asked.len() * of_protocols.count() * rounds;
+    }
+    trials * experiment.points.len()
 }
 
 /// Whether the run could not be done without this trial: where rounds end by a rule, those that were not needed are the
@@ -212,10 +227,11 @@ fn compare(at: String, claimed: &Value, ours: &Value, found: &mut Found) {
     }
 }
 
+/// Counts are not rounded.
 fn are_equal(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
-        (Some(one), Some(other)) => {
-            one == other || (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
+        (Some(a), Some(b)) if one.is_f64() || other.is_f64() => {
+            a == b || (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
         }
         _ => one == other,
     }
@@ -231,5 +247,21 @@ fn shown(value: &Value) -> String {
     match text.char_indices().nth(LONGEST) {
         None => text,
         Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_that_were_computed_are_equal_to_nine_digits_and_counts_to_the_last() {
+        assert!(are_equal(&json!(0.3), &json!(0.1 + 0.2)) && are_equal(&json!(2), &json!(2.0)));
+        assert!(!are_equal(&json!(0.3), &json!(0.300_000_01)));
+        assert!(!are_equal(&json!(3_000_000_001_u64), &json!(3_000_000_000_u64)));
+        assert!(!are_equal(&json!(u64::MAX), &json!(u64::MAX - 1)));
+        assert!(!are_equal(&json!(null), &json!(0)));
     }
 }

@@ -1,6 +1,8 @@
 //! What a command leaves in the files it was to write if it ends before it has a result: why, in every format. A file of
 //! an earlier run that stayed in its place would be taken for this one's result.
 
+use lab::named;
+
 use crate::check::junit::escaped;
 use crate::document::Document;
 use crate::json::{json_type, written};
@@ -9,24 +11,14 @@ use crate::render::{Chart, Charts, Measure, Shown, csv};
 
 const SCHEMA: &str = "dyno.early_end/1";
 
-/// How a command ended that has no result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// It was not begun, or could not be done.
-    Refused,
-    /// What was to be measured failed before it could be.
-    Failed,
-    Interrupted,
-}
-
-impl Word {
-    /// For programs.
-    fn name(self) -> &'static str {
-        match self {
-            Word::Refused => "refused",
-            Word::Failed => "failed",
-            Word::Interrupted => "interrupted",
-        }
+named! {
+    /// How a command ended that has no result.
+    pub enum Word {
+        /// It was not begun, or could not be done.
+        Refused = "refused",
+        /// What was to be measured failed before it could be.
+        Failed = "failed",
+        Interrupted = "interrupted",
     }
 }
 

@@ -36,8 +36,6 @@ mod quantile;
 mod remark;
 pub mod render;
 pub mod run;
-#[cfg(test)]
-mod schemas;
 mod security;
 mod sentence;
 mod signature;

@@ -9,12 +9,13 @@ use analysis::{
     Breach, Capacity, Conduct, Estimate, KEPT_UP, Leading, Placed, Promise, Row, Table, Unranked,
 };
 use lab::figure::Figure;
-use units::digits;
+use units::{digits, listed_in_short};
 
 use crate::document::{Mark, Marks};
 use crate::number_format::{Written, as_written, in_unit_of};
-use crate::run::{price_sentences, race_sentences, searches, trouble, why_sentences};
-use crate::{Findings, held, load};
+use crate::run::findings::Findings;
+use crate::run::{price, race, searches, trouble, why};
+use crate::{held, load};
 
 /// A paragraph about each workload, and one about how far to trust them.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
@@ -23,7 +24,7 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     }
     if findings.is_load() {
         let of_run = std::iter::once(load::sentence::of_run(findings));
-        return of_run.chain(why_sentences(findings)).collect();
+        return of_run.chain(why::sentences(findings)).collect();
     }
     let tables: Vec<&Table> =
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();
@@ -33,12 +34,12 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     };
     let mut texts = held::sentences(findings);
     // What a run compares across protocols is what it asks first.
-    texts.extend(price_sentences(findings));
+    texts.extend(price::sentences(findings));
     match findings.is_race() {
-        true => texts.extend(race_sentences(findings)),
+        true => texts.extend(race::sentences(findings)),
         false => texts.extend(tables.iter().filter_map(about)),
     }
-    texts.extend(why_sentences(findings));
+    texts.extend(why::sentences(findings));
     texts.push(worth(findings));
     texts
 }
@@ -181,7 +182,7 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
         1 => format!("{} is fastest with {}", names[0], rate(first.row)),
         _ => format!(
             "{} are fastest, and this data cannot tell which of them is ahead: {} answered {}",
-            list(&names),
+            listed_in_short(&names),
             names[0],
             rate(first.row)
         ),
@@ -206,7 +207,7 @@ fn slowest(findings: &Findings<'_>, rest: &[Placed<'_>]) -> String {
             let names: Vec<String> = several.iter().map(|row| name(findings, row)).collect();
             format!(
                 " {} are slowest, and this data cannot tell which of them is behind.",
-                list(&names)
+                listed_in_short(&names)
             )
         }
     }
@@ -227,9 +228,13 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>], are_all: bool) -> Str
         (1, 0) => format!("{} kept up with {place}.", few(findings, &kept)),
         (_, 0) if are_all => format!("All servers kept up with {place}."),
         (_, 0) => format!("{} kept up with {place}.", few(findings, &kept)),
-        (0, _) if are_all => format!("No server kept up with {place}: {}.", list(&fell)),
-        (0, _) => format!("{} did not keep up with {place}.", list(&fell)),
-        _ => format!("{} kept up with {place}; {} did not.", few(findings, &kept), list(&fell)),
+        (0, _) if are_all => format!("No server kept up with {place}: {}.", listed_in_short(&fell)),
+        (0, _) => format!("{} did not keep up with {place}.", listed_in_short(&fell)),
+        _ => format!(
+            "{} kept up with {place}; {} did not.",
+            few(findings, &kept),
+            listed_in_short(&fell)
+        ),
     }
 }
 
@@ -377,9 +382,9 @@ fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
 /// Up to four by name; if there are more, their number.
 fn few(findings: &Findings<'_>, rows: &[&Row]) -> String {
     match rows.len() {
-        0..=4 => {
-            list(&rows.iter().map(|row| name_only(findings, row).to_string()).collect::<Vec<_>>())
-        }
+        0..=4 => listed_in_short(
+            &rows.iter().map(|row| name_only(findings, row).to_string()).collect::<Vec<_>>(),
+        ),
         count => format!("{count} servers"),
     }
 }
@@ -414,18 +419,6 @@ fn rate(row: &Row) -> String {
     let Some(estimate) = row.estimate(Figure::Throughput) else { return "nothing".into() };
     let rate = Written::estimate(Figure::Throughput.unit(), &estimate);
     format!("{}/s{}", rate.value, rate.between())
-}
-
-/// `A, B and C`; if there are many, `A, B, C and 5 others`.
-pub(crate) fn list(names: &[String]) -> String {
-    match names {
-        [one, two, three, _, rest @ ..] if !rest.is_empty() => {
-            format!("{one}, {two}, {three} and {} others", names.len() - 3)
-        }
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 fn worth(findings: &Findings<'_>) -> String {

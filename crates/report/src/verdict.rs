@@ -4,7 +4,7 @@ use agents::LostAgent;
 use analysis::{By, Doubt, Gravity, Reason, Row, Verdict, none_held};
 use load::Holding;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use units::count;
 
 use crate::document::{Block, Depth, Entry, Section, Tone};
@@ -17,7 +17,6 @@ pub(crate) const DOUBTS: &str = "What to doubt";
 #[schemars(rename = "verdict")]
 pub struct ExplainedVerdict {
     /// valid, suspect or invalid; null before anything was measured
-    #[serde(serialize_with = "verdict_name")]
     #[schemars(with = "Option<String>", extend("enum" = ["valid", "suspect", "invalid", null]))]
     pub word: Option<Verdict>,
     /// why it is no better, the gravest first
@@ -31,7 +30,6 @@ pub struct ExplainedDoubt {
     /// its stable name; validity.md has its threshold
     pub id: &'static str,
     /// note, suspect or invalid
-    #[serde(serialize_with = "gravity_name")]
     #[schemars(with = "String", extend("enum" = ["note", "suspect", "invalid"]))]
     pub gravity: Gravity,
     /// the reason in words, with its figures
@@ -42,14 +40,6 @@ pub struct ExplainedDoubt {
     pub rounds: Option<usize>,
     /// how many rounds were run; null where it is not about a row
     pub of: Option<usize>,
-}
-
-fn verdict_name<S: Serializer>(word: &Option<Verdict>, to: S) -> Result<S::Ok, S::Error> {
-    word.map(Verdict::name).serialize(to)
-}
-
-fn gravity_name<S: Serializer>(gravity: &Gravity, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(gravity.name())
 }
 
 impl ExplainedDoubt {

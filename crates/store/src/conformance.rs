@@ -2,12 +2,11 @@
 
 use lab::conformance::Conformance;
 use lab::record::RunRecord;
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 
+use crate::conformance_rows;
 use crate::error::Fault;
-use crate::seal::seal;
-use crate::table::{CONFORMANCE, Rows};
-use crate::{conformance_rows, ledger};
+use crate::sealed::{CHECKS, unlike};
 
 /// Stores a check. `run` gives the position of its subject.
 pub(crate) fn insert(
@@ -20,19 +19,7 @@ pub(crate) fn insert(
     let place = place.ok_or_else(|| {
         Fault::Refused(format!("run {id} has no subject `{}`", found.subject.escape_debug()))
     })?;
-    insert_rows(transaction, [id, place as i64], &conformance_rows::rows(found))
-}
-
-/// Inserts the rows of a check, and seals them.
-pub(crate) fn insert_rows(
-    connection: &Connection,
-    owner: [i64; 2],
-    rows: &Rows,
-) -> Result<(), Fault> {
-    ledger::insert(connection, &owner, CONFORMANCE, rows)?;
-    let sql = "INSERT INTO run_conformance_seal (run, entry, sha256) VALUES (?1, ?2, ?3)";
-    connection.execute(sql, (owner[0], owner[1], seal(&owner, CONFORMANCE, rows)))?;
-    Ok(())
+    CHECKS.insert(transaction, &[id, place as i64], &conformance_rows::rows(found))
 }
 
 /// The checks of a run, in the order of its entries. A damaged one is reported in its place.
@@ -64,26 +51,11 @@ fn one(
     owner: [i64; 2],
     subject: &str,
 ) -> Result<Option<Conformance>, Fault> {
-    match sealed(connection, owner)? {
+    match CHECKS.read(connection, &owner, unlike)? {
         None => Ok(None),
         Some(rows) => {
             conformance_rows::conformance(subject, rows).map(Some).map_err(Fault::Damaged)
         }
-    }
-}
-
-/// The rows of a check, if there is one; they are those that were sealed.
-pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Option<Rows>, Fault> {
-    let sql = "SELECT sha256 FROM run_conformance_seal WHERE run = ?1 AND entry = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let sealed: Option<Vec<u8>> = statement.query_row(owner, |row| row.get(0)).optional()?;
-    let rows = ledger::read(connection, &owner, CONFORMANCE)?;
-    if sealed.is_none() && rows == Rows::default() {
-        return Ok(None);
-    }
-    match sealed.as_deref() == Some(&seal(&owner, CONFORMANCE, &rows)[..]) {
-        true => Ok(Some(rows)),
-        false => Err(Fault::Damaged("its rows are not those that were sealed".to_string())),
     }
 }
 

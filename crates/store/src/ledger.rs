@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn rows_beyond_all_measure_are_not_read_into_memory() {
         let path = std::env::temp_dir().join(format!("dyno-ledger-{}", std::process::id()));
-        let (store, _) = opening::open(&path).unwrap();
+        let store = opening::open(&path).unwrap().connection;
         let sql = "PRAGMA foreign_keys = OFF;
                    INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0');
                    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)

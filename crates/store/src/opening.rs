@@ -27,20 +27,22 @@ const VERSION: i64 = 1;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a store, or makes one.
-pub(crate) fn open(path: &Path) -> Result<(Connection, Steps), StoreError> {
+pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
     open_to_write(path).map_err(|fault| fault.at(path))
 }
 
 /// Opens an existing store, and never writes to it.
-pub(crate) fn open_to_read(path: &Path) -> Result<Reading, StoreError> {
+pub(crate) fn open_to_read(path: &Path) -> Result<Opened, StoreError> {
     read_with(path).map_err(|fault| fault.at(path))
 }
 
-/// A store that is only read.
-pub(crate) struct Reading {
+/// The file of a store.
+#[derive(Debug)]
+pub(crate) struct Opened {
     pub(crate) connection: Connection,
     pub(crate) steps: Steps,
-    /// The state of a file to which no process wrote when it was opened: SQLite takes it for one that does not change.
+    /// The state of a file to which no process wrote when it was opened to be read: SQLite takes it for one that does not
+    /// change.
     pub(crate) rest: Option<Rest>,
 }
 
@@ -48,7 +50,7 @@ pub(crate) struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rest((u64, i64, i64));
 
-fn read_with(path: &Path) -> Result<Reading, Fault> {
+fn read_with(path: &Path) -> Result<Opened, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let as_immutable = || {
         let rest = Rest::of(path);
@@ -107,7 +109,7 @@ fn immutable(path: &Path) -> String {
     format!("file:{escaped}?immutable=1")
 }
 
-fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Reading, Fault> {
+fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Opened, Fault> {
     let steps = Steps::of(&connection, path)?;
     connection.busy_timeout(PATIENCE)?;
     judge(&connection)?;
@@ -116,10 +118,10 @@ fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Rea
         return Err(Fault::NotAStore);
     }
     distrust(&connection)?;
-    Ok(Reading { connection, steps, rest })
+    Ok(Opened { connection, steps, rest })
 }
 
-fn open_to_write(path: &Path) -> Result<(Connection, Steps), Fault> {
+fn open_to_write(path: &Path) -> Result<Opened, Fault> {
     if path.as_os_str() == "-" {
         return Err(Fault::Dash);
     }
@@ -148,7 +150,7 @@ fn open_to_write(path: &Path) -> Result<(Connection, Steps), Fault> {
         make_tables(&transaction)?;
         transaction.commit()?;
     }
-    Ok((connection, steps))
+    Ok(Opened { connection, steps, rest: None })
 }
 
 /// Moves the content of the log into the file. When it is opened next, SQLite would apply the log to whatever file has
@@ -279,7 +281,7 @@ mod tests {
         let reader = open_to_read(&folder.store()).unwrap().connection;
         assert!(reader.execute("DELETE FROM run", []).is_err());
         // Another connection writes meanwhile, and the reader sees it.
-        let (writer, _) = open_to_write(&folder.store()).unwrap();
+        let writer = open_to_write(&folder.store()).unwrap().connection;
         writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
         drop((reader, writer));
@@ -292,7 +294,7 @@ mod tests {
     #[test]
     fn a_commit_waits_for_the_disk() {
         let folder = Folder::new("full");
-        let (store, _) = open_to_write(&folder.store()).unwrap();
+        let store = open_to_write(&folder.store()).unwrap().connection;
         assert_eq!(number(&store, "PRAGMA synchronous"), Ok(2), "FULL");
         assert_eq!(number(&store, "PRAGMA foreign_keys"), Ok(1));
     }
@@ -300,7 +302,7 @@ mod tests {
     #[test]
     fn tables_in_code_are_the_tables_of_the_schema() {
         let folder = Folder::new("tables");
-        let (store, _) = open_to_write(&folder.store()).unwrap();
+        let store = open_to_write(&folder.store()).unwrap().connection;
         let seals = ["run_seal", "run_conformance_seal", "run_profile_seal", "trial_seal"];
         let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [

@@ -8,13 +8,13 @@ use flate2::write::ZlibEncoder;
 use lab::experiment::Point;
 use lab::record::{ProfileRecord, TrialKey};
 use profile::Profile;
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use crate::cell::row;
 use crate::error::Fault;
 use crate::ledger;
 use crate::run_rows::{key, key_row};
-use crate::seal::seal;
+use crate::sealed::{PROFILES, unlike};
 use crate::table::{PROFILE, Rows};
 
 /// The profiles of one run: more than the sampled trials of any experiment.
@@ -27,19 +27,7 @@ pub(crate) fn insert(
     run: i64,
     record: &ProfileRecord,
 ) -> Result<(), Fault> {
-    insert_rows(transaction, [run, i64::from(record.key.number)], &rows(record))
-}
-
-/// Inserts the rows of a profile, and seals them.
-pub(crate) fn insert_rows(
-    connection: &Connection,
-    owner: [i64; 2],
-    rows: &Rows,
-) -> Result<(), Fault> {
-    ledger::insert(connection, &owner, PROFILE, rows)?;
-    let sql = "INSERT INTO run_profile_seal (run, profile, sha256) VALUES (?1, ?2, ?3)";
-    connection.execute(sql, (owner[0], owner[1], seal(&owner, PROFILE, rows)))?;
-    Ok(())
+    PROFILES.insert(transaction, &[run, i64::from(record.key.number)], &rows(record))
 }
 
 /// The profiles of a run. A damaged one is reported in its place.
@@ -90,14 +78,7 @@ pub(crate) fn numbers(connection: &Connection, run: i64) -> Result<Vec<u32>, Fau
 
 /// The rows of a profile; they are those that were sealed.
 pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Rows, Fault> {
-    let sql = "SELECT sha256 FROM run_profile_seal WHERE run = ?1 AND profile = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let sealed: Option<Vec<u8>> = statement.query_row(owner, |row| row.get(0)).optional()?;
-    let rows = ledger::read(connection, &owner, PROFILE)?;
-    match sealed.as_deref() == Some(&seal(&owner, PROFILE, &rows)[..]) {
-        true => Ok(rows),
-        false => Err(Fault::Damaged("its rows are not those that were sealed".to_string())),
-    }
+    PROFILES.read(connection, &owner, unlike)?.ok_or_else(unlike)
 }
 
 pub(crate) fn rows(record: &ProfileRecord) -> Rows {
@@ -145,7 +126,9 @@ fn unpacked(bytes: &[u8]) -> Result<Profile, String> {
         .map_err(|error| format!("its body cannot be read: {error}"))?;
     match profile.is_sound() {
         true => Ok(profile),
-        false => Err("its body has a stack with a line or a function that it does not name".into()),
+        false => Err(
+            "its body has a stack with a line or a function that it does not name, or more than a profile has".into(),
+        ),
     }
 }
 
@@ -163,13 +146,16 @@ mod tests {
         assert!(unpacked(&packed).is_err_and(|says| says.contains("more than")));
     }
 
-    /// A profile with one function and these stacks, unpacked.
-    fn with_stacks(stacks: &str) -> Result<Profile, String> {
+    /// A profile with one function and these stacks, unpacked, with one text in it replaced.
+    fn changed(stacks: &str, (old, new): (&str, &str)) -> Result<Profile, String> {
         let profile = format!(
-            r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},"lines":[],
+            r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},
+            "lines":[{{"side":"kernel","name":"send"}}],
             "functions":["main"],"stacks":[{stacks}],"sampled_ns":1,"cpu_ns":1,"user_cpu_ns":null,"answers":1,
             "waited_for_cpu_ns":0,"lost":0,"calls":{{"Err":"x"}},"with_flags":false}}"#
         );
+        assert!(profile.contains(old), "{old}");
+        let profile = profile.replace(old, new);
         let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
         packer.write_all(profile.as_bytes()).expect("memory");
         unpacked(&packer.finish().expect("memory"))
@@ -177,9 +163,29 @@ mod tests {
 
     #[test]
     fn numbers_of_what_is_not_there_are_refused() {
-        assert!(with_stacks("").is_ok());
-        let stack = with_stacks(r#"{"line":0,"functions":[0],"counts":[[0,1]]}"#);
-        assert!(stack.is_err_and(|says| says.contains("does not name")));
+        let stack =
+            |stack: &str| changed(stack, ("", "")).map_err(|says| says.contains("does not name"));
+        assert!(stack("").is_ok());
+        assert!(stack(r#"{"line":0,"functions":[0],"counts":[[0,1]]}"#).is_ok());
+        assert_eq!(stack(r#"{"line":1,"functions":[0],"counts":[[0,1]]}"#), Err(true));
+        assert_eq!(stack(r#"{"line":0,"functions":[1],"counts":[[0,1]]}"#), Err(true));
         assert!(unpacked(b"no zlib").is_err());
+    }
+
+    /// Each of them would make a report of it take gigabytes, or a sum that is none.
+    #[test]
+    fn more_than_a_profile_has_is_refused() {
+        let deep = ["0"; 65].join(",");
+        let stack = format!(r#"{{"line":0,"functions":[{deep}],"counts":[[0,1]]}}"#);
+        let functions: Vec<String> = (0..=1 << 16).map(|n| format!("\"{n}\"")).collect();
+        for (stacks, old, new) in [
+            (stack.as_str(), "", ""),
+            ("", r#""main""#, &functions.join(",")),
+            ("", r#""cpu_ns":1"#, r#""cpu_ns":18446744073709551615"#),
+            ("", r#"{"Err":"x"}"#, r#"{"Ok":{"answers":18446744073709551615,"counts":[]}}"#),
+        ] {
+            let says = changed(stacks, (old, new)).unwrap_err();
+            assert!(says.contains("more than a profile has"), "{old}: {says}");
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lab::named;
+
 /// A run's number in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(crate) i64);
@@ -27,27 +29,13 @@ impl FromStr for RunId {
     }
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// Every trial of its plan that was needed is done.
-    Done,
-    /// The user, or a fault, ended it early.
-    Interrupted,
-}
-
-impl RunEnd {
-    /// Its name in the store.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RunEnd::Done => "done",
-            RunEnd::Interrupted => "interrupted",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<RunEnd> {
-        [RunEnd::Done, RunEnd::Interrupted].into_iter().find(|end| end.name() == name)
+named! {
+    /// How a run ended.
+    pub enum RunEnd {
+        /// Every trial of its plan that was needed is done.
+        Done = "done",
+        /// The user, or a fault, ended it early.
+        Interrupted = "interrupted",
     }
 }
 

@@ -144,6 +144,6 @@ pub(crate) fn end_row(ended_unix_ms: i64, end: RunEnd, kept: usize) -> Row {
 pub(crate) fn end(mut rows: Rows) -> Result<End, String> {
     let mut row = rows.take_one("run_end")?.ok_or("run_end: no row")?;
     let (ended_unix_ms, how) = (row.next()?, row.next::<String>()?);
-    let how = RunEnd::from_name(&how).ok_or_else(|| format!("`{how}` is no end of a run"))?;
+    let how = RunEnd::named(&how).ok_or_else(|| format!("`{how}` is no end of a run"))?;
     Ok(End { ended_unix_ms, how, kept: row.next()? })
 }

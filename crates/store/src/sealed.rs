@@ -1,20 +1,81 @@
 //! Rows under their seals: written together, and refused where they differ.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::error::Fault;
 use crate::ledger;
 use crate::run::RunId;
 use crate::seal::seal;
 use crate::store::Extent;
-use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, Table};
+use crate::table::{CONFORMANCE, DETAIL, END, PROFILE, RUN, Rows, SUMMARY, Table};
 
-/// Inserts the rows of a run, and seals them.
-pub(crate) fn insert_run(connection: &Connection, run: RunId, rows: &Rows) -> Result<(), Fault> {
-    ledger::insert(connection, &[run.0], RUN, rows)?;
-    let sql = "INSERT INTO run_seal (run, sha256) VALUES (?1, ?2)";
-    connection.execute(sql, (run.0, seal(&[run.0], RUN, rows)))?;
-    Ok(())
+/// What is under one seal.
+pub(crate) struct Sealed {
+    /// The tables of its rows; the seal has the same owner.
+    tables: &'static [Table],
+    /// The seal's table and column.
+    seal: (&'static str, &'static str),
+}
+
+pub(crate) const RUNS: Sealed = Sealed { tables: RUN, seal: ("run_seal", "sha256") };
+const ENDS: Sealed = Sealed { tables: END, seal: ("run_seal", "end_sha256") };
+pub(crate) const CHECKS: Sealed =
+    Sealed { tables: CONFORMANCE, seal: ("run_conformance_seal", "sha256") };
+pub(crate) const PROFILES: Sealed =
+    Sealed { tables: PROFILE, seal: ("run_profile_seal", "sha256") };
+const SUMMARIES: Sealed = Sealed { tables: SUMMARY, seal: ("trial_seal", "summary_sha256") };
+const DETAILS: Sealed = Sealed { tables: DETAIL, seal: ("trial_seal", "detail_sha256") };
+
+impl Sealed {
+    /// Inserts the rows of an owner, and seals them.
+    pub(crate) fn insert(
+        &self,
+        connection: &Connection,
+        owner: &[i64],
+        rows: &Rows,
+    ) -> Result<(), Fault> {
+        ledger::insert(connection, owner, self.tables, rows)?;
+        let (table, column) = self.seal;
+        let columns = self.owners(owner).join(", ");
+        let placeholders = vec!["?"; owner.len() + 1].join(", ");
+        let sql = format!("INSERT INTO {table} ({columns}, {column}) VALUES ({placeholders})");
+        let seal = Value::Blob(seal(owner, self.tables, rows).to_vec());
+        let values = owner.iter().copied().map(Value::Integer).chain([seal]);
+        connection.execute(&sql, params_from_iter(values))?;
+        Ok(())
+    }
+
+    /// The rows of an owner, if there are any. If they are not those that were sealed, that is this fault.
+    pub(crate) fn read(
+        &self,
+        connection: &Connection,
+        owner: &[i64],
+        unlike: impl FnOnce() -> Fault,
+    ) -> Result<Option<Rows>, Fault> {
+        let rows = ledger::read(connection, owner, self.tables)?;
+        let (table, column) = self.seal;
+        let mine: Vec<String> =
+            self.owners(owner).iter().map(|column| format!("{column} = ?")).collect();
+        let sql = format!("SELECT {column} FROM {table} WHERE {}", mine.join(" AND "));
+        let mut statement = connection.prepare_cached(&sql)?;
+        let sealed = statement.query_row(params_from_iter(owner), |row| row.get(0)).optional()?;
+        let sealed: Option<Option<Vec<u8>>> = sealed;
+        match sealed.flatten() {
+            None if rows == Rows::default() => Ok(None),
+            Some(sealed) if sealed == seal(owner, self.tables, &rows) => Ok(Some(rows)),
+            Some(_) | None => Err(unlike()),
+        }
+    }
+
+    /// The columns of its tables that say who owns a row.
+    fn owners(&self, owner: &[i64]) -> &'static [&'static str] {
+        &self.tables[0].owners[..owner.len()]
+    }
+}
+
+pub(crate) fn unlike() -> Fault {
+    Fault::Damaged("its rows are not those that were sealed".to_string())
 }
 
 pub(crate) fn insert_end(connection: &Connection, run: RunId, rows: &Rows) -> Result<(), Fault> {
@@ -46,34 +107,12 @@ pub(crate) fn damaged(id: RunId, says: &str) -> Fault {
 
 /// A run's rows; they are those that were sealed.
 pub(crate) fn sealed_run(connection: &Connection, id: RunId) -> Result<Rows, Fault> {
-    let rows = ledger::read(connection, &[id.0], RUN)?;
-    let sealed = run_seal(connection, id, "sha256")?;
-    if sealed.is_none() && rows == Rows::default() {
-        return Err(Fault::NoRun(id));
-    }
-    match sealed.as_deref() == Some(&seal(&[id.0], RUN, &rows)[..]) {
-        true => Ok(rows),
-        false => Err(damaged(id, "its rows are not those that were sealed")),
-    }
-}
-
-fn run_seal(connection: &Connection, id: RunId, column: &str) -> Result<Option<Vec<u8>>, Fault> {
-    let sql = format!("SELECT {column} FROM run_seal WHERE run = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let sealed: Option<Option<_>> = statement.query_row([id.0], |row| row.get(0)).optional()?;
-    Ok(sealed.flatten())
+    let unlike = || damaged(id, "its rows are not those that were sealed");
+    RUNS.read(connection, &[id.0], unlike)?.ok_or(Fault::NoRun(id))
 }
 
 pub(crate) fn sealed_end(connection: &Connection, id: RunId) -> Result<Option<Rows>, Fault> {
-    let rows = ledger::read(connection, &[id.0], END)?;
-    let sealed = run_seal(connection, id, "end_sha256")?;
-    if sealed.is_none() && rows == Rows::default() {
-        return Ok(None);
-    }
-    match sealed.as_deref() == Some(&seal(&[id.0], END, &rows)[..]) {
-        true => Ok(Some(rows)),
-        false => Err(damaged(id, "its end is not what was sealed")),
-    }
+    ENDS.read(connection, &[id.0], || damaged(id, "its end is not what was sealed"))
 }
 
 /// A trial's rows, if there are any; they are those that were sealed.
@@ -84,31 +123,17 @@ pub(crate) fn sealed_trial(
     extent: Extent,
 ) -> Result<Option<Rows>, Fault> {
     let owner = [run.0, i64::from(number)];
-    let parts: &[(&[Table], &str)] = match extent {
-        Extent::Summary => &[(SUMMARY, "summary_sha256")],
-        Extent::Whole => &[(SUMMARY, "summary_sha256"), (DETAIL, "detail_sha256")],
+    let parts: &[Sealed] = match extent {
+        Extent::Summary => &[SUMMARIES],
+        Extent::Whole => &[SUMMARIES, DETAILS],
     };
     let mut all = Rows::default();
-    for &(tables, column) in parts {
-        let rows = ledger::read(connection, &owner, tables)?;
-        let sealed = trial_seal(connection, owner, column)?;
-        if sealed.is_none() && all == Rows::default() && rows == Rows::default() {
-            return Ok(None);
+    for part in parts {
+        match part.read(connection, &owner, unlike)? {
+            Some(rows) => all.join(rows),
+            None if all == Rows::default() => return Ok(None),
+            None => return Err(unlike()),
         }
-        if sealed.as_deref() != Some(&seal(&owner, tables, &rows)[..]) {
-            return Err(Fault::Damaged("its rows are not those that were sealed".to_string()));
-        }
-        all.join(rows);
     }
     Ok(Some(all))
-}
-
-fn trial_seal(
-    connection: &Connection,
-    owner: [i64; 2],
-    column: &str,
-) -> Result<Option<Vec<u8>>, Fault> {
-    let sql = format!("SELECT {column} FROM trial_seal WHERE run = ?1 AND trial = ?2");
-    let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row(owner, |row| row.get(0)).optional()?)
 }

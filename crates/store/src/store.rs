@@ -9,12 +9,11 @@ use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
-use crate::foreign::Steps;
 use crate::identity::FileIdentity;
-use crate::opening::{Reading, Rest};
+use crate::opening::{Opened, Rest};
 use crate::run::{RunEnd, RunId, RunSummary};
 use crate::sealed::{
-    damaged, insert_end, insert_run, insert_trial, sealed_end, sealed_run, sealed_trial,
+    RUNS, damaged, insert_end, insert_trial, sealed_end, sealed_run, sealed_trial,
 };
 use crate::table::{RUNS_MOST, Rows, TRIALS_MOST};
 use crate::{conformance, opening, profiles, run_rows, space, trial_rows};
@@ -27,9 +26,7 @@ pub struct Store {
     path: PathBuf,
     /// Only for a store that may be written to.
     identity: Option<FileIdentity>,
-    connection: Connection,
-    steps: Steps,
-    rest: Option<Rest>,
+    file: Opened,
 }
 
 /// How much of a trial is to be read.
@@ -59,15 +56,15 @@ pub struct Damage {
 impl Store {
     /// Opens the store in this file, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
-        let (connection, steps) = opening::open(path)?;
+        let file = opening::open(path)?;
         let identity = Some(FileIdentity::of(path).map_err(|fault| fault.at(path))?);
-        Ok(Store { path: path.to_path_buf(), identity, connection, steps, rest: None })
+        Ok(Store { path: path.to_path_buf(), identity, file })
     }
 
     /// Opens the store in this file to read it. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
-        let Reading { connection, steps, rest } = opening::open_to_read(path)?;
-        Ok(Store { path: path.to_path_buf(), identity: None, connection, steps, rest })
+        let file = opening::open_to_read(path)?;
+        Ok(Store { path: path.to_path_buf(), identity: None, file })
     }
 
     /// Its file, as it was named.
@@ -84,7 +81,7 @@ impl Store {
         let rows = run_rows::rows(run);
         self.write(|transaction| {
             let id = next(transaction)?;
-            insert_run(transaction, id, &rows)?;
+            RUNS.insert(transaction, &[id.0], &rows)?;
             let mut checked = run.conformance.iter();
             checked.try_for_each(|found| conformance::insert(transaction, id.0, run, found))?;
             run.profiles.iter().try_for_each(|it| profiles::insert(transaction, id.0, it))?;
@@ -241,7 +238,7 @@ impl Store {
         from: Option<&Store>,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Located>,
     ) -> Result<T, StoreError> {
-        self.steps.renew(from.into_iter().chain([&*self]).map(Store::path));
+        self.file.steps.renew(from.into_iter().chain([&*self]).map(Store::path));
         self.transact(from, work).map_err(|located| match located {
             Located::Here(fault) => fault.at(&self.path),
             Located::There(error) => error,
@@ -256,21 +253,21 @@ impl Store {
         self.check_place()?;
         // Immediate: two writers wait for each other here, and never in the middle of a transaction.
         let immediate = TransactionBehavior::Immediate;
-        let transaction = self.connection.transaction_with_behavior(immediate)?;
+        let transaction = self.file.connection.transaction_with_behavior(immediate)?;
         let done = work(&transaction);
         if let Some(from) = from.filter(|from| from.is_disturbed()) {
             return Err(Located::There(Fault::Busy.at(&from.path)));
         }
         let done = done?;
         transaction.commit()?;
-        opening::empty_the_log(&self.connection)?;
+        opening::empty_the_log(&self.file.connection)?;
         Ok(done)
     }
 
     /// In one transaction, so that everything is read as of one moment.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         let all = || {
-            let transaction = self.connection.unchecked_transaction()?;
+            let transaction = self.file.connection.unchecked_transaction()?;
             work(&transaction)
         };
         let read = all();
@@ -281,7 +278,7 @@ impl Store {
     /// Whether another process has written to a store that was opened as one that does not change: then what was read is
     /// worth nothing, whether it looks damaged or not.
     fn is_disturbed(&self) -> bool {
-        self.rest.is_some() && self.rest != Rest::of(&self.path)
+        self.file.rest.is_some() && self.file.rest != Rest::of(&self.path)
     }
 }
 

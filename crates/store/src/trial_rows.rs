@@ -90,7 +90,7 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
 }
 
 fn outcome_kind(name: &str) -> Result<OutcomeKind, String> {
-    let kind = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == name);
+    let kind = OutcomeKind::named(name);
     kind.ok_or_else(|| format!("`{name}` is no outcome that this dyno knows"))
 }
 
@@ -125,7 +125,7 @@ fn check(row: &mut RowReader) -> Result<Check, String> {
 /// Before or after the load.
 pub(crate) fn phase(row: &mut RowReader) -> Result<Phase, String> {
     let name: String = row.next()?;
-    let phase = Phase::ALL.into_iter().find(|known| known.name() == name);
+    let phase = Phase::named(&name);
     phase.ok_or_else(|| "a phase that this dyno does not know".to_string())
 }
 

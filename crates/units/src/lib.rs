@@ -1,10 +1,12 @@
 //! Numbers with their units as a reader sees them, three significant digits. Figures with an interval are written in
 //! `report/number_format.rs`.
 
+mod listed;
 mod visible;
 
 use std::time::Duration;
 
+pub use listed::{listed, listed_in_short};
 pub use visible::{is_obeyed, visible, without_password, without_passwords};
 
 /// A unit: how many of the smallest one it is, and its symbol.

@@ -1,19 +1,31 @@
 //! What agents report of a trial, merged: by time, never averaged.
 
-use load::{
-    HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording,
-    WindowMerger,
-};
-use post::{Beside, CoordinatorEvent, Loss, Measured, Phase, decode_measured};
+use load::{HoldOrder, Holding, LiveMerger, Order, PartSummary, Parts, Recording, WindowMerger};
+use post::{Beside, CoordinatorEvent, Live, Loss, Measured, Phase, decode_whole};
 
-use super::{lost_agent, nanos};
+use super::nanos;
 use crate::carrier::Named;
-use crate::loads::{AgentNow, Doing, HoldEvent, LoadEvent, LostAgent};
+use crate::carrier::child::plain;
+use crate::loads::{AgentNow, Doing, LoadEvent, LostAgent};
+
+/// What a trial's agents report.
+pub(super) trait Results {
+    /// Shows a window; returns what follows from it: an agent whose windows are none of this order's is lost, and a load
+    /// in which nothing works is ended.
+    fn window(&mut self, agent: usize, window: Live) -> Option<CoordinatorEvent>;
+
+    /// Takes a result. An agent whose result cannot be one of this order is lost; one that is done is not waited for.
+    fn result(&mut self, agent: usize, bytes: &[u8]);
+
+    fn lost(&mut self, loss: &Loss);
+
+    /// Shows what the agents do now.
+    fn show_agents(&mut self);
+}
 
 /// The agents of a trial.
-struct Agents {
-    /// For each: its first lane, and how many it has.
-    shares: Vec<(usize, usize)>,
+struct Agents<'w> {
+    watch: &'w mut dyn FnMut(LoadEvent<'_>),
     /// What each does now.
     now: Vec<AgentNow>,
     lost: Vec<LostAgent>,
@@ -21,31 +33,51 @@ struct Agents {
     seen: u64,
 }
 
-impl Agents {
+impl<'w> Agents<'w> {
     /// What is known of them when a trial begins.
-    fn starting(names: &[Named], shares: Vec<(usize, usize)>) -> Agents {
+    fn starting(
+        names: &[Named],
+        shares: &[(usize, usize)],
+        watch: &'w mut dyn FnMut(LoadEvent<'_>),
+    ) -> Agents<'w> {
         let all_lanes = shares.iter().map(|(_, lanes)| lanes).sum::<usize>().max(1) as f64;
-        let now = names.iter().zip(&shares).map(|(named, (_, lanes))| AgentNow {
+        let now = names.iter().zip(shares).map(|(named, (_, lanes))| AgentNow {
             name: named.name.clone(),
             share: *lanes as f64 / all_lanes,
             does: Doing::Starting,
             late_p99: None,
         });
-        let now = now.collect();
-        Agents { shares, now, lost: Vec::new(), seen: 0 }
+        Agents { watch, now: now.collect(), lost: Vec::new(), seen: 0 }
     }
 
-    /// Notes that one is lost, which held so many connections; returns how.
-    fn lose(&mut self, names: &[Named], loss: &Loss, open: Option<u64>) -> &LostAgent {
-        self.now[loss.agent].does = Doing::Lost;
-        self.lost.push(lost_agent(names, &self.shares, loss, open));
-        &self.lost[self.lost.len() - 1]
+    fn show(&mut self) {
+        (self.watch)(LoadEvent::Agents(&self.now));
+    }
+
+    /// Notes and shows that one is lost, which held so many connections.
+    fn lose(&mut self, loss: &Loss, open: Option<u64>) {
+        let of = self.now.len();
+        let agent = &mut self.now[loss.agent];
+        agent.does = Doing::Lost;
+        let lost = LostAgent {
+            name: agent.name.clone(),
+            number: loss.agent + 1,
+            of,
+            phase: loss.phase,
+            at_ns: loss.at,
+            share: agent.share,
+            open,
+            how: plain(&loss.how),
+        };
+        (self.watch)(LoadEvent::Lost(&lost));
+        self.lost.push(lost);
+        self.show();
     }
 }
 
 /// The results of a load.
-pub(super) struct LoadResults {
-    agents: Agents,
+pub(super) struct LoadResults<'w> {
+    agents: Agents<'w>,
     live: LiveMerger,
     parts: Parts,
     /// What each agent saw and noticed.
@@ -54,85 +86,21 @@ pub(super) struct LoadResults {
     was_given_up: bool,
 }
 
-impl LoadResults {
-    pub(super) fn new(order: &Order, names: &[Named], shares: Vec<(usize, usize)>) -> LoadResults {
+impl<'w> LoadResults<'w> {
+    pub(super) fn new(
+        order: &Order,
+        names: &[Named],
+        shares: &[(usize, usize)],
+        watch: &'w mut dyn FnMut(LoadEvent<'_>),
+    ) -> LoadResults<'w> {
         LoadResults {
             live: LiveMerger::new(shares.len()),
             parts: Parts::new(order),
             saw: vec![None; shares.len()],
-            agents: Agents::starting(names, shares),
+            agents: Agents::starting(names, shares, watch),
             order: order.clone(),
             was_given_up: false,
         }
-    }
-
-    /// Shows a window; returns what follows from it: an agent whose windows are none is lost, and a load in which nothing
-    /// works is ended.
-    pub(super) fn window(
-        &mut self,
-        agent: usize,
-        window: LiveWindow,
-        watch: &mut dyn FnMut(LoadEvent<'_>),
-    ) -> Option<CoordinatorEvent> {
-        // A window that was lost comes again, and its agent may be done by then.
-        if self.live.has_ended(agent) {
-            return None;
-        }
-        self.agents.now[agent].sees(&window);
-        let (seen, mut was_shown) = (&mut self.agents.seen, false);
-        let added = self.live.add(agent, window, &mut |glance| {
-            (*seen, was_shown) = (glance.now, true);
-            watch(LoadEvent::Glance(glance));
-        });
-        if let Err(how) = added {
-            return Some(CoordinatorEvent::Gone { agent, how });
-        }
-        if was_shown {
-            self.show_agents(watch);
-        }
-        if self.was_given_up || self.live.reason_to_give_up(&self.order).is_none() {
-            return None;
-        }
-        self.was_given_up = true;
-        Some(CoordinatorEvent::Halt)
-    }
-
-    /// Takes a result. An agent whose result cannot be one of this order is lost; one that is done is not waited for.
-    pub(super) fn result(
-        &mut self,
-        names: &[Named],
-        agent: usize,
-        bytes: &[u8],
-        watch: &mut dyn FnMut(LoadEvent<'_>),
-    ) {
-        let added = match decode_measured(bytes) {
-            Ok(Measured::Load(part, beside)) => {
-                let saw = (part.summary(), beside);
-                self.parts.add(*part).map(|()| self.saw[agent] = Some(saw))
-            }
-            Ok(Measured::Hold(_)) => Err("it is of held connections".into()),
-            Err(error) => Err(error.to_string()),
-        };
-        match added {
-            Ok(()) => self.live.lost(agent, &mut |glance| watch(LoadEvent::Glance(glance))),
-            Err(says) => self.lost(names, &wrong(agent, self.agents.seen, &says), watch),
-        }
-    }
-
-    pub(super) fn lost(
-        &mut self,
-        names: &[Named],
-        loss: &Loss,
-        watch: &mut dyn FnMut(LoadEvent<'_>),
-    ) {
-        watch(LoadEvent::Lost(self.agents.lose(names, loss, None)));
-        self.show_agents(watch);
-        self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
-    }
-
-    /// Nothing has happened.
-    pub(super) fn show_agents(&self, watch: &mut dyn FnMut(LoadEvent<'_>)) {
-        watch(LoadEvent::Agents(&self.agents.now));
     }
 
     /// What all of them recorded together, what each saw, and those that were lost.
@@ -148,6 +116,59 @@ impl LoadResults {
     }
 }
 
+impl Results for LoadResults<'_> {
+    fn window(&mut self, agent: usize, window: Live) -> Option<CoordinatorEvent> {
+        // A window of another kind than the order, or one that was lost and comes again when its agent is done.
+        let Live::Load(window) = window else { return None };
+        if self.live.has_ended(agent) {
+            return None;
+        }
+        self.agents.now[agent].sees(&window);
+        let (seen, mut was_shown) = (&mut self.agents.seen, false);
+        let added = self.live.add(agent, *window, &mut |glance| {
+            (*seen, was_shown) = (glance.now, true);
+            (self.agents.watch)(LoadEvent::Glance(glance));
+        });
+        if let Err(how) = added {
+            return Some(CoordinatorEvent::Gone { agent, how });
+        }
+        if was_shown {
+            self.agents.show();
+        }
+        if self.was_given_up || self.live.reason_to_give_up(&self.order).is_none() {
+            return None;
+        }
+        self.was_given_up = true;
+        Some(CoordinatorEvent::Halt)
+    }
+
+    fn result(&mut self, agent: usize, bytes: &[u8]) {
+        let added = match decode_whole(bytes) {
+            Ok(Measured::Load(part, beside)) => {
+                let saw = (part.summary(), beside);
+                self.parts.add(*part).map(|()| self.saw[agent] = Some(saw))
+            }
+            Ok(Measured::Hold(_)) => Err("it is of held connections".into()),
+            Err(error) => Err(error.to_string()),
+        };
+        match added {
+            Ok(()) => {
+                self.live.lost(agent, &mut |glance| (self.agents.watch)(LoadEvent::Glance(glance)));
+            }
+            Err(says) => self.lost(&wrong(agent, self.agents.seen, &says)),
+        }
+    }
+
+    fn lost(&mut self, loss: &Loss) {
+        self.agents.lose(loss, None);
+        self.live.lost(loss.agent, &mut |glance| (self.agents.watch)(LoadEvent::Glance(glance)));
+    }
+
+    fn show_agents(&mut self) {
+        self.agents.show();
+    }
+}
+
 /// A load that is over.
 pub(super) struct LoadEnd {
     pub(super) recording: Option<Recording>,
@@ -157,40 +178,44 @@ pub(super) struct LoadEnd {
 }
 
 /// The results of held connections.
-pub(super) struct HoldResults {
-    agents: Agents,
+pub(super) struct HoldResults<'w> {
+    agents: Agents<'w>,
     merger: WindowMerger,
     whole: Option<Holding>,
     order: HoldOrder,
 }
 
-impl HoldResults {
+impl<'w> HoldResults<'w> {
     pub(super) fn new(
         order: &HoldOrder,
         names: &[Named],
-        shares: Vec<(usize, usize)>,
-    ) -> HoldResults {
+        shares: &[(usize, usize)],
+        watch: &'w mut dyn FnMut(LoadEvent<'_>),
+    ) -> HoldResults<'w> {
         HoldResults {
             merger: WindowMerger::new(nanos(order.window), shares.len()),
-            agents: Agents::starting(names, shares),
+            agents: Agents::starting(names, shares, watch),
             whole: None,
             order: order.clone(),
         }
     }
 
-    pub(super) fn window(
-        &mut self,
-        agent: usize,
-        window: &HoldWindow,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
-    ) -> Option<CoordinatorEvent> {
+    pub(super) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
+        let HoldResults { merger, whole, agents, .. } = self;
+        (whole.map(|whole| Holding { windows: merger.into_windows(), ..whole }), agents.lost)
+    }
+}
+
+impl Results for HoldResults<'_> {
+    fn window(&mut self, agent: usize, window: Live) -> Option<CoordinatorEvent> {
+        let Live::Hold(window) = window else { return None };
         if self.agents.now[agent].does == Doing::Lost {
             return None;
         }
         let mut was_shown = false;
-        let added = self.merger.receive(&self.order, agent, window, &mut |second| {
+        let added = self.merger.receive(&self.order, agent, &window, &mut |second| {
             was_shown = true;
-            watch(HoldEvent::Second(second));
+            (self.agents.watch)(LoadEvent::Second(second));
         });
         if let Err(how) = added {
             return Some(CoordinatorEvent::Gone { agent, how });
@@ -198,56 +223,34 @@ impl HoldResults {
         self.agents.seen = self.agents.seen.max(window.until);
         self.agents.now[agent].does = Doing::Connections(window.open);
         if was_shown {
-            self.show_agents(watch);
+            self.agents.show();
         }
         None
     }
 
-    /// Takes a result. An agent whose result cannot be one of this order is lost.
-    pub(super) fn result(
-        &mut self,
-        names: &[Named],
-        agent: usize,
-        bytes: &[u8],
-        watch: &mut dyn FnMut(HoldEvent<'_>),
-    ) {
-        let says = match decode_measured(bytes) {
-            Ok(Measured::Hold(holding)) => match holding.check(&self.order) {
-                Ok(()) => {
-                    match &mut self.whole {
-                        Some(whole) => whole.merge(&holding),
-                        None => self.whole = Some(*holding),
-                    }
-                    return;
-                }
-                Err(says) => says,
-            },
-            Ok(Measured::Load(..)) => "it is of a load".to_string(),
-            Err(error) => error.to_string(),
+    fn result(&mut self, agent: usize, bytes: &[u8]) {
+        let holding = match decode_whole(bytes) {
+            Ok(Measured::Hold(holding)) => holding.check(&self.order).map(|()| holding),
+            Ok(Measured::Load(..)) => Err("it is of a load".to_string()),
+            Err(error) => Err(error.to_string()),
         };
-        self.lost(names, &wrong(agent, self.agents.seen, &says), watch);
+        match holding {
+            Ok(holding) => match &mut self.whole {
+                Some(whole) => whole.merge(&holding),
+                None => self.whole = Some(*holding),
+            },
+            Err(says) => self.lost(&wrong(agent, self.agents.seen, &says)),
+        }
     }
 
-    pub(super) fn lost(
-        &mut self,
-        names: &[Named],
-        loss: &Loss,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
-    ) {
+    fn lost(&mut self, loss: &Loss) {
         let open = self.merger.open(loss.agent);
-        watch(HoldEvent::Lost(self.agents.lose(names, loss, Some(open))));
-        self.show_agents(watch);
-        self.merger.lost(loss.agent, &mut |second| watch(HoldEvent::Second(second)));
+        self.agents.lose(loss, Some(open));
+        self.merger.lost(loss.agent, &mut |second| (self.agents.watch)(LoadEvent::Second(second)));
     }
 
-    /// Nothing has happened.
-    pub(super) fn show_agents(&self, watch: &mut dyn FnMut(HoldEvent<'_>)) {
-        watch(HoldEvent::Agents(&self.agents.now));
-    }
-
-    pub(super) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
-        let HoldResults { merger, whole, agents, .. } = self;
-        (whole.map(|whole| Holding { windows: merger.into_windows(), ..whole }), agents.lost)
+    fn show_agents(&mut self) {
+        self.agents.show();
     }
 }
 
@@ -260,8 +263,10 @@ fn wrong(agent: usize, at: u64, says: &str) -> Loss {
 mod tests {
     use std::time::Duration;
 
-    use load::{Broadcast, HoldWhat, Load, Plateau, Ramp, SECOND, Tally, Target};
-    use post::encode_measured;
+    use load::{
+        Broadcast, HoldWhat, HoldWindow, LiveWindow, Load, Plateau, Ramp, SECOND, Tally, Target,
+    };
+    use post::encode_whole;
     use wire::{Ask, Asks, Expect};
 
     use super::*;
@@ -288,9 +293,10 @@ mod tests {
         let closed_at = order.ramp.end();
         let mut holding = Holding { plateaus, windows: Vec::new(), closed_at, was_halted: false };
         change(&mut holding);
-        let bytes = encode_measured(&Measured::Hold(Box::new(holding))).unwrap();
-        let mut results = HoldResults::new(&order, &names(1), vec![(0, 1)]);
-        results.result(&names(1), 0, &bytes, &mut |_| ());
+        let bytes = encode_whole(&Measured::Hold(Box::new(holding))).unwrap();
+        let mut watch = |_: LoadEvent<'_>| ();
+        let mut results = HoldResults::new(&order, &names(1), &[(0, 1)], &mut watch);
+        results.result(0, &bytes);
         results.end().1.pop().map(|lost| lost.how)
     }
 
@@ -313,10 +319,12 @@ mod tests {
     #[test]
     fn a_second_that_comes_again_or_lies_beyond_the_ramp_is_refused() {
         let order = hold_order();
-        let mut results = HoldResults::new(&order, &names(1), vec![(0, 1)]);
+        let mut watch = |_: LoadEvent<'_>| ();
+        let mut results = HoldResults::new(&order, &names(1), &[(0, 1)], &mut watch);
         let mut come = |from: u64, open| {
             let window = HoldWindow::new(from * SECOND, (from + 1) * SECOND);
-            results.window(0, &HoldWindow { open, ..window }, &mut |_| ()).is_none()
+            let window = Box::new(HoldWindow { open, ..window });
+            results.window(0, Live::Hold(window)).is_none()
         };
         assert!(come(0, 1) && come(2, 1));
         assert!(!come(2, 1) && !come(1, 1) && !come(1 << 33, 1) && !come(3, u64::MAX));
@@ -330,22 +338,24 @@ mod tests {
     #[test]
     fn a_window_that_comes_after_the_result_is_no_fault_of_the_agent() {
         let order = order();
-        let mut results = LoadResults::new(&order, &names(2), vec![(0, 1), (1, 1)]);
-        let window = |second: u64| LiveWindow {
-            now: (second + 1) * SECOND,
-            from: second * SECOND,
-            is_warmup: false,
-            window: Box::new(Tally::new(SECOND)),
-            total: Box::new(Tally::new(SECOND)),
-        };
         let mut watch = |_: LoadEvent<'_>| ();
-        assert!(results.window(0, window(0), &mut watch).is_none());
+        let mut results = LoadResults::new(&order, &names(2), &[(0, 1), (1, 1)], &mut watch);
+        let window = |second: u64| {
+            Live::Load(Box::new(LiveWindow {
+                now: (second + 1) * SECOND,
+                from: second * SECOND,
+                is_warmup: false,
+                window: Box::new(Tally::new(SECOND)),
+                total: Box::new(Tally::new(SECOND)),
+            }))
+        };
+        assert!(results.window(0, window(0)).is_none());
         // It is done; the second window was lost, and comes again.
         results.live.lost(0, &mut |_| ());
-        assert!(results.window(0, window(1), &mut watch).is_none());
+        assert!(results.window(0, window(1)).is_none());
         // The other one sends a window twice.
-        assert!(results.window(1, window(0), &mut watch).is_none());
-        let again = results.window(1, window(0), &mut watch);
+        assert!(results.window(1, window(0)).is_none());
+        let again = results.window(1, window(0));
         assert!(matches!(again, Some(CoordinatorEvent::Gone { agent: 1, .. })), "{again:?}");
     }
 }

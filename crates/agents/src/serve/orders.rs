@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use load::{HoldOrder, Load, Order, Sends, Target};
 use machine::limits::{self, Machine};
-use post::{Ready, Task, decode_task};
+use post::{Ready, Task, decode_whole};
 
 use super::{Limits, way};
 use crate::allow::Allow;
@@ -31,7 +31,8 @@ struct Demand {
 
 /// The order, and what the agent has for it; or why it does not take it.
 pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(Task, Ready), String> {
-    let task = decode_task(bytes).map_err(|error| format!("the order cannot be read: {error}"))?;
+    let task: Task =
+        decode_whole(bytes).map_err(|error| format!("the order cannot be read: {error}"))?;
     let demand = match &task {
         Task::Load(order) => of_load(order)?,
         Task::Hold(order) => of_hold(order)?,
@@ -45,7 +46,8 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(Task, Ready), Stri
 
 /// The order, if what it loads is allowed.
 pub(crate) fn aimed(bytes: &[u8], allow: &Allow) -> Result<Task, String> {
-    let task = decode_task(bytes).map_err(|error| format!("the order cannot be read: {error}"))?;
+    let task: Task =
+        decode_whole(bytes).map_err(|error| format!("the order cannot be read: {error}"))?;
     let target = match &task {
         Task::Load(order) => address(&order.target)?,
         Task::Hold(order) => address(&order.target)?,

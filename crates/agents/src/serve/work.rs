@@ -2,7 +2,7 @@
 
 use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, LoadError, Order, Part, Target};
 use machine::link::{Link, toward};
-use post::{Beside, LinkUse, Live, Measured, Nanos, SECOND, Task, encode_measured};
+use post::{Beside, LinkUse, Live, Measured, Nanos, SECOND, Task, encode_whole};
 
 use crate::now_ns;
 
@@ -34,7 +34,7 @@ pub(crate) fn carry_out(
             Measured::Hold(Box::new(holding.map_err(|error| error.to_string())?))
         }
     };
-    encode_measured(&measured).map_err(|error| error.to_string())
+    encode_whole(&measured).map_err(|error| error.to_string())
 }
 
 /// Applies the load, or this process's share of it; returns what was recorded, and what was noticed beside it.

@@ -10,7 +10,7 @@ mod sole_agent;
 pub use crate::carrier::child::plain;
 pub use crate::identity::host_name as machine_name;
 pub use host_session::HostSession;
-pub use ordered_loads::{Carried, Seen, Terms, carry_out};
+pub use ordered_loads::{Carried, Terms, carry_out};
 pub use place::ServersOn;
 pub use post::{Host, ProjectFiles, RunOrder, TrustedFolder};
 pub use relay::Relayed;

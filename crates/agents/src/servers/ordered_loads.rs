@@ -2,12 +2,12 @@
 
 use std::mem;
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order, Window};
+use load::{Halt, HoldOrder, HoldWindow, LiveGatherer, Order, Window};
 use post::{LineError, Live, MILLISECOND, Nanos, Task, decode_whole, encode_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::allow::Allow;
-use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
+use crate::loads::{Held, LoadEvent, Loads, LoadsError, Pressed};
 use crate::serve::orders::aimed;
 
 /// A window of a load that is told while it is under way lasts so long.
@@ -85,13 +85,6 @@ fn of_another_kind() -> LoadsError {
     LoadsError::Refused("the result is of another kind than the order".into())
 }
 
-/// What is seen of a load here.
-#[derive(Debug)]
-pub enum Seen<'s> {
-    Glance(&'s Glance<'s>),
-    Second(&'s HoldWindow),
-}
-
 /// What orders from elsewhere may ask for.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
@@ -108,7 +101,7 @@ pub fn carry_out(
     terms: Terms<'_>,
     halt: &Halt,
     tell: &mut dyn FnMut(Live),
-    show: &mut dyn FnMut(Seen<'_>),
+    show: &mut dyn FnMut(LoadEvent<'_>),
 ) -> Carried {
     let lanes = loads.lanes().unwrap_or(1).max(1);
     let task = match aimed(order, terms.allow) {
@@ -125,8 +118,8 @@ pub fn carry_out(
             let pressed = loads.press(&order, halt, &mut |event| {
                 if let LoadEvent::Glance(glance) = event {
                     gatherer.add(glance, &mut |window| tell(Live::Load(Box::new(window))));
-                    show(Seen::Glance(glance));
                 }
+                show(event);
             });
             pressed.map(Carried::from)
         }
@@ -136,10 +129,10 @@ pub fn carry_out(
             let cpus = placed(mem::take(&mut order.cpus));
             let order = HoldOrder { lanes, share, cpus, origin: None, ..*order };
             let held = loads.hold(&order, &[], halt, &mut |event| {
-                if let HoldEvent::Second(window) = event {
+                if let LoadEvent::Second(window) = event {
                     tell(Live::Hold(Box::new(window.clone())));
-                    show(Seen::Second(window));
                 }
+                show(event);
             });
             held.map(Carried::from)
         }
@@ -182,7 +175,7 @@ mod tests {
             order: &HoldOrder,
             _targets: &[Target],
             _halt: &Halt,
-            _watch: &mut dyn FnMut(HoldEvent<'_>),
+            _watch: &mut dyn FnMut(LoadEvent<'_>),
         ) -> Result<Held, LoadsError> {
             self.0.push(order.clone());
             Err(LoadsError::Interrupted)

@@ -8,7 +8,7 @@ use post::{FromServers, Host, Live, Task, ToServers, encode_task};
 
 use super::host_session::HostSession;
 use super::ordered_loads::Carried;
-use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
+use crate::loads::{Held, LoadEvent, Loads, LoadsError, Pressed};
 
 /// How often an end is looked for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -113,13 +113,13 @@ impl Loads for Relayed {
         order: &HoldOrder,
         _targets: &[Target],
         halt: &Halt,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Result<Held, LoadsError> {
         let share = Share { first: 0, of: order.lanes };
         let task = Task::Hold(Box::new(HoldOrder { share, ..order.clone() }));
         let carried = self.order(&task, halt, &mut |window| {
             if let Live::Hold(window) = window {
-                watch(HoldEvent::Second(&window));
+                watch(LoadEvent::Second(&window));
             }
             Ok(())
         })?;

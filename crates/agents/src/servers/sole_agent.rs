@@ -7,7 +7,7 @@ use machine::limits::Machine;
 use post::Host;
 
 use crate::identity::{host_name, own_host};
-use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
+use crate::loads::{AgentFacts, Held, LoadEvent, Loads, LoadsError, Pressed};
 use crate::own_threads::OwnThreads;
 use crate::serve::orders::raise_files;
 use crate::serve::work::press;
@@ -104,7 +104,7 @@ impl Loads for SoleAgent {
         order: &HoldOrder,
         _targets: &[Target],
         halt: &Halt,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Result<Held, LoadsError> {
         address(&order.target)?;
         raise_files(order.ramp.connections as u64).map_err(LoadsError::Refused)?;

@@ -101,7 +101,9 @@ impl Counted {
             fact(&trial.conditions, &format!("{COUNTED}.{name}"))?.parse().ok()
         };
         let sum = |name: &str| {
-            Some(number(&format!("world.{name}"))? + number(&format!("fortune.{name}"))?)
+            let [world, fortune] =
+                ["world", "fortune"].map(|table| number(&format!("{table}.{name}")));
+            Some(world?.saturating_add(fortune?))
         };
         let (queries, rows) = (sum("reads")?, sum("rows_read")?);
         let changed = sum("rows_updated").unwrap_or(0);

@@ -1,6 +1,8 @@
 //! How a doubt is defined: once, with its name, its gravity, the ways out and its row of docs/validity.md. A file has a
 //! family of doubts: beside each definition stands the check that finds the doubt and says it with its figures.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use units::{TIMES, chosen, count, fitting};
 
 use crate::verdict::Gravity;
@@ -41,10 +43,12 @@ pub(crate) enum Threshold {
 }
 
 /// What to do about a doubt, or why nothing can be done.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
 pub(super) struct WayOut {
     usual: &'static str,
     /// Where flags of a command do what an experiment expresses differently.
+    #[serde(skip)]
     by_flags: Option<&'static str>,
 }
 
@@ -55,16 +59,25 @@ pub enum By {
     Flags,
 }
 
-/// One reason to doubt a trial or a row, as it was found.
-#[derive(Clone, Debug, PartialEq)]
+/// One reason to doubt a trial, a row or a profile, as it was found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ProfileDoubt")]
 pub struct Doubt {
+    /// its stable name; validity.md has its threshold
     pub(super) id: &'static str,
+    /// `invalid`, `suspect`, or `note`: the reader should know it, and the figures are as good
+    #[schemars(with = "String")]
     pub(super) gravity: Gravity,
+    /// it in a sentence, with its figures
     pub(super) says: String,
+    /// what to do about it
+    #[schemars(with = "String")]
     pub(super) way_out: WayOut,
     /// It is about agents, and not about the dyno that this is.
+    #[serde(skip)]
     pub(crate) is_of_agents: bool,
     /// The names of the doubts that a file states; empty where dyno found it itself.
+    #[serde(skip)]
     pub(super) stated: Vec<String>,
 }
 
@@ -120,6 +133,11 @@ impl Definition {
     /// The doubt in a sentence with its figures.
     pub(crate) fn found(&self, says: impl Into<String>) -> Doubt {
         debug_assert!(super::all().any(|listed| listed.id == self.id), "{} is not listed", self.id);
+        self.raised(says)
+    }
+
+    /// The same; of a profile, it is not listed among the doubts of trials.
+    pub(crate) fn raised(&self, says: impl Into<String>) -> Doubt {
         Doubt {
             id: self.id,
             gravity: self.gravity,

@@ -30,7 +30,7 @@ pub(super) const LATE_MS: f64 = 1.0;
 const STILL: f64 = 0.001;
 /// If dyno was not running for a larger share, the rest is not a sample of what was ordered.
 const STILL_INVALID: f64 = 0.01;
-/// A larger share of a thread's time, in which it can do nothing else.
+/// A larger share of the time of any thread, in which it can do nothing else.
 const SLOWLY: f64 = 0.1;
 /// Any scheduler now and then causes a shorter pause.
 const STILL_SHORTEST: Nanos = 5_000_000;
@@ -58,7 +58,7 @@ pub(super) const ALL: &[Definition] =
 
 /// Bodies had to be parsed, because the server writes the same answer in many forms.
 pub(crate) const CHECKED_SLOWLY: Definition = Definition::new("checked_slowly", Suspect)
-    .when("parsing bodies or decoding files took more than {} of the time of dyno's threads: each body whose form (the order of \
+    .when("parsing bodies or decoding files took more than {} of the time of one of dyno's threads: each body whose form (the order of \
         members, white space, numbers) was not seen before for its request, and all beyond 8 forms of an answer or 32 \
         MB of them")
     .thresholds(&[Share(SLOWLY)])
@@ -184,8 +184,7 @@ fn listed<T>(agents: &[T], named: fn(&T) -> (&Option<String>, String)) -> Option
     if !more.is_empty() {
         texts.push(format!("{} more", count(more.len() as u64)));
     }
-    let last = texts.pop()?;
-    Some(if texts.is_empty() { last } else { format!("{} and {last}", texts.join(", ")) })
+    (!texts.is_empty()).then(|| units::listed(&texts))
 }
 
 fn milliseconds(value: f64) -> String {
@@ -204,11 +203,14 @@ pub(super) fn of_recording(
 
 fn checked_slowly(recording: &Recording) -> Option<Doubt> {
     let compared = recording.total.compared?;
-    let all_ns = recording.lanes.len().max(1) as f64 * measured_s(recording) * 1e9;
-    let share = compared.meaning_ns as f64 / all_ns.max(1.0);
+    // Of what an older dyno recorded, only the mean over threads is known.
+    let mean_ns = compared.meaning_ns / recording.lanes.len().max(1) as u64;
+    let longest_ns =
+        recording.lanes.iter().filter_map(|lane| lane.meaning).max().unwrap_or(mean_ns);
+    let share = longest_ns as f64 / (measured_s(recording) * 1e9).max(1.0);
     (SLOWLY < share).then(|| CHECKED_SLOWLY.found(format!(
-        "dyno's threads spent {} of their time parsing bodies or decoding files: {} were compared by their meaning, {} by their \
-         bytes",
+        "a thread of dyno spent {} of its time parsing bodies or decoding files: in all, {} were compared by their \
+         meaning, {} by their bytes",
         percent(share),
         count(compared.by_meaning),
         count(compared.by_bytes)

@@ -23,6 +23,7 @@ pub use signs::{false_alarms, flipped_p};
 pub use verdict::{Gated, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse, weigh};
 
 use lab::experiment::Pairs;
+use lab::named;
 
 use crate::student;
 
@@ -78,32 +79,19 @@ pub enum Answer {
     CannotTell(Unclear),
 }
 
-/// Why there is no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unclear {
-    /// There are fewer pairs than the first look needs.
-    FewPairs,
-    /// The pairs lie too far apart.
-    Wide,
-    /// Neighbouring pairs are too alike: each of them says less than the rule counts on.
-    Serial,
-    /// With other signs of the pairs it would seem as bad too often: one pair decides.
-    OnePair,
-    /// Times are bounds, because requests were given up, and the true ones may change the answer.
-    Bounds,
-}
-
-impl Unclear {
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Unclear::FewPairs => "few_pairs",
-            Unclear::Wide => "wide",
-            Unclear::Serial => "serial",
-            Unclear::OnePair => "one_pair",
-            Unclear::Bounds => "bounds",
-        }
+named! {
+    /// Why there is no answer.
+    pub enum Unclear {
+        /// There are fewer pairs than the first look needs.
+        FewPairs = "few_pairs",
+        /// The pairs lie too far apart.
+        Wide = "wide",
+        /// Neighbouring pairs are too alike: each of them says less than the rule counts on.
+        Serial = "serial",
+        /// With other signs of the pairs it would seem as bad too often: one pair decides.
+        OnePair = "one_pair",
+        /// Times are bounds, because requests were given up, and the true ones may change the answer.
+        Bounds = "bounds",
     }
 }
 

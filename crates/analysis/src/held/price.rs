@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use lab::figure::{Figure, Fold, Line, Number, Step, line_of_steps, readings};
+use lab::named;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Loss, Nanos};
 use schemars::JsonSchema;
@@ -50,22 +51,24 @@ pub struct Slope {
     pub rounds: usize,
 }
 
-/// What an interval is based on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
-    /// How far the rounds' slopes lie apart.
-    Rounds,
-    /// How far the plateaus of the one round lie from its line: the slope's standard error. It does not include the
-    /// differences between rounds.
-    Line,
+named! {
+    /// What an interval is based on.
+    pub enum Basis {
+        /// How far the rounds' slopes lie apart.
+        Rounds = "rounds",
+        /// How far the plateaus of the one round lie from its line: the slope's standard error. It does not include the
+        /// differences between rounds.
+        Line = "line",
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// Shared pages are divided among processes.
-    Pss,
-    /// Shared pages are counted for each process.
-    Rss,
+named! {
+    pub enum Memory {
+        /// Shared pages are divided among processes.
+        Pss = "pss",
+        /// Shared pages are counted for each process.
+        Rss = "rss",
+    }
 }
 
 /// The first plateau, of any round, on which something gave way.
@@ -139,28 +142,10 @@ impl Memory {
         }
     }
 
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Memory::Pss => "pss",
-            Memory::Rss => "rss",
-        }
-    }
-
     fn figure(self) -> Figure {
         match self {
             Memory::Pss => Figure::PssMean,
             Memory::Rss => Figure::RssMean,
-        }
-    }
-}
-
-impl Basis {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Basis::Rounds => "rounds",
-            Basis::Line => "line",
         }
     }
 }

@@ -1,29 +1,20 @@
 //! Whether a rate holds, by all trials of it: by how many of them kept the aim, and by what all of them lost together.
 
+use lab::named;
+
 use super::aim::{Aim, Criterion, Evidence};
 use crate::student;
 
-/// What the trials of a rate say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// Half of the trials or more kept the aim, and what all of them lost together is less than may be, whatever chance has
-    /// done.
-    Holds,
-    /// More is lost than may be, whatever chance has done; or more trials broke the aim than chance explains.
-    Breaks,
-    /// Neither is known.
-    Open,
-}
-
-impl Word {
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Word::Holds => "holds",
-            Word::Breaks => "breaks",
-            Word::Open => "undecided",
-        }
+named! {
+    /// What the trials of a rate say.
+    pub enum Word {
+        /// Half of the trials or more kept the aim, and what all of them lost together is less than may be, whatever chance
+        /// has done.
+        Holds = "holds",
+        /// More is lost than may be, whatever chance has done; or more trials broke the aim than chance explains.
+        Breaks = "breaks",
+        /// Neither is known.
+        Open = "undecided",
     }
 }
 

@@ -18,6 +18,7 @@ mod run_search;
 mod text_form;
 mod unfit;
 
+use lab::named;
 use lab::search_goal::SearchGoal;
 use load::Nanos;
 
@@ -63,28 +64,17 @@ pub struct Press {
     pub seconds: f64,
 }
 
-/// What a load is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PressKind {
-    /// A closed loop, which shows where to begin.
-    First,
-    /// A short trial, which narrows the range and decides nothing.
-    Short,
-    /// A full trial, at one end of the bracket.
-    Full,
-    /// A short trial above the bracket: does the server hold more where it held less?
-    Beyond,
-}
-
-impl PressKind {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            PressKind::First => "first",
-            PressKind::Short => "short",
-            PressKind::Full => "full",
-            PressKind::Beyond => "beyond",
-        }
+named! {
+    /// What a load is for.
+    pub enum PressKind {
+        /// A closed loop, which shows where to begin.
+        First = "first",
+        /// A short trial, which narrows the range and decides nothing.
+        Short = "short",
+        /// A full trial, at one end of the bracket.
+        Full = "full",
+        /// A short trial above the bracket: does the server hold more where it held less?
+        Beyond = "beyond",
     }
 }
 

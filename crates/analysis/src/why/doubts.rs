@@ -2,12 +2,10 @@
 //! shares comes from a sampled trial.
 
 use profile::Profile;
-use schemars::JsonSchema;
-use serde::Serialize;
 use units::{count, percent};
 
 use crate::doubt::Threshold::{Count, Number, Share};
-use crate::doubt::{Definition, table};
+use crate::doubt::{Definition, Doubt, table};
 use crate::estimate::Estimate;
 use crate::verdict::Gravity::{Note, Suspect};
 
@@ -69,26 +67,13 @@ pub fn profile_doubts_table() -> String {
     table("doubt | gravity | is raised when", ALL)
 }
 
-/// A reason to doubt a profile, as it was found.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ProfileDoubt {
-    /// its stable name; validity.md has its threshold
-    pub id: &'static str,
-    /// `suspect`, or `note`: the reader should know it, and the profile is as good
-    pub gravity: &'static str,
-    /// it in a sentence, with its figures
-    pub says: String,
-    /// what to do about it
-    pub way_out: &'static str,
-}
-
 /// What speaks against the profile of one server.
 pub(super) fn of(
     trials: &[Profile],
     nameless: f64,
     sampled_cpu_us: Option<f64>,
     measured: &Estimate,
-) -> Vec<ProfileDoubt> {
+) -> Vec<Doubt> {
     let samples: u64 = trials.iter().map(Profile::samples).sum();
     let lost: u64 = trials.iter().map(|trial| trial.lost).sum();
     let lost_share = lost as f64 / (lost + samples).max(1) as f64;
@@ -114,23 +99,13 @@ pub(super) fn of(
             (WITH_FLAGS, says.into())
         }),
     ];
-    found.into_iter().flatten().map(|(definition, says)| doubt(definition, says)).collect()
-}
-
-fn doubt(definition: Definition, says: String) -> ProfileDoubt {
-    ProfileDoubt {
-        id: definition.id(),
-        gravity: definition.gravity().name(),
-        says,
-        way_out: definition.usual_way_out(),
-    }
+    found.into_iter().flatten().map(|(definition, says)| definition.raised(says)).collect()
 }
 
 /// The time of the samples, in parts of the CPU time, where they differ by too much: of all trials, or else of one. A
 /// server in the rhythm of the sampler is seen too often in one trial, and too seldom in another.
 fn missed(trials: &[Profile]) -> Option<f64> {
-    let counted: Option<Vec<[f64; 2]>> = trials.iter().map(counted_and_expected).collect();
-    let counted = counted?;
+    let counted: Vec<[f64; 2]> = trials.iter().filter_map(counted_and_expected).collect();
     let all = counted.iter().fold([0.0; 2], |sum, trial| [sum[0] + trial[0], sum[1] + trial[1]]);
     let is_off = |[samples, expected]: &[f64; 2]| {
         let off = (samples - expected).abs();
@@ -144,6 +119,7 @@ fn missed(trials: &[Profile]) -> Option<f64> {
 /// the mode that was sampled.
 fn counted_and_expected(trial: &Profile) -> Option<[f64; 2]> {
     let seen_ns = if trial.method.user_only { trial.user_cpu_ns? } else { trial.cpu_ns };
+    let seen_ns = (0 < trial.cpu_ns).then_some(seen_ns)?;
     let expected = seen_ns as f64 / 1e9 * f64::from(trial.method.hz);
     Some([trial.samples() as f64, expected])
 }

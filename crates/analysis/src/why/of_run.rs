@@ -4,21 +4,27 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::RunRecord;
 use profile::{Line, Profile, Stack};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::sampling::{unseen, unseen_samples};
 use super::{Explanation, Sampled, explain};
 use crate::board::{Board, Row};
 
-/// The servers of one load, with where the CPU time of their answers goes.
-#[derive(Clone, Debug)]
+/// Where the CPU time of an answer goes: shares of sampled trials, of the CPU time that the rounds measured.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "why")]
 pub struct Explained {
-    /// The task and the load, as its table has them.
+    /// the task
     pub task: String,
+    #[serde(flatten)]
     pub point: Point,
+    /// each server, and of two their difference
     pub explanation: Explanation,
     /// The stacks of each of its servers, in the same order.
+    #[serde(skip)]
     pub stacks: Vec<Vec<CostedStack>>,
-    /// Servers of which a sampled trial found nothing, and why.
+    /// servers of which nothing was sampled, and why
     pub unsampled: Vec<(String, String)>,
 }
 

@@ -96,7 +96,9 @@ impl<'p> Server<'p> {
             let sum: u64 = trials.iter().map(ns).sum();
             (0 < answers).then(|| sum as f64 / answers as f64 / 1e3)
         };
-        let sampled_cpu_us = us_an_answer(|trial| trial.cpu_ns);
+        // None where it could not be read in every trial: it is never nothing.
+        let is_known = trials.iter().all(|trial| 0 < trial.cpu_ns);
+        let sampled_cpu_us = us_an_answer(|trial| trial.cpu_ns).filter(|_| is_known);
         let nameless = self.share(&self.sampling.of_side(Side::NotNamed));
         let calls = calls(trials);
         let mut why_unknown = trials.iter().filter_map(|trial| trial.calls.as_ref().err());

@@ -5,6 +5,7 @@ use load::Chance;
 use profile::{BLOCKS, Calls, Line, Profile, Side, Stack};
 
 use super::{Differences, Explanation, SAMPLED_TRIALS, Sampled, explain};
+use crate::doubt::Doubt;
 use world::{SAMPLES, World, empty, explained, measured};
 
 const BURNS: [(&str, f64); 4] = [("parse", 8.0), ("render", 4.0), ("route", 2.0), ("log", 1.0)];
@@ -201,7 +202,7 @@ fn doubts(change: impl Fn(&mut Profile)) -> Vec<&'static str> {
     (trial.cpu_ns, trial.user_cpu_ns) = (2_000_000_000, Some(2_000_000_000));
     (trial.method.hz, trial.answers) = (1_000, 100_000);
     change(&mut trial);
-    of(&[(20.0, &trial)]).servers[0].doubts.iter().map(|doubt| doubt.id).collect()
+    of(&[(20.0, &trial)]).servers[0].doubts.iter().map(Doubt::id).collect()
 }
 
 #[test]
@@ -209,6 +210,8 @@ fn a_profile_has_doubts_of_its_own() {
     assert_eq!(doubts(|_| ()), [""; 0]);
     assert_eq!(doubts(|trial| trial.cpu_ns = 1_850_000_000), ["missed"]);
     assert_eq!(doubts(|trial| trial.cpu_ns = 1_950_000_000), [""; 0]);
+    // A process ended, and what it had used is not known.
+    assert_eq!(doubts(|trial| trial.cpu_ns = 0), [""; 0]);
     assert_eq!(doubts(|trial| trial.answers = 85_000), ["perturbed"]);
     assert_eq!(doubts(|trial| trial.answers = 95_000), [""; 0]);
     assert_eq!(doubts(|trial| trial.lost = 30), ["lost"]);
@@ -245,8 +248,8 @@ fn samples_that_are_right_only_together_are_missed() {
     let trials = [few, many];
     let rounds = measured([10.0, 10.1].into_iter());
     let found = explain(&[Sampled { server: "a", trials: &trials, measured: rounds }]);
-    assert_eq!(found.servers[0].doubts[0].id, "missed");
-    assert_eq!(found.servers[0].doubts[0].says, "the samples stand for 75 % of the CPU time");
+    assert_eq!(found.servers[0].doubts[0].id(), "missed");
+    assert_eq!(found.servers[0].doubts[0].says(), "the samples stand for 75 % of the CPU time");
 }
 
 #[test]

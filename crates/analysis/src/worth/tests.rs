@@ -1,3 +1,5 @@
+mod published;
+
 use super::*;
 use crate::fixture::{fail, healthy, run, series};
 use lab::experiment::Point;

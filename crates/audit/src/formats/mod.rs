@@ -13,74 +13,34 @@ mod web_frameworks;
 mod wrk;
 mod zrk;
 
+use analysis::named;
 use serde_json::Value;
 
 use crate::row::Row;
 use crate::source::Unreadable;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Format {
-    Wrk,
-    Oha,
-    OhaJson,
-    Hey,
-    Ab,
-    K6,
-    K6Json,
-    H2load,
-    H2loadJson,
-    Gcannon,
-    GcannonJson,
-    Zrk,
-    TechEmpower,
-    HttpArena,
-    WebFrameworks,
-    DynoLoad,
+named! {
+    pub enum Format {
+        Wrk = "wrk",
+        Oha = "oha",
+        OhaJson = "oha_json",
+        Hey = "hey",
+        Ab = "ab",
+        K6 = "k6",
+        K6Json = "k6_json",
+        H2load = "h2load",
+        H2loadJson = "h2load_json",
+        Gcannon = "gcannon",
+        GcannonJson = "gcannon_json",
+        Zrk = "zrk",
+        TechEmpower = "techempower",
+        HttpArena = "httparena",
+        WebFrameworks = "web_frameworks",
+        DynoLoad = "dyno_load",
+    }
 }
 
 impl Format {
-    pub const ALL: [Format; 16] = [
-        Format::Wrk,
-        Format::Oha,
-        Format::OhaJson,
-        Format::Hey,
-        Format::Ab,
-        Format::K6,
-        Format::K6Json,
-        Format::H2load,
-        Format::H2loadJson,
-        Format::Gcannon,
-        Format::GcannonJson,
-        Format::Zrk,
-        Format::TechEmpower,
-        Format::HttpArena,
-        Format::WebFrameworks,
-        Format::DynoLoad,
-    ];
-
-    /// A stable name, for programs.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Format::Wrk => "wrk",
-            Format::Oha => "oha",
-            Format::OhaJson => "oha_json",
-            Format::Hey => "hey",
-            Format::Ab => "ab",
-            Format::K6 => "k6",
-            Format::K6Json => "k6_json",
-            Format::H2load => "h2load",
-            Format::H2loadJson => "h2load_json",
-            Format::Gcannon => "gcannon",
-            Format::GcannonJson => "gcannon_json",
-            Format::Zrk => "zrk",
-            Format::TechEmpower => "techempower",
-            Format::HttpArena => "httparena",
-            Format::WebFrameworks => "web_frameworks",
-            Format::DynoLoad => "dyno_load",
-        }
-    }
-
     /// Its name for people.
     #[must_use]
     pub fn title(self) -> &'static str {

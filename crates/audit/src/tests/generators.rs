@@ -11,7 +11,7 @@ fn changed(name: &str, from: &str, to: &str) -> AuditedRow {
 }
 
 fn ids(row: &AuditedRow) -> Vec<&str> {
-    row.findings.iter().map(|finding| finding.rule().id()).collect()
+    row.findings.iter().map(|finding| finding.rule().name()).collect()
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn found_at(rate: &str) -> Vec<&'static str> {
     let text = text.replace("\"rps\": 10000,", &format!("\"rps\": {rate},"));
     let found = audit(vec![read("x", text.as_bytes(), NOTHING).unwrap()]);
     let rows = found.rows().filter(|row| row.row.place == "latency-10k-64");
-    rows.flat_map(|row| &row.findings).map(|it| it.rule().id()).collect()
+    rows.flat_map(|row| &row.findings).map(|it| it.rule().name()).collect()
 }
 
 #[test]

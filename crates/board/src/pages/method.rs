@@ -9,7 +9,7 @@ use crate::folder::Known;
 const RULES: [&str; 6] = [
     "Every figure is recomputed from the counts and histograms in the run's file. What a file claims is compared with that; \
      a file whose content is not that of its id is refused.",
-    "Rows are compared only with rows of the same workload file, manner of request, load and class of machines.",
+    "Rows are compared only with rows of the same workload file, manner of request, load, division and class of machines.",
     "Of each server the newest valid row stands in a table. Suspect and invalid rows, quick runs, single rounds and files with \
      differing claims are shown without a number, with the reason.",
     "Rows have numbers where a difference is shown, at 5 % for a whole table: rows of one run round by round, rows of two \

@@ -27,13 +27,18 @@ pub(crate) fn address(server: &str) -> String {
 
 /// The names of all servers.
 pub(crate) fn names(known: &Known) -> BTreeSet<&str> {
-    known.runs.iter().flat_map(|run| &run.servers).map(|server| server.name.as_str()).collect()
+    known
+        .runs
+        .iter()
+        .flat_map(|run| &run.servers)
+        .map(|server| server.entry.name.as_str())
+        .collect()
 }
 
 pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
     let path = address(name);
     let newest = newest(known, name);
-    let title = newest.map_or(name, |(_, server)| server.title.as_str());
+    let title = newest.map_or(name, |(_, server)| server.entry.title.as_str());
     let mut sections = of_loads(known, &root(&path), rows);
     sections.extend(newest.map(|(run, server)| started(&root(&path), run, server)));
     sections.push(about(known, name));
@@ -54,23 +59,24 @@ pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
 
 /// The newest run that it took part in, and how.
 fn newest<'k>(known: &'k Known, name: &str) -> Option<(&'k RunSummary, &'k ServerSummary)> {
-    let of_run =
-        |run: &'k RunSummary| Some((run, run.servers.iter().find(|server| server.name == name)?));
+    let of_run = |run: &'k RunSummary| {
+        Some((run, run.servers.iter().find(|server| server.entry.name == name)?))
+    };
     let standing = known.runs.iter().rev().filter(|run| known.superseded(run).is_none());
     standing.chain(known.runs.iter().rev()).find_map(of_run)
 }
 
 fn in_short(run: &RunSummary, server: &ServerSummary) -> String {
-    let version = match server.version.is_empty() {
+    let version = match server.entry.version.is_empty() {
         true => "its version is not stated".into(),
-        false => format!("version {}", server.version),
+        false => format!("version {}", server.entry.version),
     };
     let conformance = match &server.conformance {
         Ok(score) => format!("conformance {score}"),
         Err(why) => format!("conformance: {why}"),
     };
     let as_of = format!("as of {}", run.date());
-    let parts = [version, server.language.clone(), conformance, as_of];
+    let parts = [version, server.entry.language.clone(), conformance, as_of];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }
@@ -144,11 +150,15 @@ fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
         blocks.push(command(&server.command));
     }
     let conformance = server.conformance.clone().unwrap_or_else(|why| why);
-    let facts = [("kind", &server.tier), ("notes", &server.notes), ("conformance", &conformance)];
+    let facts = [
+        ("kind", &server.entry.tier),
+        ("notes", &server.entry.notes),
+        ("conformance", &conformance),
+    ];
     let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
     blocks.push(Block::Facts(facts.map(|(name, text)| Fact::new(name, text)).collect()));
     let cell = |text: Option<&str>| text.map_or_else(Cell::none, Cell::text);
-    let settings = server.settings.iter().map(|setting| Row {
+    let settings = server.entry.settings.iter().map(|setting| Row {
         cells: vec![
             Cell { sign: Sign::Slot, ..Cell::text(&setting.name) },
             cell(setting.default.as_deref()),
@@ -161,7 +171,7 @@ fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
         Column::new("default", "by itself", 0).left(),
         Column::new("change", "what this entry says instead", 0).left(),
     ];
-    if !server.settings.is_empty() {
+    if !server.entry.settings.is_empty() {
         blocks.push(Block::Table(Table::of("settings", columns, settings)));
     }
     section.with(blocks)
@@ -191,11 +201,11 @@ pub(crate) fn list(known: &Known) -> File {
     let rows = names(known).into_iter().filter_map(|name| {
         let (run, server) = newest(known, name)?;
         let cells = vec![
-            Cell { sign: Sign::Slot, ..Cell::text(&server.title) }
+            Cell { sign: Sign::Slot, ..Cell::text(&server.entry.title) }
                 .linked(format!("{root}{}", address(name))),
             Cell::text(name),
-            Cell::text(&server.language),
-            Cell::text(&server.version),
+            Cell::text(&server.entry.language),
+            Cell::text(&server.entry.version),
             Cell::text(server.conformance.clone().unwrap_or_else(|why| why)),
             Cell::text(run.date()),
         ];

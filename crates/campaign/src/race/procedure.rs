@@ -4,11 +4,7 @@
 use std::time::Duration;
 
 use lab::Refusal;
-use lab::experiment::{
-    Changed, Experiment, Flaw, Key, Pairs, Point, Profiling, Promised, Quick, Required, Shape,
-    Subjects, Until, Wanted,
-};
-use lab::manner::Manner;
+use lab::experiment::{Experiment, Flaw, Key, Point, Shape, Subjects};
 use lab::schedule::Schedule;
 use lab::source_file::SourceFile;
 use load::{Arrivals, Load};
@@ -40,100 +36,29 @@ pub fn called(name: &str) -> &'static str {
     }
 }
 
-/// How long, how often, and under which conditions.
-#[derive(Default)]
-pub struct Procedure {
-    /// `race`, `gate`, `load` or `capacity`.
-    pub name: &'static str,
-    pub question: String,
-    /// None where `total` or the steps of the rate end a trial.
-    pub duration: Option<Duration>,
-    pub total: Option<u64>,
-    pub warmup: Duration,
-    pub timeout: Duration,
-    pub keep_alive: bool,
-    /// Whether requests are sent in several forms.
-    pub vary: bool,
-    /// Whether the sides are sampled after the rounds.
-    pub why: bool,
-    pub manner: Manner,
-    pub rounds: Option<u64>,
-    pub until_percent: Option<f64>,
-    /// The rounds are pairs of the first subject and the second.
-    pub pairs: Option<Pairs>,
-    pub limit: Option<Duration>,
-    pub isolate: bool,
-    pub check: bool,
-    pub seed: u64,
-    /// How long the load stays with one side; none where whole trials follow one another.
-    pub slices: Option<Duration>,
-    /// The p99 that is to be kept, within which a request is on time.
-    pub on_time: Option<Duration>,
-    /// The percentage of requests that may fail.
-    pub max_failures: Option<f64>,
-    /// The percentage of answers that may be wrong; none: no answer may be.
-    pub max_wrong: Option<f64>,
-}
-
-/// The experiment.
+/// What is asked, of these sides, with one workload and one load.
 pub fn experiment(
     labels: &[Label],
     workload: &str,
     load: &Load,
-    course: &Procedure,
+    asked: Experiment,
 ) -> Result<Experiment, Refusal> {
-    let (shape, point, schedule) = shape(load, called(course.name))?;
-    let stated = course.rounds.map(|rounds| u32::try_from(rounds).unwrap_or(u32::MAX));
-    let until = course
-        .until_percent
-        .map(|percent| Until::with(percent / 100.0, stated, None, course.limit));
-    let usual = Promised::default();
+    let (shape, point, course) = shape(load, called(&asked.name))?;
     let experiment = Experiment {
-        name: course.name.into(),
         source: SourceFile {
-            name: format!("experiments/{}.toml", course.name),
+            name: format!("experiments/{}.toml", asked.name),
             ..SourceFile::default()
         },
-        question: course.question.clone(),
-        article: None,
         subjects: Subjects::Named(labels.iter().map(|label| label.name.clone()).collect()),
         workloads: vec![workload.into()],
         shape,
         points: vec![point],
-        total: course.total,
-        duration: course.duration.or(schedule.as_ref().and_then(Schedule::length)),
-        course: schedule,
-        warmup: course.warmup,
-        timeout: course.timeout,
-        keep_alive: course.keep_alive,
-        vary: course.vary,
-        why: course.why.then(Profiling::default),
-        spin: load::Spin::Due,
-        manners: vec![course.manner],
-        conditions: Wanted { isolate: course.isolate, ..Wanted::default() },
-        repeat: Until::rounds(until.as_ref(), stated),
-        until,
-        pairs: course.pairs.clone(),
-        promise: Promised {
-            p99: course.on_time.unwrap_or(usual.p99),
-            failed_percent: course.max_failures.unwrap_or(usual.failed_percent),
-            is_stated: course.on_time.is_some(),
-        },
-        sought: None,
-        has_ceiling: false,
-        has_check: course.check,
-        require: course
-            .max_wrong
-            .map(|percent| Required { wrong_percent: Some(percent), ..Required::default() }),
-        seed: course.seed,
         // Short trials need no long rest.
-        pause: (course.duration.unwrap_or(USUAL) / 6).min(Duration::from_millis(500)),
-        slices: course.slices,
-        history: None,
-        columns: Vec::new(),
-        is_quick: false,
-        changed: Changed::default(),
-        quick: Quick::default(),
+        pause: (asked.duration.unwrap_or(USUAL) / 6).min(Duration::from_millis(500)),
+        duration: asked.duration.or(course.as_ref().and_then(Schedule::length)),
+        course,
+        spin: load::Spin::Due,
+        ..asked
     };
     experiment.checked().map_err(refused)
 }

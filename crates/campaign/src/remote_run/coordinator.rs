@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agents::servers::{RemoteSession, Seen, Terms, carry_out};
-use agents::{Allow, Loads, LoadsError};
+use agents::servers::{RemoteSession, Terms, carry_out};
+use agents::{Allow, LoadEvent, Loads, LoadsError};
 use lab::Refusal;
 use lab::conformance::Conformance;
 use lab::experiment::{Experiment, Wanted};
@@ -275,13 +275,14 @@ impl<'a> RemoteRun<'a> {
             Terms { allow: &self.allow, is_beside: session.is_local },
             &under_way.halt,
             &mut |window| session.mention(&ToServers::Window { load, window }),
-            &mut |seen| match seen {
-                Seen::Glance(glance) => {
+            &mut |event| match event {
+                LoadEvent::Glance(glance) => {
                     watch(&Event::Trial(key, &trial::Event::Glance(glance, vitals())));
                 }
-                Seen::Second(window) => {
+                LoadEvent::Second(window) => {
                     watch(&Event::Trial(key, &trial::Event::Held(window, vitals())));
                 }
+                LoadEvent::Agents(_) | LoadEvent::Lost(_) => {}
             },
         );
         drop(under_way);

@@ -54,7 +54,7 @@ impl TransferFolder {
         fs::read(&path).map_err(|error| Refusal::at(&path, error))
     }
 
-    /// All of a run, likewise.
+    /// All of a run, as the bytes of a store.
     pub(super) fn whole(&self, store: &Store, run: RunId) -> Result<Vec<u8>, Refusal> {
         let path = self.path("goes.sqlite");
         self.remove(&path)?;

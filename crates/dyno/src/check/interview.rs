@@ -67,7 +67,7 @@ impl Interview<'_> {
     pub(crate) fn of_address(&self, address: &Address) -> CheckedServer {
         let result = self.came_of(address).map_err(|refusal| refusal.to_string());
         let name = address.shown.clone();
-        CheckedServer { name, title: String::new(), version: String::new(), result }
+        CheckedServer { name, title: String::new(), result }
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
@@ -107,18 +107,10 @@ impl Interview<'_> {
     /// Builds a subject if necessary, starts it, checks it, and ends it.
     pub(crate) fn of_subject(&self, setup: &SubjectSetup, member: &Member) -> CheckedServer {
         let title = member.subject.as_ref().map_or(String::new(), |it| it.title.clone());
-        let (version, result) = match self.visited(setup, member) {
-            Ok((version, result)) => (version, Ok(result)),
-            Err(why) => (String::new(), Err(why)),
-        };
-        CheckedServer { name: member.name.clone(), title, version, result }
+        CheckedServer { name: member.name.clone(), title, result: self.visited(setup, member) }
     }
 
-    fn visited(
-        &self,
-        setup: &SubjectSetup,
-        member: &Member,
-    ) -> Result<(String, CheckResult), String> {
+    fn visited(&self, setup: &SubjectSetup, member: &Member) -> Result<CheckResult, String> {
         if let Some(lack) = member.lack() {
             return Err(lack);
         }
@@ -144,7 +136,7 @@ impl Interview<'_> {
             .map_err(|outcome| format!("it cannot be checked: {}", outcome.says))?;
         let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
-        Ok((version, result))
+        Ok(CheckResult { version, ..result })
     }
 
     /// What the subject needs beside it, if none of its workloads can do without.
@@ -202,6 +194,7 @@ impl Interview<'_> {
         let mut progress = Progress::begin(name, plan.cases.len(), plan.rounds);
         let report: Report = check(&plan, help, &mut |now| progress.update(now));
         progress.end(&report);
-        CheckResult { target, report, was_rude: may_be_rude, is_socket: false }
+        let version = String::new();
+        CheckResult { target, version, report, was_rude: may_be_rude, is_socket: false }
     }
 }

@@ -3,19 +3,20 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use agents::{Held, HoldEvent, Loads, Place};
+use agents::{Held, LoadEvent, Loads, Place};
 use analysis::Verdict;
 use campaign::holding::{Available, Required, Resources};
 use clap::Args;
 use lab::amounts;
-use lab::hold::{HoldSpec, Kind, SentText, usual_per_second};
-use load::{Halt, Loss, Plateau, Target};
+use lab::hold::usual_per_second;
+use load::{Halt, HoldOrder, HoldWhat, Loss, Plateau, Ramp, Sends, Target};
 use machine::sockets::listeners;
 use report::hold::{FinishedHold, second, title};
 use report::verdict::ExplainedVerdict;
 use requests::reach::find;
 use requests::url::{Endpoint, Url, parse_with_socket};
 use units::{count, duration};
+use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 use crate::interrupt::halt_on_interrupt;
 use crate::load_agents;
@@ -25,7 +26,7 @@ use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
 use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Found, Refusal, print, status};
-use ::tls::TlsOrder;
+use ::tls::Client;
 use machine::limits::{self, Machine};
 use terminal::live::{HoldHeader, HoldView, Style};
 
@@ -140,8 +141,10 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
     let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
     check_cpus("--load-cpus", &cpus, &machine)?;
-    let spec = spec(flags)?;
+    let (what, tls, ramp) = (what(flags)?, tls(flags)?, ramp(flags)?);
     let addresses = addresses(flags)?;
+    let target = Target::Tcp(*addresses.first().ok_or_else(no_address)?);
+    let order = HoldOrder { tls, ..order(flags, HoldOrder::new(target, what, ramp)) };
     let halt = halt_on_interrupt()?;
     if !flags.dry_run {
         super::load::notice_other_dynos();
@@ -166,16 +169,16 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
                 ));
             }
             load_agents::warn_of_loopback(&addresses);
-            held(flags, spec, &halt, place, (&[], &[]), &addresses)?
+            held(flags, order, &halt, place, (&[], &[]), &addresses)?
         }
         _ => {
-            let resources = resources(flags, spec.per_second, &addresses, &machine)?;
+            let resources = resources(flags, order.ramp.per_second, &addresses, &machine)?;
             if flags.dry_run {
                 return print(&(resources.sum.join("\n") + "\n"));
             }
             terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
             let place = Place::Local(resources.parts as usize);
-            held(flags, spec, &halt, &place, (&resources.sources, &cpus), &addresses)?
+            held(flags, order, &halt, &place, (&resources.sources, &cpus), &addresses)?
         }
     };
     let Some(held) = held else { return Ok(ExitStatus::Interrupted) };
@@ -216,7 +219,7 @@ fn resources(
 /// Has agents hold until the end of the ramp, or until Ctrl-C. None: interrupted before that began.
 fn held(
     flags: &HoldFlags,
-    spec: HoldSpec,
+    mut order: HoldOrder,
     halt: &Halt,
     place: &Place,
     (sources, cpus): (&[IpAddr], &[usize]),
@@ -224,20 +227,20 @@ fn held(
 ) -> Result<Option<FinishedHold>, Refusal> {
     let style = if flags.sent_from.no_live { Style::Nothing } else { Style::usual() };
     let targets: Vec<Target> = addresses.iter().copied().map(Target::Tcp).collect();
-    let first = targets.first().cloned().ok_or_else(|| Refusal::new("name an address"))?;
-    let mut order = spec.order(first, sources, 1).map_err(Refusal::new)?;
+    order.sources = sources.to_vec();
     // A server on another machine than its agent has another clock; dyno's own texts come back to where they were sent.
     let is_beside = place.is_local() || addresses.iter().all(|address| address.ip().is_loopback());
     order.reads_stamps = is_beside || flags.broadcast.is_some();
     let Some(mut group) = load_agents::meet(place, addresses, halt)? else { return Ok(None) };
-    order.lanes = Loads::lanes(&group).unwrap_or(1).min(spec.connections);
+    order.lanes = Loads::lanes(&group).unwrap_or(1).min(order.ramp.connections);
     order.cpus = cpus.to_vec();
     let held = {
-        let mut view = HoldView::open(style, live_header(&spec));
-        let watch = &mut |event: HoldEvent<'_>| match event {
-            HoldEvent::Second(window) => view.watch(window, || second(window)),
-            HoldEvent::Agents(agents) => view.watch_agents(agents),
-            HoldEvent::Lost(lost) => view.notice(&lost.to_string()),
+        let mut view = HoldView::open(style, live_header(&order));
+        let watch = &mut |event: LoadEvent<'_>| match event {
+            LoadEvent::Glance(_) => {}
+            LoadEvent::Second(window) => view.watch(window, || second(window)),
+            LoadEvent::Agents(agents) => view.watch_agents(agents),
+            LoadEvent::Lost(lost) => view.notice(&lost.to_string()),
         };
         // The view gives the terminal back before anything is reported.
         load_agents::uninterrupted(group.hold(&order, &targets, halt, watch))?
@@ -251,24 +254,26 @@ fn held(
         verdict: ExplainedVerdict::of_held(&holding, order.lanes as u64, &lost),
         addresses: addresses.iter().map(ToString::to_string).collect(),
         agents,
-        spec,
+        headers: flags.header.clone(),
+        order,
         holding,
         lost,
     }))
 }
 
-fn live_header(spec: &HoldSpec) -> HoldHeader {
-    let every = duration(Duration::from_nanos(spec.every_ns));
-    let steps = match spec.step < spec.connections {
-        true => format!("{} more every {every}", count(spec.step as u64)),
+fn live_header(order: &HoldOrder) -> HoldHeader {
+    let ramp = order.ramp;
+    let every = duration(ramp.every);
+    let steps = match ramp.step < ramp.connections {
+        true => format!("{} more every {every}", count(ramp.step as u64)),
         false => format!("in one step of {every}"),
     };
-    let per_second = count(spec.per_second.ceil() as u64);
+    let per_second = count(ramp.per_second.ceil() as u64);
     HoldHeader {
-        title: title(spec),
+        title: title(order),
         steps: format!("{steps}, begun at {per_second} a second"),
-        length: spec.ramp().end(),
-        connections: spec.connections as u64,
+        length: ramp.end(),
+        connections: ramp.connections as u64,
     }
 }
 
@@ -292,57 +297,50 @@ fn answer(held: &FinishedHold) -> ExitStatus {
     })
 }
 
-fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
-    let first = flags.urls.first().ok_or_else(|| Refusal::new("name an address"))?;
-    let scheme = |held: &Address| (held.is_socket, held.url.is_secure);
-    let alike =
-        |held: &Address| scheme(held) == scheme(first) && held.url.target == first.url.target;
-    if !flags.urls.iter().all(alike) {
-        return Err(Refusal::new(
-            "the addresses may differ only in host and port: one path, and all http://, https://, ws:// or wss://",
-        ));
-    }
-    let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
-    let usual = || usual_per_second(step, flags.every).into();
-    let per_second = flags.rate.map_or_else(usual, |rate| rate as f64);
-    let sends = match (flags.echo, flags.broadcast) {
-        (Some(rate), _) => {
-            Some(SentText::Echo { text: flags.text.clone(), per_second: rate as f64 })
-        }
-        (None, Some(every)) => Some(SentText::Broadcast { every_ns: nanos(every) }),
-        (None, None) => None,
-    };
-    let silence =
-        flags.silence.or(flags.interval.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
-    let spec = HoldSpec {
-        kind: kind(flags, first)?,
-        host: first.url.host_field.clone(),
-        path: first.url.target.clone(),
-        headers: flags.header.clone(),
-        connections: flags.connections,
-        step,
-        every_ns: nanos(flags.every),
-        per_second,
-        settle_ns: nanos(flags.settle),
-        beat_ns: flags.interval.map(nanos),
-        silence_ns: nanos(silence),
-        timeout_ns: nanos(flags.timeout),
+/// The order with what the flags say of its messages.
+fn order(flags: &HoldFlags, order: HoldOrder) -> HoldOrder {
+    let silence = flags.silence.or(flags.interval.map(|beat| beat * 3));
+    HoldOrder {
+        beat: flags.interval,
+        silence: silence.unwrap_or(Duration::from_secs(5)),
+        sends: match (flags.echo, flags.broadcast) {
+            (Some(rate), _) => {
+                let text = flags.text.clone().into_bytes();
+                Some(Sends::Echo { text, per_second: rate as f64 })
+            }
+            (None, Some(every)) => Some(Sends::Broadcast { every }),
+            (None, None) => None,
+        },
+        timeout: flags.timeout,
         reopen: !flags.no_reopen,
-        sends,
-        tls: tls(flags, first)?,
         seed: flags.seed,
-    };
-    if !spec.ramp().leaves_time() {
-        return Err(Refusal::new(format!(
+        ..order
+    }
+}
+
+fn no_address() -> Refusal {
+    Refusal::new("name an address")
+}
+
+/// How connections are added: a step must leave time to measure.
+fn ramp(flags: &HoldFlags) -> Result<Ramp, Refusal> {
+    let HoldFlags { connections, every, settle, .. } = *flags;
+    let step = flags.step.unwrap_or(connections).min(connections);
+    let usual = || usual_per_second(step, every).into();
+    let per_second = flags.rate.map_or_else(usual, |rate| rate as f64);
+    let ramp = Ramp { connections, step, every, per_second, settle };
+    match ramp.leaves_time() {
+        true => Ok(ramp),
+        false => Err(Refusal::new(format!(
             "a step of {step} at {per_second:.0} connections a second leaves no time to measure: make --every longer, \
              --step or --settle smaller, or --rate larger"
-        )));
+        ))),
     }
-    Ok(spec)
 }
 
 /// A server's certificate must be for the name in the URL, so there is one name.
-fn tls(flags: &HoldFlags, first: &Address) -> Result<Option<TlsOrder>, Refusal> {
+fn tls(flags: &HoldFlags) -> Result<Option<Client>, Refusal> {
+    let first = flags.urls.first().ok_or_else(no_address)?;
     flags.tls.refuse_without(&flags.urls.iter().map(|held| &held.url).collect::<Vec<_>>())?;
     let client = flags.tls.client(&first.url)?;
     let host = |held: &Address| match &held.url.endpoint {
@@ -355,18 +353,37 @@ fn tls(flags: &HoldFlags, first: &Address) -> Result<Option<TlsOrder>, Refusal> 
              their ports",
         ));
     }
-    Ok(client.map(|client| client.order().clone()))
+    Ok(client)
 }
 
-fn kind(flags: &HoldFlags, first: &Address) -> Result<Kind, Refusal> {
-    let sends = flags.echo.is_some() || flags.broadcast.is_some();
-    match (first.is_socket, flags.events) {
-        (true, true) => Err(Refusal::new("--events is for http://, not for ws://")),
-        (true, false) => Ok(Kind::Socket),
-        (false, _) if sends => Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…")),
-        (false, true) => Ok(Kind::Events),
-        (false, false) => Ok(Kind::Chunks),
+/// What a connection holds: all addresses are of one kind, and have one path.
+fn what(flags: &HoldFlags) -> Result<HoldWhat, Refusal> {
+    let first = flags.urls.first().ok_or_else(no_address)?;
+    let scheme = |held: &Address| (held.is_socket, held.url.is_secure);
+    let alike =
+        |held: &Address| scheme(held) == scheme(first) && held.url.target == first.url.target;
+    if !flags.urls.iter().all(alike) {
+        return Err(Refusal::new(
+            "the addresses may differ only in host and port: one path, and all http://, https://, ws:// or wss://",
+        ));
     }
+    let refused = |error: AskError| Refusal::new(error.to_string());
+    let Url { host_field: host, target, .. } = &first.url;
+    let sends = flags.echo.is_some() || flags.broadcast.is_some();
+    let cut = match (first.is_socket, flags.events) {
+        (true, true) => return Err(Refusal::new("--events is for http://, not for ws://")),
+        (true, false) => {
+            let ask = socket_ask(host, target, &flags.header).map_err(refused)?;
+            return Ok(HoldWhat::Socket { ask });
+        }
+        (false, _) if sends => {
+            return Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…"));
+        }
+        (false, true) => Cut::Event,
+        (false, false) => Cut::Chunk,
+    };
+    let request = Request { headers: flags.header.clone(), ..Request::get(host, target) };
+    Ok(HoldWhat::Stream { ask: Ask::new(&request, Expect::default()).map_err(refused)?, cut })
 }
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
@@ -382,8 +399,4 @@ fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
 fn backlog(addresses: &[SocketAddr]) -> Option<u32> {
     let found = addresses.iter().filter_map(|address| listeners(address.port()).ok()).flatten();
     found.filter_map(|listener| listener.backlog).min()
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -224,6 +224,7 @@ fn press(
             view.watch(glance);
             feed.watch(glance);
         }
+        LoadEvent::Second(_) => {}
         LoadEvent::Agents(agents) => view.watch_agents(agents),
         LoadEvent::Lost(lost) => view.notice(&format!("dyno: {lost}")),
     });

@@ -46,7 +46,7 @@ both commits side by side.
 Examples:
   # each run of an experiment, appended
   dyno run demo --history perf/history.jsonl
-  # each load of a server that runs already, five times, appended likewise
+  # each load of a server that runs already, five times, appended to the same file
   dyno load localhost:8080/hello --rounds 5 --history perf/history.jsonl
   # what changed, and when
   dyno trend perf/history.jsonl

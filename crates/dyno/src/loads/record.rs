@@ -2,9 +2,10 @@
 //! workload are made of the flags, as a race's are.
 
 use campaign::race::label::{Label, labels};
-use campaign::race::procedure::{self, Procedure};
+use campaign::race::procedure;
 use campaign::race::side::Side;
-use lab::experiment::{Experiment, Point};
+use lab::experiment::{Experiment, Point, Promised};
+use lab::manner::Manner;
 use lab::record::{
     AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG,
     QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey, TrialRecord,
@@ -76,8 +77,8 @@ fn asked(
     labels: &[Label],
 ) -> Result<(Option<Experiment>, Texts), Refusal> {
     let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
-    let course = Procedure {
-        name: procedure::LOAD,
+    let asked = Experiment {
+        name: procedure::LOAD.into(),
         question: plan.asked.identity(),
         // Steps have lengths of their own.
         duration: match load.arrivals() {
@@ -90,13 +91,13 @@ fn asked(
         keep_alive: *keep_alive,
         vary: plan.order.asks.are_varied(),
         // A load that is kept says in facts of its own what was spoken.
-        rounds: Some(u64::from(flags.keeping.loads())),
+        manners: vec![Manner::default()],
+        repeat: flags.keeping.loads(),
         seed: *seed,
-        on_time: flags.on_time,
-        max_failures: Some(flags.max_failures),
-        ..Procedure::default()
+        promise: Promised::of(flags.on_time, Some(flags.max_failures)),
+        ..Experiment::default()
     };
-    let experiment = procedure::experiment(labels, procedure::LOAD, load, &course)?;
+    let experiment = procedure::experiment(labels, procedure::LOAD, load, asked)?;
     let mut files = Vec::new();
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {

@@ -34,8 +34,17 @@ def query(text):
     return rows
 
 
+# As libraries write them; the other servers send them plainly.
+COMMENT = '/* one *row* **/ -- of many\n' if FAULT == 'none' else ''
+UPDATE = 'UPDATE world SET randomnumber = %d WHERE id = %d'
+FORTUNES = 'SELECT id, message FROM fortune'
+if FAULT == 'none':
+    FORTUNES = 'DEALLOCATE ALL; PREPARE all_of_them AS %s; EXECUTE all_of_them' % FORTUNES
+    UPDATE = 'WITH new (number) AS (VALUES (%d)) UPDATE world SET randomnumber = number FROM new WHERE id = %d'
+
+
 def world(id):
-    [[id, number]] = query('SELECT id, randomnumber FROM world WHERE id = %d' % id)
+    [[id, number]] = query(COMMENT + 'SELECT id, randomnumber FROM world WHERE id = %d' % id)
     return {'id': int(id), 'randomNumber': int(number)}
 
 
@@ -63,7 +72,7 @@ def updated(count, fault):
         old, row['randomNumber'] = row['randomNumber'], row['randomNumber'] % 10000 + 1
         answered.append(row)
         if fault != 'unwritten':
-            query('UPDATE world SET randomnumber = %d WHERE id = %d' % (row['randomNumber'], id))
+            query(UPDATE % (row['randomNumber'], id))
         if fault == 'undone':
             query('UPDATE world SET randomnumber = %d WHERE id = %d' % (old, id))
     return answered
@@ -71,7 +80,7 @@ def updated(count, fault):
 
 def page(fault):
     global old_page
-    found = [(int(id), message) for id, message in query('SELECT id, message FROM fortune')]
+    found = [(int(id), message) for id, message in query(FORTUNES)]
     found = sorted(found + [ADDED], key=lambda row: row[1])
     if fault == 'unsorted':
         found[3], found[4] = found[4], found[3]

@@ -101,21 +101,7 @@ fn sampled(sampler: &mut Sampler, pid: u32, time: Duration) -> Profile {
     }
     let (sampled_ns, used_ns) = (from.elapsed().as_nanos() as u64, cpu_ns(pid) - begun);
     sampler.stop().expect("their end");
-    let folded = sampler.folded(&[], "/");
-    Profile {
-        method: sampler.method(),
-        lines: folded.lines,
-        functions: folded.functions,
-        stacks: folded.stacks,
-        sampled_ns,
-        cpu_ns: used_ns,
-        user_cpu_ns: None,
-        answers: 0,
-        waited_for_cpu_ns: 0,
-        lost: sampler.lost(),
-        calls: Err("they are judged by themselves".into()),
-        with_flags: false,
-    }
+    Profile { sampled_ns, cpu_ns: used_ns, ..sampler.folded(&[], "/") }
 }
 
 /// What one process showed, and what is true of it.
@@ -465,7 +451,7 @@ fn aliasing() -> String {
         }
         let all: Vec<&Trial> = trials.iter().collect();
         let found = explained(&[&all]);
-        let doubts = found.servers[0].doubts.iter().map(|doubt| doubt.id);
+        let doubts = found.servers[0].doubts.iter().map(analysis::Doubt::id);
         let _ = writeln!(table, "; doubts {:?}", doubts.collect::<Vec<_>>());
     }
     table

@@ -1,14 +1,13 @@
 //! A question over HTTP/2, alone on its connection. Its answer is kept in the form of HTTP/1.1, so that answers to one
 //! question can be compared whichever protocol carried them.
 
-use std::io::{ErrorKind, Read};
 use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
 use wire::h2::{H2Fault, H2Order, Ledger, Windows};
 use wire::{ExchangeId, Limits, News, Session, Values};
 
-use super::peer::{connected, send};
+use super::peer::{connected, read, send};
 use super::{Asked, Fault, KEPT, failure};
 use crate::workload::Question;
 use tls::Stream;
@@ -24,8 +23,7 @@ pub(super) fn converse(
     received: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     let until = Instant::now() + limit;
-    let mut socket =
-        connected(server, limit).map_err(|error| failure(format!("no connection: {error}")))?;
+    let mut socket = connected(server, limit)?;
     let order = H2Order {
         streams: NonZeroU16::MIN,
         windows: Windows::default(),
@@ -84,9 +82,9 @@ impl<'a> Conversation<'a> {
                 let limit = limit.as_secs_f64();
                 return Err(failure(format!("no whole answer within {limit} s")));
             }
-            let _ = socket.socket().set_read_timeout(Some(left));
-            match socket.read(&mut buffer) {
-                Ok(0) => {
+            match read(socket, &mut buffer, left)? {
+                None => {}
+                Some(0) => {
                     let broken = self.session.ended(&mut self.news).err();
                     let says =
                         sent.err().map(|error| format!("the request could not be sent: {error}"));
@@ -96,7 +94,7 @@ impl<'a> Conversation<'a> {
                         ))
                     });
                 }
-                Ok(count) => {
+                Some(count) => {
                     let bytes = &buffer[..count];
                     let broken =
                         self.session.receive(bytes, &mut self.news, &mut self.output).err();
@@ -104,10 +102,6 @@ impl<'a> Conversation<'a> {
                         return verdict;
                     }
                 }
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
-                    _ => return Err(failure(format!("the connection broke: {error}"))),
-                },
             }
         }
     }

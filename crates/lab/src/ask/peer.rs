@@ -1,10 +1,10 @@
-//! The other end of a question's connection: connecting to it and sending to it, within a time limit.
+//! The other end of a question's connection: connecting to it, sending to it and hearing it, within a time limit.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::Asked;
+use super::{Asked, Fault, failure};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
@@ -14,13 +14,14 @@ use tls::Stream;
 /// subject's fault, so the question is sent from this address.
 const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
 
-pub(super) fn connected(server: Asked<'_>, limit: Duration) -> io::Result<Stream> {
+pub(super) fn connected(server: Asked<'_>, limit: Duration) -> Result<Stream, Fault> {
     let until = Instant::now() + limit;
-    let socket = connected_by_tcp(server.address, limit)?;
-    match server.tls {
+    let socket = connected_by_tcp(server.address, limit);
+    let stream = socket.and_then(|socket| match server.tls {
         None => Ok(Stream::Plain(socket)),
         Some(client) => client.stream(socket, until.saturating_duration_since(Instant::now())),
-    }
+    });
+    stream.map_err(|error| failure(format!("no connection: {error}")))
 }
 
 fn connected_by_tcp(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
@@ -72,4 +73,20 @@ pub(super) fn send(socket: &mut Stream, mut bytes: &[u8], until: Instant) -> io:
         }
     }
     Ok(())
+}
+
+/// Reads what has arrived within this time, if anything has.
+pub(super) fn read(
+    socket: &mut Stream,
+    buffer: &mut [u8],
+    limit: Duration,
+) -> Result<Option<usize>, Fault> {
+    let _ = socket.socket().set_read_timeout(Some(limit));
+    match socket.read(buffer) {
+        Ok(count) => Ok(Some(count)),
+        Err(error) => match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(None),
+            _ => Err(failure(format!("the connection broke: {error}"))),
+        },
+    }
 }

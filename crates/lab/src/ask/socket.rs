@@ -1,11 +1,10 @@
 //! Opens a WebSocket and uses it: receives its first texts, or sends something and receives the echo.
 
-use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 use wire::{HeldEvent, HeldLimits, HeldSession, Limits, Socket, Values};
 
-use super::peer::{connected, send};
+use super::peer::{connected, read, send};
 use super::{Asked, Fault, KEPT, excerpt, failure, filled};
 use crate::workload::{Interaction, Over, Question, Stream};
 
@@ -71,8 +70,7 @@ impl Call<'_> {
             HeldSession::Socket(Socket::new(&self.question.ask, &limits, HeldLimits::default()));
         held.begin(self.values.random, request);
         let mut unsent = request.clone();
-        let mut socket = connected(self.server, self.limit)
-            .map_err(|error| failure(format!("no connection: {error}")))?;
+        let mut socket = connected(self.server, self.limit)?;
         let mut received = Received {
             topic,
             since: Instant::now(),
@@ -119,22 +117,6 @@ impl Call<'_> {
                 received.send_next(socket, &mut unsent);
             }
         }
-    }
-}
-
-/// Reads what has arrived, if anything has.
-fn read(
-    socket: &mut tls::Stream,
-    buffer: &mut [u8],
-    limit: Duration,
-) -> Result<Option<usize>, Fault> {
-    let _ = socket.socket().set_read_timeout(Some(limit));
-    match socket.read(buffer) {
-        Ok(count) => Ok(Some(count)),
-        Err(error) => match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(None),
-            _ => Err(failure(format!("the connection broke: {error}"))),
-        },
     }
 }
 

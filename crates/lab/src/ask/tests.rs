@@ -4,7 +4,7 @@ use super::*;
 use crate::source_file::SourceFile;
 use crate::workload::Workload;
 use oracle::{Config, Oracle};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// The verdict on the oracle's answer to an ask, which is given in time.
 fn check(fault: Option<&str>, keys: &str) -> Option<String> {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Experiment, Flaw, Holds, Key, Point, Profiling, Shape, Subjects};
+use super::check::refuse_twice;
+use super::{Experiment, Flaw, Holds, Key, Point, Profiling, Shape, Subjects, Until};
 use crate::amounts;
 use crate::hold::usual_per_second;
 use crate::manner::{Manner, Protocol};
@@ -117,7 +118,7 @@ impl Experiment {
         if self.sought.is_some() {
             return Key::Repeat.flaw("a search decides how many trials it has, and has no rounds");
         }
-        self.repeat = u32::try_from(rounds).unwrap_or(u32::MAX);
+        self.repeat = Until::rounds(None, Some(rounds));
         self.quick.repeat = Some(self.repeat);
         (self.until, self.pairs) = (None, None);
         Ok(())
@@ -125,9 +126,7 @@ impl Experiment {
 
     fn set_streams(&mut self, streams: &[NonZeroU16]) -> Result<(), Flaw> {
         if !self.manners.iter().any(|manner| manner.protocol.is_http2()) {
-            return Key::Streams.flaw(
-                "only HTTP/2 has streams; name h2c or h2 in `protocol`, or leave `streams` out",
-            );
+            return Key::Streams.flaw(ONLY_HTTP2);
         }
         refuse_twice(Key::Streams, streams)?;
         self.manners = manners(&self.protocols(), streams, &self.resumed());
@@ -161,6 +160,9 @@ impl Holds {
     }
 }
 
+pub(super) const ONLY_HTTP2: &str =
+    "only HTTP/2 has streams; name h2c or h2 in `protocol`, or leave `streams` out";
+
 /// Each combination that has a meaning, once.
 pub(super) fn manners(
     protocols: &[Protocol],
@@ -187,13 +189,6 @@ fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     found
-}
-
-fn refuse_twice<T: PartialEq + std::fmt::Display>(key: Key, list: &[T]) -> Result<(), Flaw> {
-    match (1..list.len()).find(|&place| list[..place].contains(&list[place])) {
-        Some(place) => key.flaw(format!("`{}` is given twice", list[place])),
-        None => Ok(()),
-    }
 }
 
 impl Change {

@@ -1,15 +1,16 @@
 //! What holds of every experiment, whoever made it: a file's reader, flags, or the JSON that a run keeps.
 
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::{Experiment, Holds, Pairs, Point, Quick, Shape, Subjects, Until, as_rate};
 use crate::amounts::Cpus;
-use crate::figure::Fold;
+use crate::figure::{Figure, Fold};
 use crate::manner::{Manner, STREAMS_MAX};
 use crate::schedule::Schedule;
 use crate::search_goal::{self, SaidBy};
-use crate::subject::is_file_name;
+use crate::subject::{file_name, is_file_name};
 
 /// What is wrong with an experiment, and with which of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,11 @@ impl Key {
     }
 }
 
+/// No list of names is longer, nor one of manners: what is made of them all must end.
+const NAMES_MAX: usize = 1_000;
+const MANNERS_MAX: usize = 200;
+const LIMITS_MAX: usize = 100;
+const STEP_COUNT_MAX: usize = 10_000;
 /// A curve has no more places than this.
 pub(super) const POINTS_MAX: usize = 200;
 pub(super) const CONNECTIONS_MAX: u64 = 1_000_000;
@@ -81,19 +87,25 @@ impl Until {
     #[must_use]
     pub fn with(
         within: f64,
-        least: Option<u32>,
-        most: Option<u32>,
+        least: Option<u64>,
+        most: Option<u64>,
         limit: Option<Duration>,
     ) -> Until {
-        let repeat_max = most.unwrap_or(least.unwrap_or(REPEAT_UNTIL).max(REPEAT_UNTIL_MAX));
-        Until { within, repeat_max, limit }
+        let usual = least.map_or(REPEAT_UNTIL, saturating).max(REPEAT_UNTIL_MAX);
+        Until { within, repeat_max: most.map_or(usual, saturating), limit }
     }
 
     /// The number of rounds, the least where it is to be found, unless another is stated.
     #[must_use]
-    pub fn rounds(until: Option<&Until>, stated: Option<u32>) -> u32 {
-        stated.unwrap_or(if until.is_some() { REPEAT_UNTIL } else { REPEAT })
+    pub fn rounds(until: Option<&Until>, stated: Option<u64>) -> u32 {
+        let usual = if until.is_some() { REPEAT_UNTIL } else { REPEAT };
+        stated.map_or(usual, saturating)
     }
+}
+
+/// Of a number that is too large for anything, what is refused as such.
+fn saturating(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Experiment {
@@ -103,6 +115,7 @@ impl Experiment {
             names(Key::Subjects, subjects)?;
         }
         names(Key::Workload, &self.workloads)?;
+        self.check_columns()?;
         self.check_history()?;
         self.check_times()?;
         self.check_amounts()?;
@@ -118,6 +131,15 @@ impl Experiment {
             Some(pairs) => check_pairs(pairs, &self.subjects)?,
         }
         Ok(self)
+    }
+
+    /// A table with a column twice has one too many, and one with thousands is none.
+    fn check_columns(&self) -> Result<(), Flaw> {
+        let all = &self.columns[..self.columns.len().min(Figure::COUNT + 1)];
+        match (1..all.len()).find(|&at| all[..at].contains(&all[at])) {
+            Some(at) => Key::Load.flaw(format!("the column `{}` is given twice", all[at].name())),
+            None => Ok(()),
+        }
     }
 
     /// The published figures are those of a file of their folder.
@@ -167,6 +189,9 @@ impl Experiment {
             return Key::Failures.flaw("it is a share, from 0 % to 100 %");
         }
         let Some(sought) = &self.sought else { return Ok(()) };
+        if LIMITS_MAX < sought.limits.len() {
+            return Key::Load.flaw(format!("more than {LIMITS_MAX} percentiles are to be kept"));
+        }
         let limits =
             sought.limits.iter().map(|limit| (limit.percent, Duration::from_nanos(limit.within)));
         let flaw = |says| Flaw { key: Key::Load, says };
@@ -223,6 +248,9 @@ impl Experiment {
     fn check_course(&self) -> Result<(), Flaw> {
         match &self.course {
             None => return Ok(()),
+            Some(Schedule::Steps(steps)) if STEP_COUNT_MAX < steps.len() => {
+                return Key::Points.flaw(format!("at most {STEP_COUNT_MAX} steps"));
+            }
             Some(Schedule::Steps(steps)) if steps.iter().any(|(_, time)| TIME_MAX < *time) => {
                 return Key::Points.flaw("a step is longer than a day; at most 24h");
             }
@@ -348,6 +376,11 @@ impl Experiment {
         if self.manners.is_empty() {
             return Key::Protocol.flaw("an empty list; name at least one protocol");
         }
+        if MANNERS_MAX < self.manners.len() {
+            let many = self.manners.len();
+            return Key::Protocol
+                .flaw(format!("{many} manners of a request; at most {MANNERS_MAX}"));
+        }
         let is_held = matches!(self.shape, Shape::Held(_));
         if is_held && self.manners.iter().any(|manner| manner.protocol.is_http2()) {
             return Key::Protocol
@@ -392,17 +425,28 @@ impl Point {
 
 /// At least one name, and none twice.
 fn names(key: Key, names: &[String]) -> Result<(), Flaw> {
-    if let Some(odd) = names.iter().find(|name| !is_file_name(name)) {
-        let odd = odd.escape_debug();
-        return key.flaw(format!("`{odd}` is not a name; names are of a-z, 0-9 and -"));
+    if NAMES_MAX < names.len() {
+        return key.flaw(format!("{} names; at most {NAMES_MAX}", names.len()));
+    }
+    for name in names {
+        file_name(name).or_else(|says| key.flaw(says))?;
     }
     if names.is_empty() {
         return key.flaw("an empty list; name at least one");
     }
-    match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-        Some(at) => key.flaw(format!("`{}` is given twice", names[at])),
+    refuse_twice(key, names)
+}
+
+pub(super) fn refuse_twice<T: PartialEq + Display>(key: Key, list: &[T]) -> Result<(), Flaw> {
+    match repeated(list) {
+        Some(one) => key.flaw(format!("`{one}` is given twice")),
         None => Ok(()),
     }
+}
+
+/// The first that stands there a second time.
+pub(super) fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
+    (1..list.len()).find(|&at| list[..at].contains(&list[at])).map(|at| &list[at])
 }
 
 fn check_pairs(pairs: &Pairs, subjects: &Subjects) -> Result<(), Flaw> {
@@ -415,6 +459,9 @@ fn check_pairs(pairs: &Pairs, subjects: &Subjects) -> Result<(), Flaw> {
     let shares = [pairs.detect, pairs.level, pairs.missed];
     if shares.into_iter().any(|share| !(0.0 < share && share < 1.0)) {
         return Key::Pairs.flaw("it is a share above 0 and below 1");
+    }
+    if Figure::COUNT < pairs.figures.len() {
+        return Key::Pairs.flaw("it names more figures than there are");
     }
     if pairs.figures.iter().any(|figure| !matches!(figure.fold(), Fold::Factors)) {
         return Key::Pairs.flaw("its values have no ratio; name a rate, a time or a memory");

@@ -246,6 +246,39 @@ fn refuse_hostile(experiment: &Experiment) {
     assert!(refused > 5 * used, "{}: {refused} are refused, {used} are not", experiment.name);
 }
 
+/// No list in a stranger's JSON makes work without bounds, and no number of it ends the program.
+#[test]
+fn amounts_that_no_reader_writes_are_refused_or_bounded() {
+    let kept = |change: fn(&mut Experiment)| {
+        let mut experiment = read(WHOLE).unwrap();
+        change(&mut experiment);
+        Experiment::of_json(&experiment.json())
+    };
+    let says = kept(|it| it.workloads = (0..1_001).map(|n| format!("w{n}")).collect());
+    assert_eq!(says.unwrap_err(), "1001 names; at most 1000");
+    let says = kept(|it| it.columns = vec![Figure::FailedShare; 2]);
+    assert_eq!(says.unwrap_err(), "the column `failed_percent` is given twice");
+    let steps: fn(&mut Experiment) = |it| {
+        let step = (Rate::per_s(1).unwrap(), Duration::from_millis(1));
+        it.course = Some(Schedule::Steps(vec![step; 10_001]));
+    };
+    assert_eq!(kept(steps).unwrap_err(), "at most 10000 steps");
+    let says = kept(|it| it.manners = vec![it.manners[0]; 201]);
+    assert_eq!(says.unwrap_err(), "201 manners of a request; at most 200");
+    let slow = kept(|it| (it.total, it.points) = (Some(u64::MAX), vec![Point::Sessions(0.001)]));
+    let slow = slow.unwrap();
+    let time = slow.trial_time(slow.points[0]);
+    assert!(Duration::from_secs(1 << 33) < time && time < Duration::from_secs(1 << 34), "{time:?}");
+    let mut held = read(HELD).unwrap();
+    let Shape::Held(holds) = &mut held.shape else { panic!("held") };
+    (holds.step, holds.every) = (1, Duration::from_secs(7 * 24 * 3_600));
+    let held = Experiment { points: vec![Point::Held(1_000_000)], ..held };
+    let held = Experiment::of_json(&held.json()).unwrap();
+    let ramp = held.ramp(held.points[0]).unwrap();
+    assert_eq!((ramp.end(), ramp.plateau(999_999).until), (u64::MAX, u64::MAX));
+    assert!(Duration::from_secs(1 << 33) < held.trial_time(held.points[0]));
+}
+
 /// The places of a value and of all that it consists of.
 fn add_places(value: &serde_json::Value, place: String, places: &mut Vec<String>) {
     match value {

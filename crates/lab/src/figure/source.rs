@@ -82,7 +82,7 @@ impl<'t> Trial<'t> {
             let name = format!("{COUNTED}.{table}.{counter}");
             fact(&self.record?.conditions, &name)?.parse().ok()
         };
-        exact((counted("world")? + counted("fortune")?) as f64 / answers.max(1) as f64)
+        exact(counted("world")?.saturating_add(counted("fortune")?) as f64 / answers.max(1) as f64)
     }
 
     /// CPU time of what works beside the subject, nanoseconds a second.

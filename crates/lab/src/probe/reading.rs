@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use check::named;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -91,35 +92,23 @@ struct Per {
     one: Spanned<String>,
 }
 
-/// What a reading counts.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Counts {
-    Bytes,
-    Ns,
-    Ratio,
-    Hertz,
-    Count,
+named! {
+    /// What a reading counts.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Counts {
+        Bytes = "bytes",
+        Ns = "ns",
+        Ratio = "ratio",
+        Hertz = "hertz",
+        Count = "count",
+    }
 }
 
 impl Counts {
-    const ALL: [Counts; 5] =
-        [Counts::Bytes, Counts::Ns, Counts::Ratio, Counts::Hertz, Counts::Count];
-
-    fn name(self) -> &'static str {
-        match self {
-            Counts::Bytes => "bytes",
-            Counts::Ns => "ns",
-            Counts::Ratio => "ratio",
-            Counts::Hertz => "hertz",
-            Counts::Count => "count",
-        }
-    }
-
     /// By the name of the reading, which ends in its unit or counts something.
     fn of(reading: &str) -> Counts {
-        let found = reading_unit(reading);
-        Counts::ALL.into_iter().find(|counts| counts.name() == found).unwrap_or(Counts::Count)
+        Counts::named(reading_unit(reading)).unwrap_or(Counts::Count)
     }
 
     /// The unit of a figure, and how much of it one of this is.
@@ -148,7 +137,7 @@ impl Counts {
 pub(super) fn read(page: &SourceFile, declared: &[Keys]) -> Result<Vec<ProbeReading>, ConfigError> {
     let mut readings: Vec<ProbeReading> = Vec::new();
     for keys in declared {
-        let wrong = |says: String| page.wrong(Some(keys.name.span()), says);
+        let wrong = |says: String| page.wrong_here(&keys.name, says);
         let reading = Reader { page, keys }.reading()?;
         if let Some(taken) = taken(&readings, &reading) {
             return Err(wrong(format!(
@@ -196,13 +185,11 @@ struct Reader<'p> {
 
 impl Reader<'_> {
     fn reading(&self) -> Result<ProbeReading, ConfigError> {
-        let keys = self.keys;
-        let name = self.name(&keys.name)?;
-        let title = self.words(&keys.title, TITLE_MAX)?;
-        let heading = match &keys.heading {
-            Some(heading) => self.words(heading, HEADING_MAX)?,
-            None => title,
-        };
+        let Reader { page, keys } = self;
+        let name = page.text(&keys.name, sent)?;
+        let title = page.text(&keys.title, |text| line(text, TITLE_MAX))?;
+        let heading = page.some_text(&keys.heading, |text| line(text, HEADING_MAX))?;
+        let heading = heading.unwrap_or(title.clone());
         let counts = self.counts()?;
         let start = self.start(counts)?;
         let mut figures = Vec::new();
@@ -211,7 +198,7 @@ impl Reader<'_> {
                 ProbeFold::Mean | ProbeFold::Max | ProbeFold::Per(_) => counts.figure(),
                 ProbeFold::Growth => counts.growth().ok_or_else(|| {
                     let says = format!("what is a {} does not grow", counts.name());
-                    self.wrong(&keys.fold, format!("{says}; fold it by `mean` or `max`"))
+                    page.wrong_here(&keys.fold, format!("{says}; fold it by `mean` or `max`"))
                 })?,
             };
             let ending = match unit {
@@ -227,13 +214,13 @@ impl Reader<'_> {
                     (ProbeFold::Mean, _) => format!("{start}_mean{ending}"),
                     (ProbeFold::Max, _) => format!("{start}_max{ending}"),
                     (ProbeFold::Per(_), Some(per)) => {
-                        format!("{start}{ending}_per_{}", self.word(&per.one)?)
+                        format!("{start}{ending}_per_{}", page.text(&per.one, word)?)
                     }
                     (ProbeFold::Growth | ProbeFold::Per(_), _) => format!("{start}{ending}"),
                 },
                 heading: match fold {
                     ProbeFold::Max => format!("{heading} max"),
-                    ProbeFold::Mean | ProbeFold::Growth | ProbeFold::Per(_) => heading.into(),
+                    ProbeFold::Mean | ProbeFold::Growth | ProbeFold::Per(_) => heading.clone(),
                 },
                 meaning: match &fold {
                     ProbeFold::Mean => format!("{title} (`{name}`), on average"),
@@ -244,59 +231,12 @@ impl Reader<'_> {
                     }
                 },
                 unit,
-                reading: name.into(),
+                reading: name.clone(),
                 fold,
                 scale,
             });
         }
-        Ok(ProbeReading { name: name.into(), title: title.into(), figures })
-    }
-
-    fn wrong<T>(&self, place: &Spanned<T>, says: impl Into<String>) -> ConfigError {
-        self.page.wrong(Some(place.span()), says)
-    }
-
-    /// A name under which a probe may send.
-    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, ConfigError> {
-        let name = text.get_ref();
-        match is_probe_name(name) {
-            true => Ok(name),
-            false => Err(self.wrong(
-                text,
-                format!(
-                    "a probe cannot send `{}`; docs/readings.md says which names it may use",
-                    name.escape_debug()
-                ),
-            )),
-        }
-    }
-
-    /// Words for people, on one line.
-    fn words<'a>(&self, text: &'a Spanned<String>, most: usize) -> Result<&'a str, ConfigError> {
-        let words = text.get_ref();
-        let is_short = (1..=most).contains(&words.chars().count());
-        match is_short && !words.chars().any(char::is_control) {
-            true => Ok(words),
-            false => {
-                Err(self.wrong(text, format!("a line of 1 to {most} letters is expected here")))
-            }
-        }
-    }
-
-    /// A part of a figure's name.
-    fn word<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, ConfigError> {
-        let word = text.get_ref();
-        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
-        match (1..=NAME_MAX).contains(&word.len()) && word.bytes().all(is_plain) {
-            true => Ok(word),
-            false => Err(self.wrong(
-                text,
-                format!(
-                    "`{}` is not a part of a figure's name; use a-z, 0-9 and `_`",
-                    word.escape_debug()
-                ),
-            )),
-        }
+        Ok(ProbeReading { name, title, figures })
     }
 
     fn counts(&self) -> Result<Counts, ConfigError> {
@@ -306,7 +246,7 @@ impl Reader<'_> {
             Some(unit) if by_name == Counts::Count || by_name == *unit.get_ref() => {
                 Ok(*unit.get_ref())
             }
-            Some(unit) => Err(self.wrong(
+            Some(unit) => Err(self.page.wrong_here(
                 unit,
                 format!("the reading's name ends in `_{}`, which is another unit", by_name.name()),
             )),
@@ -319,7 +259,7 @@ impl Reader<'_> {
         let ending = format!("_{}", counts.name());
         let plain = name.strip_suffix(&ending).unwrap_or(name).replace('.', "_");
         let (place, start) = match &self.keys.figure {
-            Some(figure) => (figure, self.word(figure)?.to_string()),
+            Some(figure) => (figure, self.page.text(figure, word)?),
             None => (&self.keys.name, plain),
         };
         let first = first_word(&start);
@@ -327,18 +267,19 @@ impl Reader<'_> {
         // The figures of a probe and dyno's own stand in one table.
         if Figure::OF_STEPS.iter().any(|figure| first_word(figure.name()) == first) {
             let says = format!("dyno has figures of its own that begin with `{first}`");
-            return Err(self.wrong(place, format!("{says}; use another word")));
+            return Err(self.page.wrong_here(place, format!("{says}; use another word")));
         }
         if start != probe && !start.starts_with(&format!("{probe}_")) {
             let says = format!("figures of `{name}` begin with `{probe}`");
-            return Err(self.wrong(place, format!("{says}, as in figure = \"{probe}_memory\"")));
+            let says = format!("{says}, as in figure = \"{probe}_memory\"");
+            return Err(self.page.wrong_here(place, says));
         }
         Ok(start)
     }
 
     /// One fold, or a list of them.
     fn folds(&self) -> Result<Vec<ProbeFold>, ConfigError> {
-        let keys = self.keys;
+        let Reader { page, keys } = self;
         let words = match keys.fold.get_ref() {
             toml::Value::Array(list) => list.as_slice(),
             one => std::slice::from_ref(one),
@@ -347,20 +288,18 @@ impl Reader<'_> {
         for word in words {
             let fold = self.fold(word.as_str().unwrap_or_default())?;
             if folds.contains(&fold) {
-                return Err(self.wrong(&keys.fold, "the same fold twice; name each once"));
+                return Err(page.wrong_here(&keys.fold, "the same fold twice; name each once"));
             }
             folds.push(fold);
         }
         let is_level = |fold: &ProbeFold| *fold != ProbeFold::Growth;
         match (&keys.per, folds.as_slice()) {
-            (_, []) => Err(self.wrong(&keys.fold, "no fold; name `mean`, `max` or `growth`")),
-            (Some(per), [ProbeFold::Mean]) => {
-                Ok(vec![ProbeFold::Per(self.name(&per.name)?.to_string())])
-            }
+            (_, []) => Err(page.wrong_here(&keys.fold, "no fold; name `mean`, `max` or `growth`")),
+            (Some(per), [ProbeFold::Mean]) => Ok(vec![ProbeFold::Per(page.text(&per.name, sent)?)]),
             (Some(_), _) => {
-                Err(self.wrong(&keys.fold, "`per` divides a mean; write fold = \"mean\""))
+                Err(page.wrong_here(&keys.fold, "`per` divides a mean; write fold = \"mean\""))
             }
-            (None, [_, _, ..]) if !folds.iter().all(is_level) => Err(self.wrong(
+            (None, [_, _, ..]) if !folds.iter().all(is_level) => Err(page.wrong_here(
                 &keys.fold,
                 "what grows has neither a mean nor a greatest value; write fold = \"growth\"",
             )),
@@ -381,8 +320,42 @@ impl Reader<'_> {
                     None => format!("known are {}", KNOWN.join(", ")),
                 };
                 let says = format!("unknown fold `{}`; {way_out}", odd.escape_debug());
-                Err(self.wrong(&self.keys.fold, says))
+                Err(self.page.wrong_here(&self.keys.fold, says))
             }
+        }
+    }
+}
+
+/// A name under which a probe may send.
+fn sent(name: &str) -> Result<String, String> {
+    match is_probe_name(name) {
+        true => Ok(name.into()),
+        false => {
+            let shown = name.escape_debug();
+            Err(format!(
+                "a probe cannot send `{shown}`; docs/readings.md says which names it may use"
+            ))
+        }
+    }
+}
+
+/// Words for people, on one line.
+fn line(words: &str, most: usize) -> Result<String, String> {
+    let is_short = (1..=most).contains(&words.chars().count());
+    match is_short && !words.chars().any(char::is_control) {
+        true => Ok(words.into()),
+        false => Err(format!("a line of 1 to {most} letters is expected here")),
+    }
+}
+
+/// A part of a figure's name.
+fn word(word: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+    match (1..=NAME_MAX).contains(&word.len()) && word.bytes().all(is_plain) {
+        true => Ok(word.into()),
+        false => {
+            let shown = word.escape_debug();
+            Err(format!("`{shown}` is not a part of a figure's name; use a-z, 0-9 and `_`"))
         }
     }
 }

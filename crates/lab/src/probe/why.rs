@@ -61,59 +61,42 @@ struct NameKeys {
 
 /// Reads the table.
 pub(super) fn read(source: &SourceFile, keys: Keys) -> Result<Why, ConfigError> {
-    let reader = Reader { source };
-    let before_end = keys.before_end.as_ref().map(|text| {
-        let command = Command::parse(text.get_ref());
-        command.map_err(|says| source.wrong(Some(text.span()), says))
-    });
+    let names = keys.names.into_iter().map(|keys| name_rule(source, keys));
     Ok(Why {
         runtime: Runtime {
-            executables: reader.patterns(&keys.executables)?,
+            executables: source.texts(&keys.executables, pattern)?,
             symbol: keys.symbol,
-            anywhere: reader.lines(keys.anywhere)?,
-            innermost: reader.lines(keys.innermost)?,
-            threads: reader.lines(keys.threads)?,
-            names: keys
-                .names
-                .iter()
-                .map(|keys| reader.name_rule(keys))
-                .collect::<Result<_, _>>()?,
+            anywhere: lines(source, keys.anywhere)?,
+            innermost: lines(source, keys.innermost)?,
+            threads: lines(source, keys.threads)?,
+            names: names.collect::<Result<_, _>>()?,
         },
         env: keys.env.into_iter().collect(),
-        before_end: before_end.transpose()?,
-        dwarf_bytes: stacks(source, keys.stacks.as_ref())?,
+        before_end: source.some_text(&keys.before_end, Command::parse)?,
+        dwarf_bytes: source.some_text(&keys.stacks, stacks)?.flatten(),
     })
 }
 
-struct Reader<'s> {
-    source: &'s SourceFile,
+fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::parse(text).map_err(|says| format!("pattern: {says}"))
 }
 
-impl Reader<'_> {
-    fn patterns(&self, texts: &[Spanned<String>]) -> Result<Vec<Pattern>, ConfigError> {
-        texts.iter().map(|text| self.pattern(text)).collect()
-    }
+fn lines(
+    source: &SourceFile,
+    keys: Vec<LineKeys>,
+) -> Result<Vec<(String, Vec<Pattern>)>, ConfigError> {
+    keys.into_iter().map(|keys| Ok((keys.line, source.texts(&keys.patterns, pattern)?))).collect()
+}
 
-    fn pattern(&self, text: &Spanned<String>) -> Result<Pattern, ConfigError> {
-        let wrong = |says| self.source.wrong(Some(text.span()), format!("pattern: {says}"));
-        Pattern::parse(text.get_ref()).map_err(wrong)
-    }
-
-    fn lines(&self, keys: Vec<LineKeys>) -> Result<Vec<(String, Vec<Pattern>)>, ConfigError> {
-        keys.into_iter().map(|keys| Ok((keys.line, self.patterns(&keys.patterns)?))).collect()
-    }
-
-    fn name_rule(&self, keys: &NameKeys) -> Result<NameRule, ConfigError> {
-        let pattern = self.pattern(&keys.pattern)?;
-        for text in keys.function.iter().chain(&keys.package) {
-            if let Some(name) = unknown_name(&pattern, text.get_ref()) {
-                let says = format!("`match` keeps no `{{{name}}}`");
-                return Err(self.source.wrong(Some(text.span()), says));
-            }
+fn name_rule(source: &SourceFile, keys: NameKeys) -> Result<NameRule, ConfigError> {
+    let pattern = source.text(&keys.pattern, pattern)?;
+    for text in keys.function.iter().chain(&keys.package) {
+        if let Some(name) = unknown_name(&pattern, text.get_ref()) {
+            return Err(source.wrong_here(text, format!("`match` keeps no `{{{name}}}`")));
         }
-        let text = |text: &Option<Spanned<String>>| text.clone().map(Spanned::into_inner);
-        Ok(NameRule { pattern, function: text(&keys.function), package: text(&keys.package) })
     }
+    let [function, package] = [keys.function, keys.package].map(|text| Some(text?.into_inner()));
+    Ok(NameRule { pattern, function, package })
 }
 
 /// A name in braces that the pattern does not keep.
@@ -124,23 +107,17 @@ fn unknown_name(pattern: &Pattern, text: &str) -> Option<String> {
 }
 
 /// How stacks are followed: `frame-pointers`, or `dwarf:8KiB` with so much of each stack copied.
-pub(crate) fn stacks(
-    source: &SourceFile,
-    key: Option<&Spanned<String>>,
-) -> Result<Option<u32>, ConfigError> {
-    let Some(text) = key else { return Ok(None) };
-    let wrong = || {
-        let says = "expected \"frame-pointers\", or \"dwarf:\" with 1KiB to 32KiB of each stack, such as \"dwarf:8KiB\"";
-        source.wrong(Some(text.span()), says)
-    };
-    if text.get_ref() == "frame-pointers" {
+pub(crate) fn stacks(text: &str) -> Result<Option<u32>, String> {
+    if text == "frame-pointers" {
         return Ok(None);
     }
-    let bytes = text.get_ref().strip_prefix("dwarf:").and_then(|size| amounts::bytes(size).ok());
-    match bytes {
+    match text.strip_prefix("dwarf:").and_then(|size| amounts::bytes(size).ok()) {
         Some(bytes) if (1 << 10..=32 << 10).contains(&bytes) && bytes % 8 == 0 => {
             Ok(Some(bytes as u32))
         }
-        Some(_) | None => Err(wrong()),
+        Some(_) | None => Err(
+            "expected \"frame-pointers\", or \"dwarf:\" with 1KiB to 32KiB of each stack, such as \"dwarf:8KiB\""
+                .into(),
+        ),
     }
 }

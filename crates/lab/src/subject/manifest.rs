@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 use wire::{Ask, Expect, Request};
 
-use super::{BUILD_HOLES, Location, Processes, Serving, Site, Subject, Tier, is_file_name};
+use super::{BUILD_HOLES, Location, Processes, Serving, Site, Subject, Tier, file_name};
 use crate::amounts;
 use crate::build::plan::BuildPlan;
 use crate::command::{Command, Placeholders};
@@ -111,46 +111,32 @@ pub(super) fn subject(
     source: &SourceFile,
 ) -> Result<Subject, ConfigError> {
     let manifest: Manifest = source.parse()?;
-    let reader = Reader { source };
-    reader.variables(manifest.passes.iter().chain(manifest.env.keys()))?;
-    reader.values(manifest.env.values())?;
-    reader.packages(&manifest.debian)?;
-    for workload in &manifest.speaks {
-        reader.name(workload)?;
-    }
-    let from = manifest.from.as_ref().map(|other| reader.from(root, name, other)).transpose()?;
-    let probe = manifest.probe.as_ref().map(|probe| reader.name(probe)).transpose()?;
-    let build = manifest.build.iter().map(|text| reader.command(text, &BUILD_HOLES));
-    let version = manifest.version.as_ref().map(|text| reader.command(text, &BUILD_HOLES));
+    let reader = Reader { root, name, manifest: &manifest, source };
     Ok(Subject {
         name: name.into(),
         folder: root.join("subjects").join(name),
-        from,
-        serving: reader.serving(root, &manifest)?,
-        protocols: reader.protocols(&manifest)?,
-        takes_chunks: reader.takes_chunks(manifest.chunked.as_ref())?,
-        version: version.transpose()?,
-        probe: probe.map(String::from),
-        dwarf_bytes: why::stacks(source, manifest.stacks.as_ref())?,
-        ready: reader.ready(manifest.ready.as_ref())?,
+        from: manifest.from.as_ref().map(|other| reader.from(other)).transpose()?,
+        serving: reader.serving()?,
+        protocols: reader.protocols()?,
+        takes_chunks: source.some_text(&manifest.chunked, takes_chunks)?.unwrap_or(true),
+        version: source.some_text(&manifest.version, |text| command(text, &BUILD_HOLES))?,
+        probe: source.some_text(&manifest.probe, file_name)?,
+        dwarf_bytes: source.some_text(&manifest.stacks, why::stacks)?.flatten(),
+        ready: source.some_text(&manifest.ready, amounts::time)?.unwrap_or(READY),
         plan: BuildPlan {
-            needs: reader.needs(&manifest.needs)?,
-            commands: build.collect::<Result<_, _>>()?,
-            env: manifest
-                .env
-                .into_iter()
-                .map(|(name, value)| (name.into_inner(), value.into_inner()))
-                .collect(),
-            passes: texts(manifest.passes),
+            needs: source.texts(&manifest.needs, Need::parse)?,
+            commands: source.texts(&manifest.build, |text| command(text, &BUILD_HOLES))?,
+            env: variables(source, &manifest.env, &BUILD_HOLES)?,
+            passes: source.texts(&manifest.passes, variable)?,
             salt: None,
         },
+        speaks: source.texts(&manifest.speaks, file_name)?,
+        debian: source.texts(&manifest.debian, package)?,
         title: manifest.title,
         language: manifest.language,
         home: manifest.home,
         processes: manifest.processes,
         tier: manifest.tier,
-        speaks: texts(manifest.speaks),
-        debian: texts(manifest.debian),
         advice: manifest.advice,
         notes: manifest.notes.trim().to_string(),
         settings: settings(manifest.defaults, manifest.changes),
@@ -158,71 +144,49 @@ pub(super) fn subject(
     })
 }
 
-/// Reads parts of one manifest.
-pub(crate) struct Reader<'p> {
-    pub(crate) source: &'p SourceFile,
+/// Reads what one manifest says of the server's start.
+struct Reader<'p> {
+    root: &'p Path,
+    /// The subject's name.
+    name: &'p str,
+    manifest: &'p Manifest,
+    source: &'p SourceFile,
 }
 
 impl Reader<'_> {
-    pub(crate) fn wrong(&self, text: &Spanned<String>, says: String) -> ConfigError {
-        self.source.wrong(Some(text.span()), says)
-    }
-
-    fn takes_chunks(&self, key: Option<&Spanned<String>>) -> Result<bool, ConfigError> {
-        match key.map(|key| (key, key.get_ref().as_str())) {
-            None | Some((_, "yes")) => Ok(true),
-            Some((_, "no")) => Ok(false),
-            Some((key, other)) => {
-                let says = format!("`{}` is neither \"yes\" nor \"no\"", other.escape_debug());
-                Err(self.wrong(key, says))
-            }
-        }
-    }
-
-    pub(crate) fn command(
-        &self,
-        text: &Spanned<String>,
-        placeholders: &[&str],
-    ) -> Result<Command, ConfigError> {
-        let known = empty(placeholders);
-        let command = Command::parse(text.get_ref());
-        let filled = command
-            .and_then(|command| command.fill(Placeholders { known: &known }).map(|_| command));
-        filled.map_err(|says| self.wrong(text, says))
-    }
-
     /// One of `run`, `url` and `site`; `in` goes with `run`, and with nothing that is built.
-    fn serving(&self, root: &Path, manifest: &Manifest) -> Result<Serving, ConfigError> {
-        let within = manifest.within.as_ref();
-        match (&manifest.run, &manifest.site, &manifest.url) {
+    fn serving(&self) -> Result<Serving, ConfigError> {
+        let Manifest { run, site, url, within, .. } = self.manifest;
+        match (run, site, url) {
             (Some(run), None, None) => match within {
-                None => Ok(Serving::Built(self.starts(run, manifest)?)),
-                Some(folder) => self.own(run, (root, folder), manifest),
+                None => Ok(Serving::Built(self.starts(run)?)),
+                Some(folder) => self.own(run, folder),
             },
             (None, Some(site), None) => {
-                self.refuse_start(manifest)?;
+                self.refuse_start()?;
                 self.found(site)
             }
             (None, None, Some(url)) => {
-                self.refuse_start(manifest)?;
-                let location = Location::parse(url.get_ref());
-                location.map(Serving::ByUrl).map_err(|says| self.wrong(url, says))
+                self.refuse_start()?;
+                self.source.text(url, Location::parse).map(Serving::ByUrl)
             }
             (None, None, None) => {
                 let says = "the key `run`, the command that starts it, is missing, or `url`, where it runs already";
                 Err(self.source.wrong(None, says))
             }
             (Some(run), _, _) => {
-                Err(self.wrong(run, "it is started or it runs already: `run`, or `url`".into()))
+                let says = "it is started or it runs already: `run`, or `url`";
+                Err(self.source.wrong_here(run, says))
             }
             (None, Some(_), Some(url)) => {
-                Err(self.wrong(url, "one address is enough: `url`, or `site`".into()))
+                Err(self.source.wrong_here(url, "one address is enough: `url`, or `site`"))
             }
         }
     }
 
     /// What goes with a server that dyno builds or starts.
-    fn refuse_start(&self, manifest: &Manifest) -> Result<(), ConfigError> {
+    fn refuse_start(&self) -> Result<(), ConfigError> {
+        let manifest = self.manifest;
         let keys = [
             ("in", manifest.within.as_ref()),
             ("run_h2c", manifest.run_h2c.as_ref()),
@@ -238,139 +202,107 @@ impl Reader<'_> {
             Some((key, value)) => {
                 let says =
                     format!("this server runs already, and is not started; leave `{key}` out");
-                Err(self.wrong(value, says))
+                Err(self.source.wrong_here(value, says))
             }
         }
     }
 
     /// The user's own command, in a folder of the project; braces that dyno does not know are the command's.
-    fn own(
-        &self,
-        run: &Spanned<String>,
-        (root, folder): (&Path, &Spanned<String>),
-        manifest: &Manifest,
-    ) -> Result<Serving, ConfigError> {
-        if let Some(other) = manifest.run_tls.as_ref().or(manifest.run_h2c.as_ref()) {
+    fn own(&self, run: &Spanned<String>, folder: &Spanned<String>) -> Result<Serving, ConfigError> {
+        let Manifest { run_tls, run_h2c, build, .. } = self.manifest;
+        if let Some(other) = run_tls.as_ref().or(run_h2c.as_ref()) {
             let says = "what runs in its own folder has one command, `run`; leave this out";
-            return Err(self.wrong(other, says.into()));
+            return Err(self.source.wrong_here(other, says));
         }
-        if let Some(step) = manifest.build.first() {
+        if let Some(step) = build.first() {
             let says = "what runs in its own folder is not built; leave `build` or `in` out";
-            return Err(self.wrong(step, says.into()));
+            return Err(self.source.wrong_here(step, says));
         }
-        let command = Command::parse(run.get_ref());
-        let command = command.map_err(|says| self.wrong(run, says))?;
-        Ok(Serving::Own(command, root.join(folder.get_ref())))
+        let command = self.source.text(run, Command::parse)?;
+        Ok(Serving::Own(command, self.root.join(folder.get_ref())))
     }
 
     fn found(&self, site: &Spanned<Site>) -> Result<Serving, ConfigError> {
         let Site { host, target, .. } = site.get_ref();
         // Whether a request can be made of it is known as soon as one is.
         Ask::new(&Request::get(host, target.as_deref().unwrap_or("/")), Expect::default())
-            .map_err(|error| self.source.wrong(Some(site.span()), error.to_string()))?;
+            .map_err(|error| self.source.wrong_here(site, error.to_string()))?;
         Ok(Serving::Found(site.get_ref().clone()))
     }
 
-    /// A name that cannot lead out of its folder.
-    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, ConfigError> {
-        match is_file_name(text.get_ref()) {
-            true => Ok(text.get_ref()),
-            false => {
-                let shown = text.get_ref().escape_debug();
-                Err(self
-                    .wrong(text, format!("`{shown}` is not a name; names are of a-z, 0-9 and -")))
-            }
-        }
-    }
-
     /// The folder of the subject whose files are laid first.
-    fn from(
-        &self,
-        root: &Path,
-        name: &str,
-        other: &Spanned<String>,
-    ) -> Result<PathBuf, ConfigError> {
-        if other.get_ref() == name {
-            return Err(self.wrong(other, "a server cannot be laid over itself".into()));
+    fn from(&self, other: &Spanned<String>) -> Result<PathBuf, ConfigError> {
+        if other.get_ref() == self.name {
+            return Err(self.source.wrong_here(other, "a server cannot be laid over itself"));
         }
-        let folder = root.join("subjects").join(self.name(other)?);
+        let folder = self.root.join("subjects").join(self.source.text(other, file_name)?);
         match folder.join("subject.toml").is_file() {
             true => Ok(folder),
             false => {
                 let says = format!("there is no server `{}` to be laid first", other.get_ref());
-                Err(self.wrong(other, says))
+                Err(self.source.wrong_here(other, says))
             }
         }
     }
+}
 
-    pub(crate) fn needs(&self, needs: &[Spanned<String>]) -> Result<Vec<Need>, ConfigError> {
-        let need = |text: &Spanned<String>| {
-            Need::parse(text.get_ref()).map_err(|says| self.wrong(text, says))
-        };
-        needs.iter().map(need).collect()
-    }
+/// How long a start may take, where nothing is said.
+pub(crate) const READY: Duration = Duration::from_secs(30);
 
-    pub(crate) fn packages(&self, packages: &[Spanned<String>]) -> Result<(), ConfigError> {
-        match packages.iter().find(|package| !is_package(package.get_ref())) {
-            None => Ok(()),
-            Some(odd) => {
-                Err(self.wrong(odd, format!("`{}` is not a package's name", odd.get_ref())))
-            }
-        }
+/// Whether bodies are taken in chunks.
+fn takes_chunks(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        other => Err(format!("`{}` is neither \"yes\" nor \"no\"", other.escape_debug())),
     }
+}
 
-    pub(crate) fn variables<'a>(
-        &self,
-        mut names: impl Iterator<Item = &'a Spanned<String>>,
-    ) -> Result<(), ConfigError> {
-        match names.find(|name| !is_variable(name.get_ref())) {
-            None => Ok(()),
-            Some(odd) => {
-                Err(self.wrong(odd, format!("`{}` is not a variable's name", odd.get_ref())))
-            }
-        }
-    }
+/// A command that has no placeholders but these.
+pub(crate) fn command(text: &str, placeholders: &[&str]) -> Result<Command, String> {
+    let command = Command::parse(text)?;
+    command.fill(Placeholders { known: &empty(placeholders) })?;
+    Ok(command)
+}
 
-    fn values<'a>(
-        &self,
-        values: impl Iterator<Item = &'a Spanned<String>>,
-    ) -> Result<(), ConfigError> {
-        let known = empty(&BUILD_HOLES);
-        for value in values {
-            let filled = Placeholders { known: &known }.fill(value.get_ref());
-            filled.map_err(|says| self.wrong(value, says))?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn ready(&self, text: Option<&Spanned<String>>) -> Result<Duration, ConfigError> {
-        text.map_or(Ok(Duration::from_secs(30)), |text| {
-            amounts::time(text.get_ref()).map_err(|says| self.wrong(text, says))
-        })
-    }
+/// Variables, whose values have no placeholders but these.
+pub(crate) fn variables(
+    source: &SourceFile,
+    env: &BTreeMap<Spanned<String>, Spanned<String>>,
+    placeholders: &[&str],
+) -> Result<Vec<(String, String)>, ConfigError> {
+    let checked = |(name, value): (&Spanned<String>, &Spanned<String>)| {
+        let filled = |text: &str| Placeholders { known: &empty(placeholders) }.fill(text);
+        source.text(value, filled)?;
+        Ok((source.text(name, variable)?, value.get_ref().clone()))
+    };
+    env.iter().map(checked).collect()
 }
 
 /// Placeholders that are filled with nothing, to check that there are no others.
-pub(crate) fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
+fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
     names.iter().map(|name| (*name, "")).collect()
 }
 
-pub(crate) fn texts(list: Vec<Spanned<String>>) -> Vec<String> {
-    list.into_iter().map(Spanned::into_inner).collect()
-}
-
-fn is_package(text: &str) -> bool {
+/// The name of a Debian package.
+pub(crate) fn package(text: &str) -> Result<String, String> {
     let allowed = |byte: u8| {
         byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.')
     };
-    !text.is_empty() && !text.starts_with('-') && text.bytes().all(allowed)
+    match !text.is_empty() && !text.starts_with('-') && text.bytes().all(allowed) {
+        true => Ok(text.into()),
+        false => Err(format!("`{text}` is not a package's name")),
+    }
 }
 
-fn is_variable(text: &str) -> bool {
+/// The name of a variable.
+fn variable(text: &str) -> Result<String, String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    !text.is_empty()
-        && !text.starts_with(|first: char| first.is_ascii_digit())
-        && text.bytes().all(allowed)
+    let is_begun = text.starts_with(|first: char| !first.is_ascii_digit());
+    match is_begun && text.bytes().all(allowed) {
+        true => Ok(text.into()),
+        false => Err(format!("`{text}` is not a variable's name")),
+    }
 }
 
 fn settings(defaults: Settings, changes: Settings) -> Vec<Setting> {

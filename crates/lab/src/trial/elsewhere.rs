@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agents::{AgentFacts, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
+use agents::{AgentFacts, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
 use load::{Halt, HoldOrder, Holding, Order, Recording};
 
 use super::{interrupted, unable};
@@ -77,7 +77,7 @@ impl Elsewhere {
         &self,
         order: &HoldOrder,
         halt: &Halt,
-        watch: &mut dyn FnMut(HoldEvent<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
         facts: &mut Vec<Fact>,
     ) -> Result<(Option<Holding>, Vec<AgentFacts>), Outcome> {
         let mut loads = self.loads();

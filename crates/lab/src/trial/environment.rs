@@ -61,7 +61,7 @@ impl<'a> Setup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
         let (launcher, address) = (self.launcher, self.address);
-        let sampling = self.sampling;
+        let sampling = self.beside.sampling;
         EnvironmentSetup { launcher, address, limits, dataset, has_files, sampling }
     }
 }

@@ -3,25 +3,18 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use agents::HoldEvent;
+use agents::LoadEvent;
 use load::{Halt, HoldOrder, HoldWindow, Nanos, Ramp, Share, Target, hold};
 
 use super::elsewhere::lost_agents;
 use super::lookout::Lookout;
-use super::{Event, HERE, Trial, Vitals, outcome, unable};
+use super::press::tell;
+use super::{Event, HERE, Trial, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{HeldRecord, Outcome, OutcomeKind, TrialRecord};
 use machine::monitor::Watch;
 use machine::process::Running;
-
-fn tell(event: &HoldEvent<'_>, watch: &Watch, report: &mut (dyn FnMut(Event<'_>) + Send)) {
-    match event {
-        HoldEvent::Second(window) => report(Event::Held(window, Vitals::of(watch))),
-        HoldEvent::Agents(agents) => report(Event::Agents(agents)),
-        HoldEvent::Lost(_) => {}
-    }
-}
 
 impl Trial<'_, '_> {
     /// Adds connections and keeps them; afterwards the subject is watched for what it releases.
@@ -45,13 +38,13 @@ impl Trial<'_, '_> {
         let ended = &mut || running.ended();
         let mut lookout = Lookout::new(ended, began, self.halt, &stop);
         let load_began = began.elapsed().as_nanos() as Nanos;
-        let mut look = |event: HoldEvent<'_>| {
+        let mut look = |event: LoadEvent<'_>| {
             lookout.look();
-            tell(&event, watch, report);
+            tell(event, watch, report);
         };
         let (holding, agents) = match self.setup.elsewhere {
             None => {
-                let second = &mut |window: &HoldWindow| look(HoldEvent::Second(window));
+                let second = &mut |window: &HoldWindow| look(LoadEvent::Second(window));
                 let holding = hold(&order, &stop, second).map_err(|it| unable(it.to_string()))?;
                 (Some(holding), Vec::new())
             }

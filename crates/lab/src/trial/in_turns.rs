@@ -10,7 +10,6 @@ use load::{
 };
 use machine::Series;
 use machine::monitor::reading_grows;
-use rustix::thread::ClockId;
 
 use crate::record::{InTurns, TrialRecord};
 
@@ -121,9 +120,7 @@ impl Attendance<'_> {
 
 /// This instant on the machine's monotonic clock, which `Instant` has, too.
 fn monotonic_ns(instant: Instant) -> u64 {
-    let now = rustix::time::clock_gettime(ClockId::Monotonic);
-    let now = now.tv_sec as u64 * load::SECOND + now.tv_nsec as u64;
-    now.saturating_sub(instant.elapsed().as_nanos() as u64)
+    load::monotonic_ns().saturating_sub(instant.elapsed().as_nanos() as u64)
 }
 
 /// A side's turns on the trial's clock.

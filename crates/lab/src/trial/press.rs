@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use agents::{AgentFacts, LoadEvent};
-use load::{Glance, Halt, Nanos, Order, Recording, Stop, Target, press};
+use load::{Glance, Halt, Nanos, Order, Recording, Stop, Target, monotonic_ns, press};
 use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
@@ -33,6 +33,20 @@ fn alone(recording: Recording) -> (Option<Recording>, Vec<AgentFacts>) {
     (Some(recording), Vec::new())
 }
 
+/// Tells what happens of a load; which agents were lost is known in the end.
+pub(super) fn tell(
+    event: LoadEvent<'_>,
+    watch: &Watch,
+    report: &mut (dyn FnMut(Event<'_>) + Send),
+) {
+    match event {
+        LoadEvent::Glance(glance) => report(Event::Glance(glance, Vitals::of(watch))),
+        LoadEvent::Second(window) => report(Event::Held(window, Vitals::of(watch))),
+        LoadEvent::Agents(agents) => report(Event::Agents(agents)),
+        LoadEvent::Lost(_) => {}
+    }
+}
+
 impl Trial<'_, '_> {
     pub(super) fn press(
         &self,
@@ -52,10 +66,13 @@ impl Trial<'_, '_> {
             let value = format!("{} of the requests: bodies in chunks", self.left_out);
             record.conditions.push(Fact { name: LEFT_OUT.into(), value });
         }
-        let mut load_began = began.elapsed().as_nanos() as Nanos;
+        // A load whose clock is fixed begins when that does.
+        let ahead = order.origin.map_or(0, |origin| origin.saturating_sub(monotonic_ns()));
+        let mut load_began = began.elapsed().as_nanos() as Nanos + ahead;
         let mut look = |event: LoadEvent<'_>| {
             lookout.look();
-            self.heed(&event, &stop, watch, report);
+            self.heed(event, &stop);
+            tell(event, watch, report);
         };
         let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
         let pressed = match (self.attendance, self.setup.elsewhere) {
@@ -90,23 +107,12 @@ impl Trial<'_, '_> {
         lookout.has_survived(load_began)
     }
 
-    /// Ends a load of which enough is known, and tells of all others.
-    fn heed(
-        &self,
-        event: &LoadEvent<'_>,
-        stop: &Halt,
-        watch: &Watch,
-        report: &mut (dyn FnMut(Event<'_>) + Send),
-    ) {
-        if let (LoadEvent::Glance(glance), Some(enough)) = (event, self.setup.enough)
+    /// Ends a load of which enough is known.
+    fn heed(&self, event: LoadEvent<'_>, stop: &Halt) {
+        if let (LoadEvent::Glance(glance), Some(enough)) = (event, self.setup.beside.enough)
             && (enough.0)(glance)
         {
             stop.ask();
-        }
-        match event {
-            LoadEvent::Glance(glance) => report(Event::Glance(glance, Vitals::of(watch))),
-            LoadEvent::Agents(agents) => report(Event::Agents(agents)),
-            LoadEvent::Lost(_) => {}
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use load::{CpuReader, Halt, Nanos, Recording};
 use machine::conditions::Cpus;
-use profile::{CallCounter, Calls, Method, Profile, Sampler, SamplerOrder, refusal, waited_ns};
+use profile::{CallCounter, Calls, Profile, Sampler, SamplerOrder, refusal, waited_ns};
 
 use super::Trial;
 use super::running_server::processes;
@@ -114,7 +114,7 @@ impl<'a> Trial<'a, '_> {
         pids: Box<dyn Fn() -> Vec<u32> + Sync + 'a>,
         cpu: Option<CpuReader>,
     ) -> Option<SampledServer<'a>> {
-        let sampling = self.setup.sampling?;
+        let sampling = self.setup.beside.sampling?;
         let subject = self.candidate.subject;
         let own: Vec<usize> = self.setup.split.subject.iter().collect();
         Some(SampledServer {
@@ -233,23 +233,15 @@ impl SampledServer<'_> {
         drop(wait_until(next_window(began), stop));
         write_names(&whys, &pids);
         let runtimes: Vec<profile::Runtime> = whys.iter().map(|why| why.runtime.clone()).collect();
-        let folded = sampler.folded(&runtimes, &self.folder);
-        let method: Method = sampler.method();
         let profile = Profile {
-            method,
-            lines: folded.lines,
-            functions: folded.functions,
-            stacks: folded.stacks,
             sampled_ns: until.duration_since(from).as_nanos() as u64,
             cpu_ns: cpu_before
                 .zip(cpu_after)
                 .map_or(0, |(before, after)| after.saturating_sub(before)),
-            user_cpu_ns: None,
-            answers: 0,
             waited_for_cpu_ns: waited_after.saturating_sub(waited_before),
-            lost: sampler.lost(),
             calls: calls.map(|counts| Calls { answers: 0, counts }),
             with_flags: with_flags && self.is_started,
+            ..sampler.folded(&runtimes, &self.folder)
         };
         Ok(Taken { profile, sampled: (from, until), counted })
     }

@@ -3,31 +3,13 @@
 use serde::Deserialize;
 use toml::Spanned;
 use wire::{
-    Ask, BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, Insertion, Meaning, Number, Request,
-    StatusRule, Tables, Template,
+    BodyRule, Dataset, EARLY_ALLOWED_NS, Expect, Insertion, Meaning, Number, Request, StatusRule,
+    Tables, Template,
 };
 
-use super::{AskKeys, Interaction, Question, files};
+use super::{AskKeys, files};
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
-
-impl Question {
-    /// A request that no workload has.
-    #[must_use]
-    pub fn of(ask: &Ask) -> Question {
-        let request = ask.made_from().clone();
-        Question {
-            name: "ask".into(),
-            method: request.method.clone(),
-            path: request.target.clone(),
-            weight: 1,
-            request,
-            ask: ask.clone(),
-            last_ask: ask.clone(),
-            interaction: Interaction::Answer,
-        }
-    }
-}
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a status such as 200, or \"any\"")]
@@ -51,32 +33,30 @@ pub(super) fn expect(
             StatusKey::Word(word) if word == "any" => StatusRule::Any,
             StatusKey::Number(number) => {
                 let says = format!("{number} is not a final status; they go from 200 to 599");
-                return Err(source.wrong(Some(status.span()), says));
+                return Err(source.wrong_here(status, says));
             }
             StatusKey::Word(word) => {
                 let says =
                     format!("`{}` is not a status; write 200, or \"any\"", word.escape_debug());
-                return Err(source.wrong(Some(status.span()), says));
+                return Err(source.wrong_here(status, says));
             }
         },
     };
     let mut headers = Vec::new();
     for (name, value) in &keys.header {
-        headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
+        headers.push((name.get_ref().to_ascii_lowercase(), source.text(value, template)?));
     }
     let body = body_rule(source, keys, request)?;
-    Ok(Expect { status, headers, body, body_is_usual: false, wait_ns: wait_ns(source, keys)? })
+    let wait_ns = source.some_text(&keys.wait, wait_ns)?;
+    Ok(Expect { status, headers, body, body_is_usual: false, wait_ns })
 }
 
 /// Timers of whole milliseconds may fire up to one early, so that a shorter wait could not be told from none.
-fn wait_ns(source: &SourceFile, keys: &AskKeys) -> Result<Option<u64>, ConfigError> {
-    let Some(key) = &keys.wait else { return Ok(None) };
-    let wrong = |says: String| source.wrong(Some(key.span()), says);
-    let wait = amounts::time(key.get_ref()).map_err(wrong)?.as_nanos() as u64;
-    if wait <= EARLY_ALLOWED_NS {
-        return Err(wrong("a wait of 1 ms or less cannot be judged".into()));
+fn wait_ns(text: &str) -> Result<u64, String> {
+    match amounts::time(text)?.as_nanos() as u64 {
+        ..=EARLY_ALLOWED_NS => Err("a wait of 1 ms or less cannot be judged".into()),
+        wait => Ok(wait),
     }
-    Ok(Some(wait))
 }
 
 /// A body of JSON that follows from the request.
@@ -106,7 +86,7 @@ fn body_rule(
         return Err(source.wrong(Some(second), "the body is stated twice; leave one out"));
     }
     if let Some(text) = &keys.body {
-        return template(source, text).map(BodyRule::Exactly);
+        return source.text(text, template).map(BodyRule::Exactly);
     }
     if let Some(length) = &keys.body_length {
         return Ok(BodyRule::Length(*length.get_ref()));
@@ -114,11 +94,11 @@ fn body_rule(
     if let Some(hex) = &keys.body_sha256 {
         let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
         let digest = wire::sha256_of_hex(hex.get_ref());
-        return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong(Some(hex.span()), says));
+        return digest.map(BodyRule::Sha256).ok_or_else(|| source.wrong_here(hex, says));
     }
     if let Some(file) = keys.file.as_ref().filter(|_| keys.is_file()) {
         let rule = files::rule(keys, request);
-        return rule.map(BodyRule::File).map_err(|says| source.wrong(Some(file.span()), says));
+        return rule.map(BodyRule::File).map_err(|says| source.wrong_here(file, says));
     }
     match (&keys.json, &keys.database) {
         (Some(json), _) => json_rule(source, json).map(BodyRule::Meaning),
@@ -171,7 +151,7 @@ fn database_rule(
     };
     if !(1..=ROWS_MAX).contains(&count) {
         let says = format!("an answer has from 1 to {ROWS_MAX} rows, not {count}");
-        return Err(source.wrong(Some(keys.span()), says));
+        return Err(source.wrong_here(keys, says));
     }
     Ok(match keys.get_ref() {
         DatabaseKeys::Word(DatabaseWord::Row) => Meaning::Rows { tables, count: None },
@@ -185,39 +165,36 @@ fn database_rule(
 
 /// The data set of a trial takes the place of this one.
 fn json_rule(source: &SourceFile, json: &Spanned<JsonKeys>) -> Result<Meaning, ConfigError> {
-    let JsonKeys { items, times, sum } = json.get_ref();
-    let (items, times) = match (items, times, sum) {
+    let JsonKeys { items, times, sum: listed } = json.get_ref();
+    let (items, times) = match (items, times, listed) {
         (Some(items), Some(times), None) => (items, times),
         (None, None, Some(text)) => {
-            let says = "a sum is that of integers which the request lists; write it {integers:150}";
-            let count = template(source, text)?.integers();
-            return count.map(Meaning::Sum).ok_or_else(|| source.wrong(Some(text.span()), says));
+            return source.text(text, sum).map(Meaning::Sum);
         }
         _ => {
             let says = "a body of JSON has `items` and `times`, or a `sum`";
-            return Err(source.wrong(Some(json.span()), says));
+            return Err(source.wrong_here(json, says));
         }
     };
-    let (count, times) = (number(source, items)?, number(source, times)?);
+    let (count, times) = (source.text(items, number)?, source.text(times, number)?);
     if Dataset::ITEMS < count.most() {
         let says = format!("a data set has {} items", Dataset::ITEMS);
-        return Err(source.wrong(Some(items.span()), says));
+        return Err(source.wrong_here(items, says));
     }
     Ok(Meaning::Items { dataset: Dataset::default(), count, times })
 }
 
-fn number(source: &SourceFile, text: &Spanned<String>) -> Result<Number, ConfigError> {
-    template(source, text)?.number().ok_or_else(|| {
-        let shown = text.get_ref().escape_debug();
-        let says =
-            format!("`{shown}` is not a number of the request; write it like {{number:1-50}}");
-        source.wrong(Some(text.span()), says)
-    })
+fn sum(text: &str) -> Result<u16, String> {
+    let says = "a sum is that of integers which the request lists; write it {integers:150}";
+    template(text)?.integers().ok_or(says.into())
 }
 
-pub(super) fn template(
-    source: &SourceFile,
-    text: &Spanned<String>,
-) -> Result<Template, ConfigError> {
-    Template::parse(text.get_ref().as_bytes()).map_err(|says| source.wrong(Some(text.span()), says))
+fn number(text: &str) -> Result<Number, String> {
+    let shown = text.escape_debug();
+    let says = format!("`{shown}` is not a number of the request; write it like {{number:1-50}}");
+    template(text)?.number().ok_or(says)
+}
+
+pub(super) fn template(text: &str) -> Result<Template, String> {
+    Template::parse(text.as_bytes())
 }

@@ -1,6 +1,6 @@
 //! Requests whose answers are files: what a server is given to serve, and how it names the versions of that.
 
-use wire::{Ask, BodyRule, FileRule, Files, Request, Validators};
+use wire::{BodyRule, FileRule, Files, Request, Validators};
 
 use super::{AskKeys, Question, Workload};
 
@@ -88,10 +88,6 @@ impl Question {
         if let BodyRule::File(rule) = expect.body {
             expect.body = BodyRule::File(rule.knowing(validators));
         }
-        let ask = |keep_alive| {
-            let request = Request { keep_alive, ..request.clone() };
-            Ask::new(&request, expect.clone()).map_err(|error| error.to_string())
-        };
-        Ok(Question { ask: ask(true)?, last_ask: ask(false)?, request, ..self.clone() })
+        self.remade(request, &expect)
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wire::{Ask, BodyRule, Expect, Request, StatusRule, Template};
 
-use super::{HOST, Interaction, Question, Workload};
+use super::{HOST, Interaction, Question, Workload, asks};
 use crate::source_file::{ConfigError, SourceFile};
 
 /// A request, and what its answer must have.
@@ -96,7 +96,7 @@ impl Workload {
         let StatedRequest { method, target, headers, body, expect } = kept.request.clone();
         let body = body.into_bytes();
         let request = Request { method, headers, body, ..Request::get(HOST, &target) };
-        let question = question("ask", request, &expect)?;
+        let asks = asks(&request, &expect).map_err(|error| error.to_string())?;
         let title = kept.title.clone();
         Ok(Workload {
             name: name.into(),
@@ -104,7 +104,7 @@ impl Workload {
             service: None,
             vary: false,
             rate: None,
-            questions: vec![question],
+            questions: vec![Question::made(request, asks)],
             source: source(name, kept)?,
         })
     }
@@ -123,7 +123,8 @@ impl Workload {
     /// The workload with the body of the answer to its only request, which states none: another body is a failure, or
     /// is only counted.
     pub fn with_body(&self, body: &[u8], is_usual: bool) -> Result<Workload, String> {
-        let Question { name, request, ask, .. } = &self.questions[0];
+        let question = &self.questions[0];
+        let Question { request, ask, .. } = question;
         let quoted = wire::quoted(body, false);
         let rule = match std::str::from_utf8(&quoted) {
             Ok(_) => {
@@ -143,7 +144,7 @@ impl Workload {
         };
         let kept = Kept { title: self.title.clone(), request: stated };
         Ok(Workload {
-            questions: vec![question(name, request.clone(), &expect)?],
+            questions: vec![question.remade(request.clone(), &expect)?],
             source: source(&self.name, &kept)?,
             ..self.clone()
         })
@@ -155,21 +156,25 @@ fn source(name: &str, kept: &Kept) -> Result<SourceFile, String> {
     Ok(SourceFile { name: format!("workloads/{name}.json"), text })
 }
 
-fn question(name: &str, request: Request, expect: &Expect) -> Result<Question, String> {
-    let ask = |keep_alive| {
-        let request = Request { keep_alive, ..request.clone() };
-        Ask::new(&request, expect.clone()).map_err(|error| error.to_string())
-    };
-    Ok(Question {
-        name: name.into(),
-        method: request.method.clone(),
-        path: request.target.clone(),
-        weight: 1,
-        ask: ask(true)?,
-        last_ask: ask(false)?,
-        request,
-        interaction: Interaction::Answer,
-    })
+impl Question {
+    /// A request that no workload has.
+    #[must_use]
+    pub fn of(ask: &Ask) -> Question {
+        Question::made(ask.made_from().clone(), (ask.clone(), ask.clone()))
+    }
+
+    fn made(request: Request, (ask, last_ask): (Ask, Ask)) -> Question {
+        Question {
+            name: "ask".into(),
+            method: request.method.clone(),
+            path: request.target.clone(),
+            weight: 1,
+            request,
+            ask,
+            last_ask,
+            interaction: Interaction::Answer,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use lab::experiment::{Experiment, Point};
 use lab::record::TrialKey;
 use lab::service::{Service, ServiceCeiling};
 use lab::source_file::SourceFile;
-use lab::trial::{Launcher, Setup, service_alone};
+use lab::trial::{Beside, Launcher, Setup, service_alone};
 use load::Halt;
 use machine::conditions::{Cpus, Split};
 
@@ -70,9 +70,7 @@ fn alone(
         files: 1_024,
         workloads: &[],
         elsewhere: None,
-        part: None,
-        enough: None,
-        sampling: None,
+        beside: Beside::default(),
     };
     let keys = workloads.iter().map(|workload| key(workload));
     let facts = keys.map(|key| service_alone(setup, &ready, &key, &Halt::default()));

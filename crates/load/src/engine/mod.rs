@@ -1,22 +1,18 @@
 //! Moves bytes between connections and the kernel, and keeps the time. Decides nothing.
 
-#[cfg(test)]
-mod around;
 mod epoll;
-mod pacer;
 #[cfg(test)]
-mod simulated;
+mod fixture;
+mod pacer;
 mod tls;
 mod wait;
 
 pub(crate) use self::tls::Tls;
 #[cfg(test)]
-pub(crate) use self::tls::server;
-#[cfg(test)]
-pub(crate) use around::{Around, around_engine};
+pub(crate) use self::tls::test_server;
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
-pub(crate) use simulated::{Act, Peer, Simulated};
+pub(crate) use fixture::{Act, Around, Peer, Simulated, around_engine};
 
 use ::tls::TlsFault;
 

@@ -70,6 +70,25 @@ pub enum HoldWhat {
     },
 }
 
+impl HoldWhat {
+    /// Its name in results.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            HoldWhat::Stream { cut: Cut::Chunk, .. } => "chunks",
+            HoldWhat::Stream { cut: Cut::Event, .. } => "events",
+            HoldWhat::Socket { .. } => "websocket",
+        }
+    }
+
+    /// The request with which a connection begins.
+    #[must_use]
+    pub fn ask(&self) -> &Ask {
+        let (HoldWhat::Stream { ask, .. } | HoldWhat::Socket { ask }) = self;
+        ask
+    }
+}
+
 /// What dyno sends over held WebSockets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

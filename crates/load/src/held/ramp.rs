@@ -46,11 +46,12 @@ impl Ramp {
     #[must_use]
     pub fn plateau(&self, number: usize) -> PlateauTimes {
         let every = nanos(self.every);
-        let from = number as Nanos * every;
+        let from = (number as Nanos).saturating_mul(every);
         let connections = self.connections.min((number + 1) * self.step);
         let added = connections.saturating_sub(number * self.step);
         let boot = (added as f64 / self.per_second * SECOND as f64) as Nanos + nanos(self.settle);
-        PlateauTimes { connections, from, measured_from: from + boot, until: from + every }
+        let [measured_from, until] = [boot, every].map(|time| from.saturating_add(time));
+        PlateauTimes { connections, from, measured_from, until }
     }
 
     /// When connection `n` is begun.
@@ -58,7 +59,8 @@ impl Ramp {
     pub fn due(&self, n: usize) -> Nanos {
         let step = n / self.step.max(1);
         let within = (n % self.step.max(1)) as f64;
-        step as Nanos * nanos(self.every) + (within / self.per_second * SECOND as f64) as Nanos
+        let before = (step as Nanos).saturating_mul(nanos(self.every));
+        before.saturating_add((within / self.per_second * SECOND as f64) as Nanos)
     }
 
     /// The first instant from `at` on at which no connection of a step is still to be begun.
@@ -76,7 +78,7 @@ impl Ramp {
     /// When all connections are closed.
     #[must_use]
     pub fn end(&self) -> Nanos {
-        self.plateaus() as Nanos * nanos(self.every)
+        (self.plateaus() as Nanos).saturating_mul(nanos(self.every))
     }
 
     /// Whether every step leaves time to measure.

@@ -103,7 +103,8 @@ fn check_section(section: &Section) -> Result<(), String> {
 }
 
 fn check_lane(report: &LaneReport) -> Result<(), String> {
-    let times = [report.cpu_time, report.wall, report.idle, report.polled];
+    let meaning = report.meaning.unwrap_or(0);
+    let times = [report.cpu_time, report.wall, report.idle, report.polled, meaning];
     no_more("a thread's times", &times, 2 * INSTANT_MAX)?;
     true_or(report.cpu.is_none_or(|cpu| cpu < CPUS_MAX), "a thread has an impossible CPU")?;
     check_still(report.still, 2 * INSTANT_MAX)

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Fault, Performance, Start};
-use crate::answer::Spoil;
-use crate::h2::acts::Act::{
+use super::acts::Act::{
     Answer, Await, Content, Drip, Fields, Fin, Frame, GoAway, Greet, Mute, Raw, Repeat, Reset, Rst,
     Settings, Silence, Unacknowledging, Wait,
 };
-use crate::h2::acts::On::{Connection, Idle, Last, Own, This};
-use crate::h2::acts::{Act, FOREVER};
-use crate::h2::acts::{Style, USUAL};
+use super::acts::On::{Connection, Idle, Last, Own, This};
+use super::acts::{Act, FOREVER, Style, USUAL};
+use super::{Fault, Performance, Spoil, Start};
 use crate::h2::frames::{
     ACK, CANCEL, CONTINUATION, DATA, ENABLE_PUSH, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM,
     GOAWAY, HEADER_TABLE_SIZE, HEADERS, INITIAL_WINDOW_SIZE, INTERNAL_ERROR,

@@ -12,8 +12,7 @@ use super::Start::{
 use super::Step::{
     Answer, AnswerNewest, Await, Drip, Fin, Repeat, Rst, Send, Silence, Swallow, Wait,
 };
-use super::{FOREVER, Fault, Form, Performance, Start, Step};
-use crate::answer::Spoil;
+use super::{FOREVER, Fault, Form, Performance, Spoil, Start, Step};
 
 const BAD: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
 

@@ -1,9 +1,9 @@
 //! The table of the faults of TLS, by the cases of the catalogue of hostile servers.
 
 use super::Step::{Drip, Fin, Repeat, Rst, Send, Silence};
+use super::twist::Message::{Bare, Cut, NewKeys, Say};
+use super::twist::{Flight, Message, RIGHT, Setup, Struck, Twist};
 use super::{FOREVER, Fault, Performance, Start, Step};
-use crate::tls::twist::Message::{Bare, Cut, NewKeys, Say};
-use crate::tls::twist::{Flight, Message, RIGHT, Setup, Struck, Twist};
 
 const fn tls(
     case: u8,

@@ -1,11 +1,11 @@
 //! Performs what a bad HTTP/2 server does. A script belongs to one stream or to the connection.
 
-use super::acts::{Act, On, Style, USUAL};
 use super::answer::Asked;
 use super::frames::{DATA, END_STREAM, HEADERS, push_frame, push_goaway, push_reset};
 use super::hpack::Manner;
 use super::stream::{Body, Source, Stream};
 use super::{Counts, End, Multiplex};
+use crate::faults::acts::{Act, On, Style, USUAL};
 use crate::state::{BUFFER, ThreadState};
 
 const DRIP_NS: u64 = 1_000_000_000;

@@ -1,7 +1,6 @@
 //! Answers as HEADERS and DATA: at once, or when their stream's turn comes.
 
 use super::act::Script;
-use super::acts::{Style, USUAL};
 use super::frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD, HEADERS, PADDED, push_frame, push_head,
 };
@@ -10,6 +9,7 @@ use super::stream::{Body, Source, Stream};
 use super::{Counts, Leaving, Multiplex};
 use crate::answer::{Answer, Content, refusal_line};
 use crate::beats::{Beats, Wrap};
+use crate::faults::acts::{Style, USUAL};
 use crate::instructions::{Arrived, Befalls, instructions};
 use crate::octets::push_number;
 use crate::request::{Head, Method, Refusal, Status};

@@ -2,8 +2,7 @@
 
 use super::frames::PROTOCOL_ERROR;
 use super::hpack::Fields;
-use crate::files::{KeptWanted, Wanted};
-use crate::request::{Framing, Head, Method, Version, is_token, method, target_parts};
+use crate::request::{Head, Method, Wanted, is_token, method, target_parts};
 
 /// A request's head as its list says it.
 pub(crate) struct Listed<'a> {
@@ -21,7 +20,7 @@ pub(crate) struct Kept {
     target: Vec<u8>,
     query_at: Option<usize>,
     request_id: Option<Vec<u8>>,
-    wanted: KeptWanted,
+    wanted: Wanted<Vec<u8>>,
     /// All its fields, one after the other: what a cheat looks at.
     pub(crate) octets: Vec<u8>,
     pub(crate) content: Vec<u8>,
@@ -42,24 +41,8 @@ impl Kept {
 
     pub(crate) fn head(&self) -> Head<'_> {
         let (path, query) = self.target.split_at(self.query_at.unwrap_or(self.target.len()));
-        let head = head(self.method, path, self.query_at.map(|_| query));
-        Head { request_id: self.request_id.as_deref(), wanted: self.wanted.wanted(), ..head }
-    }
-}
-
-fn head<'a>(method: Method, path: &'a [u8], query: Option<&'a [u8]>) -> Head<'a> {
-    Head {
-        method,
-        path,
-        query,
-        version: Version::Http11,
-        persists: true,
-        framing: Framing::None,
-        expects_continue: false,
-        request_id: None,
-        wanted: Wanted::default(),
-        fields: b"",
-        length: 0,
+        let head = Head::bare(self.method, path, self.query_at.map(|_| query));
+        Head { request_id: self.request_id.as_deref(), wanted: self.wanted.borrowed(), ..head }
     }
 }
 
@@ -112,7 +95,7 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
         _ => return Err(PROTOCOL_ERROR),
     };
     let (path, query) = target_parts(method, target).map_err(|_| PROTOCOL_ERROR)?;
-    let head = Head { expects_continue, request_id, wanted, ..head(method, path, query) };
+    let head = Head { expects_continue, request_id, wanted, ..Head::bare(method, path, query) };
     Ok(Listed { head, length })
 }
 

@@ -1,9 +1,9 @@
 //! One stream: its request while it arrives and waits, and its answer while it leaves.
 
 use super::act::Script;
-use super::acts::{Style, USUAL};
 use super::request::Kept;
 use crate::beats::Beats;
+use crate::faults::acts::{Style, USUAL};
 
 #[derive(Debug)]
 pub(crate) struct Stream {

@@ -2,10 +2,9 @@
 
 use memchr::memchr;
 
-use crate::files::Wanted;
-
 use super::{
-    Framing, Method, Refusal, Status, Version, all, bad, is_authority, is_field_byte, is_token,
+    Framing, Head, Method, Refusal, Status, Version, Wanted, all, bad, is_authority, is_field_byte,
+    is_token,
 };
 
 /// What the header lines so far contain.
@@ -19,7 +18,7 @@ pub(super) struct Fields<'a> {
     expects_continue: bool,
     unmet_expectation: bool,
     request_id: Option<&'a [u8]>,
-    wanted: Wanted<'a>,
+    wanted: Wanted<&'a [u8]>,
 }
 
 /// What `Transfer-Encoding` so far contains.
@@ -37,14 +36,6 @@ enum Codings {
     OthersThenChunked,
     /// Something after chunked.
     Broken,
-}
-
-pub(super) struct Concluded<'a> {
-    pub(super) persists: bool,
-    pub(super) framing: Framing,
-    pub(super) expects_continue: bool,
-    pub(super) request_id: Option<&'a [u8]>,
-    pub(super) wanted: Wanted<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -129,31 +120,26 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    pub(super) fn conclude(
-        &self,
-        method: Method,
-        version: Version,
-    ) -> Result<Concluded<'a>, Refusal> {
-        let modern = version == Version::Http11;
+    /// Writes into the head what its fields say.
+    pub(super) fn conclude(&self, head: &mut Head<'a>) -> Result<(), Refusal> {
+        let modern = head.version == Version::Http11;
         if modern && self.hosts == 0 {
             return Err(bad("HTTP/1.1 without a Host field"));
         }
-        let framing = self.framing(modern)?;
-        if method == Method::Unknown {
+        head.framing = self.framing(modern)?;
+        if head.method == Method::Unknown {
             return Err(Refusal { status: Status::NotImplemented, why: "no such method here" });
         }
         if modern && self.unmet_expectation {
             let why = "only 100-continue may be expected";
             return Err(Refusal { status: Status::UnmetExpectation, why });
         }
-        Ok(Concluded {
-            persists: !self.close && (modern || self.keep_alive),
-            framing,
-            // RFC 9110, 10.1.1: an expectation in HTTP/1.0 is ignored.
-            expects_continue: modern && self.expects_continue,
-            request_id: self.request_id,
-            wanted: self.wanted,
-        })
+        head.persists = !self.close && (modern || self.keep_alive);
+        // RFC 9110, 10.1.1: an expectation in HTTP/1.0 is ignored.
+        head.expects_continue = modern && self.expects_continue;
+        head.request_id = self.request_id;
+        head.wanted = self.wanted;
+        Ok(())
     }
 
     fn framing(&self, modern: bool) -> Result<Framing, Refusal> {

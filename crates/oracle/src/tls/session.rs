@@ -9,9 +9,9 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use rustls::{HandshakeKind, ServerConfig, ServerConnection};
 
 use super::forge::marked;
-use super::twist::{Flight, Message, Struck, Twist};
 use crate::delays::Delay;
 use crate::faults::Step;
+use crate::faults::twist::{Flight, Message, Struck, Twist};
 use crate::state::{BUFFER, ThreadState};
 
 /// As much as one record carries, about; what is written at once is cut into such pieces.

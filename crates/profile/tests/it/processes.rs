@@ -62,7 +62,7 @@ fn check_storm() {
     let (found, expected) = (sampler.samples() as f64, used as f64 / 1e9 * 997.0);
     let error = (0.05 * expected).max(3.0 * expected.sqrt());
     assert!((found - expected).abs() <= error, "{found} samples, and not {expected}");
-    assert_eq!(sampler.lost(), 0);
+    assert_eq!(sampler.folded(&[], "/nowhere").lost, 0);
 }
 
 fn a_process_that_ends_while_it_is_sampled_leaves_what_was_sampled() {

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use profile::{Folded, Sampler, SamplerOrder, Stack, refusal};
+use profile::{Profile, Sampler, SamplerOrder, Stack, refusal};
 
 /// The name that a map gives to `work_long`, before and after it is written anew.
 pub(crate) const OLD_NAME: &str = "JS:*old";
@@ -174,7 +174,7 @@ pub(crate) fn sample(sampler: &mut Sampler, least: usize) {
 }
 
 /// Samples of a worker, until there are so many.
-pub(crate) fn sampled(pid: u32, dwarf_bytes: Option<u32>, least: usize) -> Option<Folded> {
+pub(crate) fn sampled(pid: u32, dwarf_bytes: Option<u32>, least: usize) -> Option<Profile> {
     let mut sampler = sampler(pid, dwarf_bytes)?;
     sampler.start().unwrap();
     sample(&mut sampler, least);
@@ -183,7 +183,7 @@ pub(crate) fn sampled(pid: u32, dwarf_bytes: Option<u32>, least: usize) -> Optio
 }
 
 /// The samples that a function has with all that it calls.
-pub(crate) fn by_function(folded: &Folded) -> BTreeMap<&str, u64> {
+pub(crate) fn by_function(folded: &Profile) -> BTreeMap<&str, u64> {
     let mut all = BTreeMap::new();
     for stack in &folded.stacks {
         for function in &stack.functions {
@@ -194,13 +194,13 @@ pub(crate) fn by_function(folded: &Folded) -> BTreeMap<&str, u64> {
     all
 }
 
-pub(crate) fn total(folded: &Folded) -> u64 {
+pub(crate) fn total(folded: &Profile) -> u64 {
     folded.stacks.iter().map(Stack::samples).sum()
 }
 
 /// Nearly all samples are in the two functions, three parts in one and one in the other.
 #[track_caller]
-pub(crate) fn has_shares(folded: &Folded) {
+pub(crate) fn has_shares(folded: &Profile) {
     let all = by_function(folded);
     let samples = |name: &str| {
         let found = all.iter().find(|(function, _)| function.ends_with(name));

@@ -249,6 +249,23 @@ fn planted_check() -> PublicRun {
     published((run, Vec::new(), ended))
 }
 
+/// Each function of what is explained has a place for every block of every trial.
+#[test]
+fn more_sampled_trials_than_fit_into_memory_are_refused() {
+    let mut public = planted_check();
+    let mut lines = lines_of(&public.write(true).unwrap());
+    let place = lines.iter().position(|line| line.starts_with("{\"profiles\"")).unwrap();
+    let mut all: Value = serde_json::from_str(&lines[place]).unwrap();
+    let one = all["profiles"][0].clone();
+    all["profiles"] = json!(vec![one; 101]);
+    lines[place] = format!("{all}\n");
+    let says = PublicRun::read(&changed_files::resealed(lines)).unwrap_err();
+    assert!(says.contains("more than 100 sampled trials of one server"), "{says}");
+    public.record.profiles = vec![public.record.profiles[0].clone(); 101];
+    assert!(public.write(false).is_ok());
+    assert!(public.write(true).unwrap_err().contains("export it without --why"));
+}
+
 /// Texts in which nothing is planted: digests, and words of which there is a closed number or that name things.
 const UNPLANTED: [&str; 29] = [
     "run_conformance catalogue_hash",

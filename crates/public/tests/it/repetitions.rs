@@ -1,6 +1,6 @@
 //! When a file counts as a repetition.
 
-use lab::record::Fact;
+use lab::record::{Fact, RunRecord};
 use public::{PublicRun, REPEATS, Repetition, counts_as_repetition};
 use store::RunEnd;
 
@@ -51,4 +51,9 @@ fn what_shares_seed_trials_or_sources_with_its_original_repeats_nothing() {
     assert_eq!(reason(&other_name), "it does not say that it repeats this run");
     let shorter = |it: &mut Loaded| it.0.experiment.as_mut().unwrap().repeat -= 1;
     assert_eq!(reason(&shorter), "its experiment is another one");
+    let (record, trials, ended) = loaded();
+    let of_no_experiment = published((RunRecord { experiment: None, ..record }, trials, ended));
+    let other = again(&of_no_experiment, |it| it.0.experiment = None);
+    let found = counts_as_repetition(&of_no_experiment, &other, SIGNERS, ["a", "a"]);
+    assert_eq!(found.says(), "what it names has no experiment that can be repeated");
 }

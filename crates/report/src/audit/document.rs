@@ -105,7 +105,7 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
     if let Some(what) = explanation::not_counted(sources[0].format) {
         texts.push(format!("not counted: {what}"));
     }
-    Fact { name: sources[0].format.id().replace('_', " "), tone: Tone::Plain, texts }
+    Fact { name: sources[0].format.name().replace('_', " "), tone: Tone::Plain, texts }
 }
 
 /// What could not be applied to these files: rules with the same reason and the same number of rows together.
@@ -114,8 +114,8 @@ fn not_applied(sources: &[&AuditedSource]) -> Vec<(Why, usize, Vec<&'static str>
     for (place, first) in sources[0].untested.iter().enumerate() {
         let rows = sources.iter().map(|source| source.untested[place].rows).sum();
         match all.iter_mut().find(|(why, of, _)| (*why, *of) == (first.why, rows)) {
-            Some((.., rules)) => rules.push(first.rule.id()),
-            None => all.push((first.why, rows, vec![first.rule.id()])),
+            Some((.., rules)) => rules.push(first.rule.name()),
+            None => all.push((first.why, rows, vec![first.rule.name()])),
         }
     }
     all
@@ -177,7 +177,7 @@ fn entry(gravity: Gravity, rule: Rule, all: &[Found<'_>]) -> Entry {
         "{}: {} ({}): {}",
         gravity.name(),
         explanation::title(rule),
-        rule.id(),
+        rule.name(),
         parts.join(", ")
     );
     let mut entry = Entry::new(gravity.into(), head).with(Tone::Plain, explanation::because(rule));
@@ -225,7 +225,7 @@ fn table_row(audited: &AuditedRow) -> Row {
     let verdict = audited.verdict();
     let or_none = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
     let grave = findings.iter().filter(|finding| finding.gravity() != Gravity::Note);
-    let why: Vec<&str> = grave.map(|finding| finding.rule().id()).collect();
+    let why: Vec<&str> = grave.map(|finding| finding.rule().name()).collect();
     let cells = vec![
         Cell::text(row.name.clone()),
         Cell::text(row.place.clone()),

@@ -47,7 +47,7 @@ json_type! {
         /// its name
         name: &'a str = &source.name,
         /// its format by a stable name
-        format: &'static str = source.format.id(),
+        format: &'static str = source.format.name(),
         /// what is the same in all its rows
         verdict: ExplainedVerdict = verdict(&source.findings),
         /// what its program does not count, or counts otherwise than one expects
@@ -63,7 +63,7 @@ json_type! {
     /// A rule that could not be applied.
     struct UntestedJson as "not_asked" of untested: Untested {
         /// the stable name of its finding
-        id: &'static str = untested.rule.id(),
+        id: &'static str = untested.rule.name(),
         /// of how many rows
         rows: usize,
         /// why
@@ -111,7 +111,7 @@ fn verdict(findings: &[Finding]) -> ExplainedVerdict {
 fn explained(finding: &Finding) -> ExplainedDoubt {
     let rule = finding.rule();
     ExplainedDoubt::new(
-        rule.id(),
+        rule.name(),
         finding.gravity(),
         explanation::says(finding),
         explanation::what_to_do(rule),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{FinishedSearch, sentence};
 use crate::json::{json_type, written};
-use crate::run::Findings;
+use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
 const SCHEMA: &str = "dyno.capacity/1";

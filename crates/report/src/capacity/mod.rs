@@ -16,7 +16,7 @@ use units::rate;
 
 use crate::document::{Cell, Column, Document, Row, Table, Tone};
 use crate::render::{Charts, Screen, Shown};
-use crate::run::Findings;
+use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) use json::CapacityDocument;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use analysis::search::{
     Aim, Conclusion, Criterion, End, Found, Limit, Pooled, Press, Progress, Tried,
 };
-use units::{chosen, counted, duration, nanos, rate};
+use units::{chosen, counted, duration, listed, nanos, rate};
 
 use super::FinishedSearch;
 
@@ -17,8 +17,7 @@ pub fn aim(aim: &Aim) -> String {
         0.0 => "no failures".into(),
         share => format!("at most {} failed", whole(share)),
     });
-    let last = all.pop().unwrap_or_default();
-    format!("{} and {last}", all.join(", "))
+    listed(&all)
 }
 
 fn limit(limit: &Limit) -> String {

@@ -23,8 +23,8 @@ pub struct Style {
 }
 
 pub fn document(checked: &CheckedServer, style: Style) -> Document {
-    let names = [&checked.name, &checked.title, &checked.version].into_iter();
-    let names: Vec<&str> = names.map(String::as_str).filter(|text| !text.is_empty()).collect();
+    let names = [checked.name.as_str(), &checked.title, checked.version()].into_iter();
+    let names: Vec<&str> = names.filter(|text| !text.is_empty()).collect();
     let title = names.join(" · ");
     match &checked.result {
         Err(why) => {
@@ -320,7 +320,7 @@ fn sum_row(
     tally: &VerdictCounts,
 ) -> Row {
     let mut cells =
-        vec![Cell::text(&checked.name), Cell::text(&checked.version), Cell::text(protocol.title())];
+        vec![Cell::text(&checked.name), Cell::text(&result.version), Cell::text(protocol.title())];
     if tally.applicable() == 0 {
         let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
         cells.extend([Cell::none(), Cell::none(), Cell::none(), Cell::none(), Cell::text("0")]);

@@ -33,7 +33,7 @@ pub fn issue(checked: &CheckedServer) -> Result<String, String> {
 }
 
 fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> String {
-    let names = [&checked.title, &checked.version].into_iter();
+    let names = [&checked.title, &result.version].into_iter();
     let names: Vec<String> =
         names.filter(|name| !name.is_empty()).map(|name| shown(name)).collect();
     let server = if names.is_empty() { shown(&checked.name) } else { names.join(" ") };

@@ -42,6 +42,8 @@ json_type! {
     struct ServerJson<'c> as "server" of checked: CheckedServer {
         #[serde(flatten)]
         checked: &'c CheckedServer = checked,
+        /// its version; empty if it is not known
+        version: &'c str = checked.version(),
         /// why it could not be checked; null if it was
         error: Option<&'c str> = checked.result.as_ref().err().map(String::as_str),
         /// what was found; null if it could not be checked

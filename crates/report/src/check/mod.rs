@@ -27,8 +27,6 @@ pub struct CheckedServer {
     pub name: String,
     /// its title
     pub title: String,
-    /// its version; empty if it is not known
-    pub version: String,
     /// The result, or why the server could not be checked.
     #[serde(skip)]
     pub result: Result<CheckResult, String>,
@@ -36,11 +34,20 @@ pub struct CheckedServer {
 
 pub struct CheckResult {
     pub target: Target,
+    /// The server's version; empty if it is not known.
+    pub version: String,
     pub report: Report,
     /// Whether cases that could harm a server were sent, too.
     pub was_rude: bool,
     /// Whether only its WebSocket was checked.
     pub is_socket: bool,
+}
+
+impl CheckedServer {
+    /// Its version; empty if it is not known.
+    pub(crate) fn version(&self) -> &str {
+        self.result.as_ref().map_or("", |result| &result.version)
+    }
 }
 
 impl CheckResult {

@@ -151,14 +151,14 @@ fn both(figure: Figure, pair: &PairOf) -> String {
 /// Where the CPU time of an answer goes; that no profile can say it is said with the answer.
 fn why(gate: &FinishedGate<'_>) -> Vec<Section> {
     let Some(Ok(findings)) = &gate.why else { return Vec::new() };
-    let mut sections = crate::run::why_sections(findings);
+    let mut sections = crate::run::why::sections(findings);
     sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
 fn why_sentences(gate: &FinishedGate<'_>) -> Vec<String> {
     match &gate.why {
-        Some(Ok(findings)) => crate::run::why_sentences(findings),
+        Some(Ok(findings)) => crate::run::why::sentences(findings),
         Some(Err(says)) => vec![says.clone()],
         None => Vec::new(),
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use analysis::gate::{Answer, PairOf, Weighed};
+use analysis::why::Explained;
 use analysis::{By, Conduct, Doubt, Faults};
 use lab::experiment::Point;
 
 use super::FinishedGate;
 use crate::json::{json_type, written};
-use crate::run::Findings;
-use crate::run::json::WhyJson;
+use crate::run::findings::Findings;
 use crate::verdict::ExplainedDoubt;
 
 const SCHEMA: &str = "dyno.gate/1";
@@ -78,8 +78,7 @@ json_type! {
         newly_broken: Option<&'t [String]> =
             gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),
         /// where the CPU time of answers of base and head goes; empty where they were not sampled
-        why: Vec<WhyJson<'t>> =
-            explained.map_or(&[][..], Findings::explained).iter().map(WhyJson::from).collect(),
+        why: &'t [Explained] = explained.map_or(&[], Findings::explained),
         /// why no profile says where it is worse; null: one does, or it is not worse by a figure
         why_unknown: Option<&'t str> =
             gate.why.as_ref().and_then(|why| why.as_ref().err()).map(String::as_str),

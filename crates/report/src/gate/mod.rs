@@ -12,12 +12,13 @@ use analysis::gate::{
     GateCourse, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh,
 };
 use lab::experiment::Experiment;
+use lab::named;
 use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
 use crate::paired::Ratio;
 use crate::render::{self, Measure, Shown};
-use crate::run::Findings;
+use crate::run::findings::Findings;
 pub(crate) use sentence::sentence;
 
 /// A gate that is over.
@@ -58,26 +59,14 @@ pub enum Early {
     Interrupted,
 }
 
-/// What a gate says, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    NotWorse,
-    Worse,
-    CannotTell,
-    Refused,
-    Interrupted,
-}
-
-impl Word {
-    /// For programs.
-    fn name(self) -> &'static str {
-        match self {
-            Word::NotWorse => "not_worse",
-            Word::Worse => "worse",
-            Word::CannotTell => "cannot_tell",
-            Word::Refused => "refused",
-            Word::Interrupted => "interrupted",
-        }
+named! {
+    /// What a gate says, in one word.
+    pub enum Word {
+        NotWorse = "not_worse",
+        Worse = "worse",
+        CannotTell = "cannot_tell",
+        Refused = "refused",
+        Interrupted = "interrupted",
     }
 }
 

@@ -8,7 +8,7 @@ use super::lines::{Line, estimated, memory_max, number, rss};
 use crate::Findings;
 use crate::document::{Block, Entry, Tone};
 use crate::number_format::Written;
-use crate::run::text_table;
+use crate::run::fairness::text_table;
 
 /// None if the experiment has no article's figures.
 pub(super) fn published(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {

@@ -68,7 +68,7 @@ pub struct Line {
     pub(super) ratio_to_first: Option<f64>,
     /// of a race: how its command line named this server
     pub(super) side: Option<Side>,
-    /// of a load or a race: the flags that load likewise; `…` stands for what is not written here
+    /// of a load or a race: the flags that make the same load; `…` stands for what is not written here
     pub(super) flags: Vec<String>,
     /// what the row is worth: valid, suspect or invalid
     #[schemars(extend("enum" = ["valid", "suspect", "invalid"]))]

@@ -87,7 +87,7 @@ fn worktrees([old, new]: [&str; 2]) -> String {
     )
 }
 
-/// A gate measures a closed loop. A rate is offered to both sides by a race, which answers likewise.
+/// A gate measures a closed loop. A rate is offered to both sides by a race, which answers in the same words.
 fn of_two(line: &Line, sides: [&str; 2]) -> String {
     match line.point_unit == CLOSED {
         true => {

@@ -8,7 +8,7 @@ use super::line::Line;
 pub struct History {
     /// By time, and each once.
     pub lines: Vec<Line>,
-    /// The lines of gates, likewise.
+    /// The lines of gates, by time, and each once.
     pub gates: Vec<GateLine>,
     /// Lines that were skipped. They stay in their file.
     pub broken: Vec<Broken>,

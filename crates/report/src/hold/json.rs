@@ -1,10 +1,11 @@
 //! Held connections as JSON, `dyno.hold/1`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use agents::LostAgent;
-use lab::hold::{Kind, SentText};
-use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau};
+use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau, Sends};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::seconds;
@@ -49,55 +50,55 @@ json_type! {
     }
 }
 
+fn length(time: Duration) -> f64 {
+    seconds(time.as_nanos() as u64)
+}
+
 json_type! {
     /// What was requested.
     struct OrderJson<'t> as "order" of held: FinishedHold {
         /// what a connection holds: chunks (of an answer without an end), events (`text/event-stream`) or websocket
         #[schemars(extend("enum" = ["chunks", "events", "websocket"]))]
-        kind: &'static str = match held.spec.kind {
-            Kind::Chunks => "chunks",
-            Kind::Events => "events",
-            Kind::Socket => "websocket",
-        },
+        kind: &'static str = held.order.what.name(),
         /// the host in the requests
-        host: &'t str = &held.spec.host,
+        host: &'t str = &held.order.what.ask().made_from().host,
         /// path and query
-        path: &'t str = &held.spec.path,
+        path: &'t str = &held.order.what.ask().made_from().target,
         /// further header fields
-        headers: &'t [(String, String)] = &held.spec.headers,
+        headers: &'t [(String, String)] = &held.headers,
         /// the addresses of the server
         addresses: &'t [String] = &held.addresses,
         /// processes that held the connections: as many as `agents`
         processes: usize = held.agents.len(),
         /// connections in the end
-        connections: usize = held.spec.connections,
+        connections: usize = held.order.ramp.connections,
         /// connections that each step adds
-        step: usize = held.spec.step,
+        step: usize = held.order.ramp.step,
         /// how long a step is
-        every_s: f64 = seconds(held.spec.every_ns),
+        every_s: f64 = length(held.order.ramp.every),
         /// connections begun each second
-        per_s: f64 = held.spec.per_second,
+        per_s: f64 = held.order.ramp.per_second,
         /// how long a step waits before it measures
-        settle_s: f64 = seconds(held.spec.settle_ns),
+        settle_s: f64 = length(held.order.ramp.settle),
         /// the expected time between two messages of a connection; null if it is not known
-        beat_s: Option<f64> = held.spec.beat_ns.map(seconds),
+        beat_s: Option<f64> = held.order.beat.map(length),
         /// a connection that receives nothing for longer is silent
-        silence_s: f64 = seconds(held.spec.silence_ns),
+        silence_s: f64 = length(held.order.silence),
         /// when an attempt to open a connection was given up
-        timeout_s: f64 = seconds(held.spec.timeout_ns),
+        timeout_s: f64 = length(held.order.timeout),
         /// whether lost connections were begun again
-        reopen: bool = held.spec.reopen,
+        reopen: bool = held.order.reopen,
         /// what dyno sends; null if it only listens
-        sends: Option<SendsJson<'t>> = held.spec.sends.as_ref().map(|text| match text {
-            SentText::Echo { text, per_second } => SendsJson::Echo { text, per_s: *per_second },
-            SentText::Broadcast { every_ns } => {
-                SendsJson::Broadcast { every_s: seconds(*every_ns) }
+        sends: Option<SendsJson<'t>> = held.order.sends.as_ref().map(|sends| match sends {
+            Sends::Echo { text, per_second } => {
+                SendsJson::Echo { text: String::from_utf8_lossy(text), per_s: *per_second }
             }
+            Sends::Broadcast { every } => SendsJson::Broadcast { every_s: length(*every) },
         }),
         /// how connections were secured; null without TLS
-        tls: Option<TlsOrderJson> = held.spec.tls.as_ref().map(TlsOrderJson::from),
+        tls: Option<TlsOrderJson> = held.order.tls.as_ref().map(|client| TlsOrderJson::from(client.order())),
         /// the seed of what is random
-        seed: u64 = held.spec.seed,
+        seed: u64 = held.order.seed,
     }
 }
 
@@ -107,7 +108,7 @@ json_type! {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[schemars(rename = "sends")]
 enum SendsJson<'t> {
-    Echo { text: &'t str, per_s: f64 },
+    Echo { text: Cow<'t, str>, per_s: f64 },
     Broadcast { every_s: f64 },
 }
 

@@ -4,9 +4,8 @@ pub(crate) mod json;
 
 use ::agents::{AgentFacts, LostAgent};
 use lab::experiment::Point;
-use lab::hold::HoldSpec;
 use lab::record::{Entry, HeldRecord, RunRecord, TrialKey, TrialRecord};
-use load::{HoldWindow, Holding};
+use load::{HoldOrder, HoldWindow, Holding};
 use units::{count, counted, nanos};
 
 use crate::document::{Depth, Document, Section};
@@ -20,7 +19,9 @@ pub use json::json;
 
 /// What was held, and how.
 pub struct FinishedHold {
-    pub spec: HoldSpec,
+    pub order: HoldOrder,
+    /// The header fields that were asked for.
+    pub headers: Vec<(String, String)>,
     /// The addresses of the server.
     pub addresses: Vec<String>,
     /// The agents that held the connections, each a process.
@@ -41,9 +42,10 @@ impl Shown for FinishedHold {
 }
 
 /// `1,000 connections to 127.0.0.1:8080/poll/1`
-pub fn title(spec: &HoldSpec) -> String {
-    let connections = counted(spec.connections as u64, "connection", "connections");
-    format!("{connections} to {}{}", spec.host, spec.path)
+pub fn title(order: &HoldOrder) -> String {
+    let connections = counted(order.ramp.connections as u64, "connection", "connections");
+    let request = order.what.ask().made_from();
+    format!("{connections} to {}{}", request.host, request.target)
 }
 
 /// While it runs: a line a second.
@@ -78,7 +80,7 @@ pub fn document(held: &FinishedHold) -> Document {
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "held connections".into(),
-        title: title(&held.spec),
+        title: title(&held.order),
         answer: vec![answer],
         verdict: held.verdict.word,
         sections,
@@ -93,18 +95,19 @@ fn sentence(findings: &Findings<'_>) -> String {
 
 /// A ramp is a run of one server with one round.
 fn with_findings<T>(held: &FinishedHold, show: impl FnOnce(&Findings<'_>) -> T) -> T {
-    let FinishedHold { spec, holding, agents, .. } = held;
+    let FinishedHold { order, holding, agents, .. } = held;
+    let request = order.what.ask().made_from();
     let key = TrialKey {
         number: 0,
-        subject: spec.host.clone(),
-        workload: spec.path.clone(),
-        point: Point::Held(u32::try_from(spec.connections).unwrap_or(u32::MAX)),
+        subject: request.host.clone(),
+        workload: request.target.clone(),
+        point: Point::Held(u32::try_from(order.ramp.connections).unwrap_or(u32::MAX)),
         repeat: 0,
     };
-    let tls = spec.tls.as_ref().map(TlsOrderJson::from);
+    let tls = order.tls.as_ref().map(|client| TlsOrderJson::from(client.order()));
     let run = RunRecord {
         facts: terms::facts(None, "", tls.as_ref()),
-        entries: vec![Entry { name: spec.host.clone(), ..Entry::default() }],
+        entries: vec![Entry { name: request.host.clone(), ..Entry::default() }],
         plan: vec![key.clone()],
         ..RunRecord::default()
     };

@@ -86,7 +86,7 @@ json_type! {
         sent: Option<String> = is_kept.then(|| escaped(&evidence.sent)),
         /// octets sent; null if nothing was kept
         sent_bytes: Option<u64> = is_kept.then_some(evidence.sent_len),
-        /// the beginning of what was received, written likewise
+        /// the beginning of what was received, written like `sent`
         received: Option<String> = is_kept.then(|| escaped(&evidence.received)),
         /// octets received; null if nothing was kept
         received_bytes: Option<u64> = is_kept.then_some(evidence.received_len),

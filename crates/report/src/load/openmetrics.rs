@@ -87,7 +87,7 @@ impl Totals {
         page.count("dyno_received_bytes", &[], counted.received_bytes);
         let says = "From when a request was due to the end of its answer; what was given up is in the last bucket, and in the sum with the time until then.";
         page.histogram("dyno_response_seconds", says, &counted.response);
-        let says = "From when a request was sent to the first byte of its answer; what was given up likewise.";
+        let says = "From when a request was sent to the first byte of its answer; what was given up is in the last bucket, too.";
         page.histogram("dyno_first_byte_seconds", says, &counted.first_byte);
         page.0.push_str("# EOF\n");
         page.0

@@ -114,10 +114,7 @@ pub(crate) fn of_arrivals(arrivals: &Arrivals, each: u32) -> String {
 /// `0, 1 and 3`
 pub fn list(numbers: &[usize]) -> String {
     let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    match texts.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => texts.concat(),
-    }
+    units::listed(&texts)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Several loads of one kind, one after another: each of them, and every figure over all of them with its interval.
 
+use analysis::why::Explained;
 use analysis::{By, Conduct, Estimate, Faults, Number, Row, Tolerated};
 use lab::figure::Figure;
 use load::Tally;
@@ -7,8 +8,7 @@ use load::Tally;
 use crate::conduct;
 use crate::json::{ByFigure, json_type, written};
 use crate::number_format::Written;
-use crate::run::Findings;
-use crate::run::json::WhyJson;
+use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/1";
@@ -93,7 +93,7 @@ json_type! {
         loads: Vec<super::json::LoadDocument<'t>> =
             findings.ended.iter().map(|load| super::json::LoadDocument::of(&[], load)).collect(),
         /// where the CPU time of answers goes, with `--why`
-        why: Vec<WhyJson<'t>> = findings.explained().iter().map(WhyJson::from).collect(),
+        why: &'t [Explained] = findings.explained(),
     }
 }
 

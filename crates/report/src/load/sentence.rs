@@ -299,4 +299,4 @@ fn in_full(doubt: &ExplainedDoubt) -> String {
 }
 
 #[cfg(test)]
-mod bench;
+mod tests;

@@ -61,7 +61,7 @@ pub(super) struct Counted {
     #[serde(serialize_with = "distribution")]
     #[schemars(with = "DistributionJson")]
     pub(super) response: Distribution,
-    /// times to the first byte, likewise
+    /// times to the first byte, of the requests of `response`
     #[serde(serialize_with = "distribution")]
     #[schemars(with = "DistributionJson")]
     pub(super) first_byte: Distribution,

@@ -10,7 +10,7 @@ use crate::chart::STYLE;
 use crate::document::{Document, Paragraph, Tone};
 use crate::glossary::explained;
 use crate::markup::{Markup, data_link, markup};
-use crate::render::html;
+use crate::render::{Format, html};
 use crate::{conformance, detail, flame, held};
 use controls::controls;
 use policy::Policy;
@@ -21,6 +21,14 @@ const SCRIPT: &str = concat!(
     include_str!("../script/figures.js"),
     include_str!("../script/cursor.js")
 );
+
+pub static HTML: Format = Format {
+    name: "html",
+    about: "One self-contained page",
+    ending: "html",
+    media_type: "text/html; charset=utf-8",
+    make: |shown, _| Ok(shown.page()),
+};
 
 /// The whole page of a run.
 pub(crate) fn page(

@@ -10,15 +10,6 @@ use crate::document::{
 };
 use crate::glossary::explained;
 use crate::markup::{Markup, markup};
-use crate::render::Format;
-
-pub static HTML: Format = Format {
-    name: "html",
-    about: "One self-contained page",
-    ending: "html",
-    media_type: "text/html; charset=utf-8",
-    make: |shown, _| Ok(shown.page()),
-};
 
 /// All sections of a page; what one table's legend has said, no other repeats.
 pub(crate) fn sections(sections: &[Section]) -> Markup {

@@ -12,9 +12,9 @@ mod terminal;
 mod tsv;
 
 use crate::document::Document;
+pub use crate::page::HTML;
 
 pub use csv::CSV;
-pub use html::HTML;
 pub use json::JSON;
 pub use junit::JUNIT;
 pub use markdown::{MARKDOWN, shown as markdown_text};
@@ -48,7 +48,7 @@ pub struct Format {
     pub ending: &'static str,
     pub media_type: &'static str,
     /// A result in this format, or why there is none of it.
-    make: fn(&dyn Shown, Screen) -> Result<String, String>,
+    pub(crate) make: fn(&dyn Shown, Screen) -> Result<String, String>,
 }
 
 impl PartialEq for Format {

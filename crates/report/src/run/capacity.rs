@@ -3,7 +3,7 @@
 use analysis::{Capacity, Table};
 use lab::experiment::Point;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::document::{self, Block, Cell, Column, Mark, Marks, Row, Sign, Tone};
 use crate::sentence::{broken, promised};
 

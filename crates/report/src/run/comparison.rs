@@ -19,7 +19,7 @@ use lab::record::RunRecord;
 use load::Spin;
 use machine::facts::differences;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::document::Document;
 use crate::load::file::POLLING;
 use crate::load::terms;

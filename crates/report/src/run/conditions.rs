@@ -2,7 +2,8 @@
 
 use lab::record::{Fact, LOAD, RACE_ANSWERS, RunRecord, TrialRecord, fact};
 
-use super::{Findings, fairness, origin, searches};
+use super::findings::Findings;
+use super::{fairness, origin, searches};
 use crate::document::{Block, Depth, Section, Tone};
 
 /// What is said of the servers, the machine and the method, whatever the run was to find.

@@ -4,7 +4,7 @@
 use analysis::{Conformity, Score, failures};
 use lab::conformance::{CaseVerdict, Finding};
 
-use super::Findings;
+use super::findings::Findings;
 use crate::conformance::{by_reason, matrix, octets, rounds};
 use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
 

@@ -7,7 +7,8 @@ use lab::manner::Task;
 use lab::record::TrialKey;
 use lab::subject::Tier;
 
-use super::{Findings, conformance, held};
+use super::findings::Findings;
+use super::{conformance, held};
 use crate::render::csv::{line, text};
 
 /// The columns that every line begins with.

@@ -5,7 +5,7 @@ use analysis::{Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use super::Findings;
+use super::findings::Findings;
 use super::results::verdict_mark;
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};

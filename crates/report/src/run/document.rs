@@ -14,7 +14,6 @@ use crate::load::details::Details;
 use crate::load::required;
 use crate::markup::Markup;
 use crate::render::Glyphs;
-use crate::time::utc;
 use crate::{agents, detail, number_format, sentence, signature, verdict};
 
 /// The whole report of a run. Its pictures made of characters have this width and these glyphs.
@@ -34,7 +33,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     conditions.extend(findings.checked().as_ref().map(number_format::checked));
     conditions.push(conditions::machine(run, findings.trials));
     Document {
-        label: label(findings),
+        label: findings.label(),
         title: findings.question(),
         notes,
         answer: sentence::all(findings),
@@ -43,14 +42,6 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
         conditions,
         sections: sections(findings, (width, glyphs)),
         ending: ending(findings),
-    }
-}
-
-pub(super) fn label(findings: &Findings<'_>) -> String {
-    let (name, began) = (&findings.run.name, utc(findings.run.began_unix_ms));
-    match findings.is_kept() {
-        true => format!("{name} · run {} · {began}", findings.id),
-        false => format!("{name} · {began}"),
     }
 }
 

@@ -48,12 +48,14 @@ pub(crate) fn rates(course: &Schedule) -> String {
         Schedule::Level(rate) => number(rate),
         Schedule::Ramp(from, to) => format!("{} to {}", number(from), number(to)),
         Schedule::Steps(steps) => {
-            let each: Vec<String> = steps.iter().map(|(rate, _)| number(rate)).collect();
-            match each.as_slice() {
-                [first, second, third, .., last] if 4 < each.len() => {
-                    format!("{first}, {second}, {third}, … {last}")
+            let list = |steps: &[(Rate, Duration)]| {
+                steps.iter().map(|(rate, _)| number(rate)).collect::<Vec<_>>().join(", ")
+            };
+            match steps.as_slice() {
+                [first @ .., last] if 4 < steps.len() => {
+                    format!("{}, … {}", list(&first[..3]), number(&last.0))
                 }
-                all => all.join(", "),
+                all => list(all),
             }
         }
     }

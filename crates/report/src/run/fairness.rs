@@ -4,7 +4,8 @@ use analysis::{Answers, Observed, Wire};
 use lab::figure::Figure;
 use lab::record::Entry as Subject;
 
-use super::{Findings, origin};
+use super::findings::Findings;
+use super::origin;
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
 use crate::number_format::Written;
 use crate::{http2, security};

@@ -1,7 +1,7 @@
 //! The flame graphs of sampled servers: two of them with their difference on a page, and all in files of their own.
 
+use super::findings::Findings;
 use super::why::{SampledLoad, loads};
-use super::{Findings, document, safe};
 use crate::document::{Block, Depth, Section};
 use crate::flame::FlameGraph;
 use crate::markup::Markup;
@@ -92,7 +92,7 @@ fn chart(findings: &Findings<'_>, load: &SampledLoad<'_>, graph: Graph) -> Chart
     };
     let against = graph.against.map(|first| format!("-against-{}", name(first)));
     let (task, point) = (safe(&explained.task), safe(&explained.point.value().to_string()));
-    let note = format!("{}, {}", load.heading, document::label(findings));
+    let note = format!("{}, {}", load.heading, findings.label());
     Chart {
         name: format!(
             "run-{}-{task}-{point}-flame-{}{}",
@@ -102,4 +102,10 @@ fn chart(findings: &Findings<'_>, load: &SampledLoad<'_>, graph: Graph) -> Chart
         ),
         svg: graph.drawn(load).alone(findings.drawn.theme, &note).into_string(),
     }
+}
+
+/// A part of a file's name; a workload's name is one already, unless the store was tampered with.
+pub(super) fn safe(name: &str) -> String {
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    name.chars().map(safe).take(80).collect()
 }

@@ -12,7 +12,8 @@ use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 use units::count;
 
-use super::{Findings, conformance, results, trouble};
+use super::findings::Findings;
+use super::{conformance, results, trouble};
 use crate::document::{
     self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone, anchor,
 };

@@ -4,7 +4,7 @@ use agents::AgentFacts;
 use lab::record::{Fact, LOAD_ON, RunRecord, SUBJECT_HOST, TrialRecord, fact};
 use machine::facts::of_host;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::agents::{ORIGIN, load_from, table};
 use crate::document::{Block, Depth, Section, Tone};
 

@@ -3,7 +3,7 @@
 use analysis::Verdict;
 use units::count;
 
-use super::Findings;
+use super::findings::Findings;
 
 /// How a run that was finished ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

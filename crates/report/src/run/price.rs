@@ -4,12 +4,12 @@
 use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Unranked, Why};
 use lab::experiment::Point;
 use lab::figure::Figure;
+use units::listed_in_short;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::chart::{About, Axis, Column as Ratios, Name, Rows, Stand, Trust, Value, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
 use crate::paired::{Finding, NAMED, Ratio};
-use crate::sentence::list;
 
 /// Empty where the run has no two tasks that differ in one thing.
 pub(super) fn section(findings: &Findings<'_>) -> Section {
@@ -18,7 +18,7 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
     let is_paid = |kind: &PaidFor| prices.iter().any(|price| price.paid_for == *kind);
     let kinds: Vec<String> = all.filter(is_paid).map(|kind| name(kind).into()).collect();
     let blocks = prices.iter().enumerate().flat_map(|(n, price)| blocks(findings, price, n));
-    Section::new("price", format!("The price of {}", list(&kinds)), Depth::Brief)
+    Section::new("price", format!("The price of {}", listed_in_short(&kinds)), Depth::Brief)
         .noting("1× is no difference")
         .with(blocks)
 }
@@ -78,7 +78,7 @@ fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
 fn servers(titles: &[String]) -> String {
     match titles.len() {
         many if NAMED < many => format!("{many} servers"),
-        _ => list(titles),
+        _ => listed_in_short(titles),
     }
 }
 

@@ -9,7 +9,8 @@ use analysis::{Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE};
 
-use super::{Findings, trouble};
+use super::findings::Findings;
+use super::trouble;
 use crate::conduct;
 use crate::gate;
 use crate::number_format::Written;

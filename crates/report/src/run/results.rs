@@ -5,7 +5,8 @@ use lab::figure::{self, Figure};
 use lab::subject::Processes;
 use units::count;
 
-use super::{Findings, conformance, experiment_text, race};
+use super::findings::Findings;
+use super::{conformance, experiment_text, race};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::number_format::{Written, in_unit_of, marks};
 use crate::paired::Ratio;

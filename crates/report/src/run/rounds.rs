@@ -3,7 +3,7 @@
 use analysis::{Row, Stopped, WhyStopped};
 use units::percent;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::document::{Block, Tone};
 
 /// A sentence for each reason, and which intervals are still wide.

@@ -3,10 +3,11 @@
 use analysis::search::{Conclusion, End, Searched, ranks};
 use analysis::{Verdict, Worth};
 use lab::record::CAPACITY;
-use units::{counted, rate};
+use units::{counted, listed_in_short, rate};
 
 use super::conditions::servers_and_machine;
-use super::{Findings, conformance, results, trouble};
+use super::findings::Findings;
+use super::{conformance, results, trouble};
 use crate::capacity::chart::drawn;
 use crate::capacity::{FinishedSearch, SearchOutcome, outcome, sentence, tried_rates, verdict};
 use crate::chart::Stand;
@@ -14,7 +15,6 @@ use crate::document::{
     Block, Cell, Column, Depth, Fold, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
 use crate::markup::Markup;
-use crate::sentence::list;
 
 /// The searches of a run, task by task in the run's order; of each the best first.
 pub(crate) fn searches_by_task<'f>(findings: &'f Findings<'_>) -> Vec<Vec<FinishedSearch<'f>>> {
@@ -162,7 +162,10 @@ fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
             format!("{of}these searches cannot tell which server holds most: ")
         }
         (several, _) => {
-            format!("{of}these searches cannot tell which of {} holds most: ", list(several))
+            format!(
+                "{of}these searches cannot tell which of {} holds most: ",
+                listed_in_short(several)
+            )
         }
     };
     let mut shown: Vec<String> =
@@ -178,7 +181,11 @@ fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
     let unmet: Vec<String> =
         all.iter().filter(|it| it.unmet.is_some()).map(|it| it.server.to_string()).collect();
     if !unmet.is_empty() {
-        says.push_str(&format!(" Not ranked: {}; see \"{}\".", list(&unmet), trouble::UNRANKED));
+        says.push_str(&format!(
+            " Not ranked: {}; see \"{}\".",
+            listed_in_short(&unmet),
+            trouble::UNRANKED
+        ));
     }
     Some(says)
 }

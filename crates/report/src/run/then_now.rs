@@ -4,7 +4,7 @@ use analysis::{Cell as Pair, ThenNow};
 use lab::figure::Figure;
 use units::{chosen, digits};
 
-use super::Findings;
+use super::findings::Findings;
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone, anchor};
 use crate::number_format::{Written, in_unit_of};

@@ -7,7 +7,7 @@ use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 use units::count;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::document::{Block, Depth, Entry, Paragraph, Section, Tone};
 use crate::evidence;
 use crate::remark;

@@ -1,15 +1,16 @@
 //! Where the CPU time of an answer goes, and what makes one server dearer than another: a table, a sentence, graphs.
 
+use analysis::Gravity;
 use analysis::why::{
     Differences, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts, UNSEEN,
 };
 use profile::{Line, Side, Target};
-use units::{count, counted, digits};
+use units::{count, counted, digits, listed_in_short};
 
-use super::{Findings, flames};
+use super::findings::Findings;
+use super::flames;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Table, Tone};
 use crate::number_format::Written;
-use crate::sentence::list;
 
 /// Lines that are less than this share of the dearest server's time, and not shown to differ, are left out of a text.
 const LEAST: f64 = 0.005;
@@ -276,8 +277,9 @@ impl Costs<'_> {
         for (server, title) in self.servers.iter().zip(&self.titles) {
             blocks.push(Block::paragraph(Tone::Dim, format!("{title}: {}", sampled(server))));
             for doubt in &server.doubts {
-                let tone = if doubt.gravity == "note" { Tone::Dim } else { Tone::Doubtful };
-                blocks.push(Block::paragraph(tone, format!("{title}: {}", doubt.says)));
+                let is_note = doubt.gravity() == Gravity::Note;
+                let tone = if is_note { Tone::Dim } else { Tone::Doubtful };
+                blocks.push(Block::paragraph(tone, format!("{title}: {}", doubt.says())));
             }
         }
         blocks
@@ -420,6 +422,6 @@ fn named(line: &Line) -> String {
 fn all_of(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if 3 < parts.len() => format!("{} and {last}", first.join(", ")),
-        _ => list(parts),
+        _ => listed_in_short(parts),
     }
 }

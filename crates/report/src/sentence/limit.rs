@@ -2,9 +2,9 @@
 //! service is the limit of each server's rate.
 
 use analysis::{CpuShares, Limit, Placed, Table};
-use units::{percent, rate};
+use units::{listed_in_short, percent, rate};
 
-use super::{list, name_only};
+use super::name_only;
 use crate::Findings;
 
 /// What the service answers alone; nothing where that was not measured.
@@ -37,7 +37,9 @@ pub(super) fn limits(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<S
             None => groups.push((limits, vec![name])),
         }
     }
-    let says = groups.iter().map(|(limits, names)| format!("{} for {}", who(limits), list(names)));
+    let says = groups
+        .iter()
+        .map(|(limits, names)| format!("{} for {}", who(limits), listed_in_short(names)));
     let says = says.collect::<Vec<_>>().join("; ");
     (!groups.is_empty()).then(|| format!("By CPU shares, the limit is {says}."))
 }
@@ -50,7 +52,7 @@ fn who(limits: &[Limit]) -> String {
     };
     match limits {
         [] => "none of the three".into(),
-        several => list(&several.iter().map(name).collect::<Vec<_>>()),
+        several => listed_in_short(&several.iter().map(name).collect::<Vec<_>>()),
     }
 }
 

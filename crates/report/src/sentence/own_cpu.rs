@@ -3,9 +3,9 @@
 
 use analysis::{Placed, Row};
 use lab::figure::Figure;
-use units::digits;
+use units::{digits, listed_in_short};
 
-use super::{list, name};
+use super::name;
 use crate::Findings;
 use crate::number_format::{Written, as_written};
 
@@ -42,7 +42,7 @@ pub(super) fn least(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<St
     };
     Some(format!(
         "{} {needs} the least CPU time of its own for 1,000 answers; {} needs {times} times as much{most}; {BOTH}.",
-        list(&names),
+        listed_in_short(&names),
         with_cpu(next)
     ))
 }

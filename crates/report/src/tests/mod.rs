@@ -9,6 +9,7 @@ mod held;
 mod printed;
 mod readers;
 mod repeated;
+mod schemas;
 mod searched;
 mod sentences;
 

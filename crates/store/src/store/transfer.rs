@@ -12,12 +12,12 @@ use super::{Located, Store, lost, next, numbers, refuse_unknown, run_record};
 use crate::error::{Fault, StoreError};
 use crate::run::RunId;
 use crate::seal::{Seal, seal};
-use crate::sealed::{insert_end, insert_run, insert_trial, sealed_end, sealed_run, sealed_trial};
+use crate::sealed::{
+    CHECKS, PROFILES, RUNS, insert_end, insert_trial, sealed_end, sealed_run, sealed_trial, unlike,
+};
 use crate::store::Extent;
 use crate::table::{CONFORMANCE, DETAIL, END, PROFILE, RUN, SUMMARY};
-use crate::{
-    conformance, conformance_rows, ledger, opening, profiles, run_rows, space, trial_rows,
-};
+use crate::{conformance_rows, ledger, opening, profiles, run_rows, space, trial_rows};
 
 /// What became of a run that was to be taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,9 @@ impl Store {
 
     fn vacuum(&mut self) -> Result<(), Fault> {
         self.check_place()?;
-        self.steps.renew([self.path.as_path()]);
-        self.connection.execute_batch("VACUUM")?;
-        opening::empty_the_log(&self.connection)
+        self.file.steps.renew([self.path.as_path()]);
+        self.file.connection.execute_batch("VACUUM")?;
+        opening::empty_the_log(&self.file.connection)
     }
 
     /// Copies a run into a new store, one file that has nothing else, under the same number.
@@ -87,7 +87,7 @@ impl Store {
         let mut copy = Store::open(to)?;
         copy.take_over(self, run, portion, |_, _| Ok(Place::At(run)))?;
         let alone = "PRAGMA journal_mode = DELETE";
-        let mode: Result<String, _> = copy.connection.query_row(alone, [], |row| row.get(0));
+        let mode: Result<String, _> = copy.file.connection.query_row(alone, [], |row| row.get(0));
         mode.map(drop).map_err(|error| Fault::from(error).at(to))
     }
 
@@ -106,7 +106,7 @@ impl Store {
     pub fn join(&mut self, from: &Store, theirs: RunId, ours: RunId) -> Result<(), StoreError> {
         let there = |fault: Fault| Located::There(fault.at(&from.path));
         self.write_from(Some(from), |target| {
-            let source = from.connection.unchecked_transaction();
+            let source = from.file.connection.unchecked_transaction();
             let source = source.map_err(|error| there(error.into()))?;
             let identity = Identity::of(&source, theirs).map_err(there)?;
             if Identity::of(target, ours)?.seal != identity.seal {
@@ -135,7 +135,7 @@ impl Store {
         let there = |fault: Fault| Located::There(fault.at(&from.path));
         self.write_from(Some(from), |target| {
             // In one transaction, so that everything is read as of one moment.
-            let source = from.connection.unchecked_transaction();
+            let source = from.file.connection.unchecked_transaction();
             let source = source.map_err(|error| there(error.into()))?;
             let identity = Identity::of(&source, run).map_err(there)?;
             match place(target, &identity)? {
@@ -211,7 +211,7 @@ impl Copy<'_> {
     ) -> Result<(), Located> {
         let damaged = |says: String| there(Fault::Damaged(format!("run {}: {says}", self.from)));
         let rows = sealed_run(self.source, self.from).map_err(there)?;
-        insert_run(self.target, self.to, &rows)?;
+        RUNS.insert(self.target, &[self.to.0], &rows)?;
         let record = run_rows::run(rows).map_err(damaged)?;
         if portion.is_none()
             && let Some(lost) = lost(self.source, self.from).map_err(there)?.first()
@@ -242,7 +242,7 @@ impl Copy<'_> {
             }
             let owner = [self.from.0, place as i64];
             let damaged = |says: String| damaged(format!("the check of `{}`: {says}", entry.name));
-            let sealed = conformance::sealed(self.source, owner);
+            let sealed = CHECKS.read(self.source, &owner, unlike);
             let Some(mut rows) = sealed.map_err(|fault| located(fault, &damaged, there))? else {
                 continue;
             };
@@ -250,7 +250,7 @@ impl Copy<'_> {
                 // The run from which a check was taken over has another number here, or is not here at all.
                 rows.blank("run_conformance", 0);
             }
-            conformance::insert_rows(self.target, [self.to.0, place as i64], &rows)?;
+            CHECKS.insert(self.target, &[self.to.0, place as i64], &rows)?;
             conformance_rows::conformance(&entry.name, rows).map_err(damaged)?;
         }
         for number in profiles::numbers(self.source, self.from.0).map_err(there)? {
@@ -261,7 +261,7 @@ impl Copy<'_> {
             let owner = |run: RunId| [run.0, i64::from(number)];
             let rows = profiles::sealed(self.source, owner(self.from));
             let rows = rows.map_err(|fault| located(fault, &damaged, there))?;
-            profiles::insert_rows(self.target, owner(self.to), &rows)?;
+            PROFILES.insert(self.target, &owner(self.to), &rows)?;
             profiles::profile(number, rows).map_err(damaged)?;
         }
         let planned: HashSet<u32> = record.plan.iter().map(|key| key.number).collect();

@@ -22,13 +22,13 @@ fn sampled() -> Profile {
             functions: vec![1, 0],
             counts: vec![(0, 1), (BLOCKS as u8 - 1, 7)],
         }],
-        sampled_ns: u64::MAX,
+        sampled_ns: 1 << 50,
         cpu_ns: 1,
         user_cpu_ns: Some(0),
-        answers: 1 << 60,
+        answers: 1 << 50,
         waited_for_cpu_ns: 0,
         lost: 3,
-        calls: Ok(Calls { answers: 1, counts: vec![("read".into(), u64::MAX)] }),
+        calls: Ok(Calls { answers: 1, counts: vec![("read".into(), 1 << 50)] }),
         with_flags: true,
     }
 }

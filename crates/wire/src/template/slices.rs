@@ -12,7 +12,7 @@ const INTEGERS: usize = 1 << 16;
 /// A longer slice would be much the same each time.
 pub(super) const BYTES_MAX: u32 = 1 << 18;
 
-/// A longer list, likewise.
+/// A longer list would be much the same each time.
 pub(super) const INTEGERS_MAX: u16 = 1 << 12;
 /// The digits of each of them, and a comma.
 const WIDTH: usize = 7;

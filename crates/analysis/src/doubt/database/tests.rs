@@ -53,6 +53,10 @@ fn each_row_is_read_by_a_query_or_it_is_said_what_is_missing() {
     evicted[6].1 = "3";
     assert_eq!(found(five_each(100), &evicted)[0].0, "rows_not_counted");
     assert_eq!(found(five_each(100), &[]), [], "a service that does not count");
+    // A file may say any number.
+    let mut absurd = counted("18446744073709551615", "18446744073709551615", "0");
+    (absurd[3].1, absurd[4].1) = ("7", "7");
+    assert_eq!(found(five_each(100), &absurd), []);
 }
 
 /// The doubts about updates of which so many rows of the table show nothing.

@@ -1,4 +1,5 @@
-use lab::experiment::Point;
+use lab::experiment::{Point, Promised, Required, Until};
+use lab::manner::Manner;
 
 use super::*;
 
@@ -6,17 +7,24 @@ fn label(title: &str, name: &str) -> Label {
     Label { title: title.into(), name: name.into() }
 }
 
-fn course() -> Procedure {
-    Procedure {
-        name: NAME,
+fn asked() -> Experiment {
+    Experiment {
+        name: NAME.into(),
         question: "A or B?".into(),
         duration: Some(Duration::from_millis(1_500)),
         timeout: Duration::from_secs(5),
         keep_alive: true,
-        rounds: Some(3),
+        manners: vec![Manner::default()],
+        repeat: 3,
         seed: 7,
-        ..Procedure::default()
+        ..Experiment::default()
     }
+}
+
+/// With rounds until the intervals are so narrow, of which so many are stated.
+fn until(percent: f64, stated: Option<u64>) -> Experiment {
+    let until = Some(Until::with(percent / 100.0, stated, None, None));
+    Experiment { repeat: Until::rounds(until.as_ref(), stated), until, ..asked() }
 }
 
 #[test]
@@ -28,20 +36,13 @@ fn a_load_comes_out_as_it_went_in() {
         Load::Open { arrivals: Arrivals::Poisson(rate), connections: 4, max_connections: 9 },
         Load::Sessions { arrivals: Arrivals::Constant(rate), calls: 3, max_connections: 9 },
     ] {
-        let made = experiment(&labels, NAME, &load, &course()).unwrap();
+        let made = experiment(&labels, NAME, &load, asked()).unwrap();
         assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
         assert_eq!((made.repeat, made.seed, made.has_check), (3, 7, false));
         assert_eq!(made.duration, Some(Duration::from_millis(1_500)));
     }
-    let wrong = |made: Experiment| made.require.and_then(|required| required.wrong_percent);
     let closed = Load::Closed { connections: 1 };
-    for max_wrong in [None, Some(0.25)] {
-        let made =
-            experiment(&labels, NAME, &closed, &Procedure { max_wrong, ..course() }).unwrap();
-        assert_eq!(wrong(made), max_wrong);
-    }
-    let until = Procedure { until_percent: Some(3.0), rounds: None, ..course() };
-    let made = experiment(&labels, NAME, &Load::Closed { connections: 1 }, &until).unwrap();
+    let made = experiment(&labels, NAME, &closed, until(3.0, None)).unwrap();
     assert_eq!(made.until.map(|until| until.within), Some(0.03));
     assert_eq!(made.points, [Point::Connections(1)]);
 }
@@ -52,7 +53,7 @@ fn a_ramp_and_steps_come_out_as_they_went_in() {
     let rate = |text: &str| text.parse::<load::Rate>().unwrap();
     let of = |arrivals: Arrivals, duration| {
         let load = Load::Open { arrivals, connections: 4, max_connections: 9 };
-        let made = experiment(&labels, NAME, &load, &Procedure { duration, ..course() }).unwrap();
+        let made = experiment(&labels, NAME, &load, Experiment { duration, ..asked() }).unwrap();
         assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
         (made.points.clone(), made.duration)
     };
@@ -68,23 +69,17 @@ fn a_ramp_and_steps_come_out_as_they_went_in() {
 fn what_cannot_be_is_refused_with_its_flag() {
     let labels = [label("A", "a"), label("B", "b")];
     let closed = Load::Closed { connections: 1 };
-    let says = |load: &Load, course: &Procedure| {
-        experiment(&labels, NAME, load, course).unwrap_err().to_string()
-    };
-    let of = |change: fn(&mut Procedure)| {
-        let mut course = course();
-        change(&mut course);
-        says(&closed, &course)
-    };
-    assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: at most 1000");
-    assert!(
-        of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is not an interval")
-    );
-    let few = |it: &mut Procedure| (it.until_percent, it.rounds) = (Some(3.0), Some(2));
+    let says = |load: &Load, asked| experiment(&labels, NAME, load, asked).unwrap_err().to_string();
+    let of = |asked| says(&closed, asked);
+    let many = Experiment { repeat: 1_001, ..asked() };
+    assert_eq!(of(many), "--rounds: at most 1000");
+    assert!(of(until(60.0, None)).starts_with("--until: `±60%` is not an interval"));
+    let few = until(3.0, Some(2));
     assert!(of(few).starts_with("--rounds: with `until` it is the least number of rounds"));
-    assert!(of(|it| it.slices = Some(Duration::from_millis(5))).starts_with("--slices: a slice"));
+    let short = Experiment { slices: Some(Duration::from_millis(5)), ..asked() };
+    assert!(of(short).starts_with("--slices: a slice"));
     let many = Load::Closed { connections: 1_000_001 };
-    assert!(says(&many, &course()).starts_with("--rate or --connections: 1000001 connections"));
+    assert!(says(&many, asked()).starts_with("--rate or --connections: 1000001 connections"));
 }
 
 #[test]
@@ -96,22 +91,20 @@ fn a_race_of_flags_is_read_back_from_a_store_as_it_was_made() {
     let rate: load::Rate = "2500.5".parse().unwrap();
     let open = |arrivals| Load::Open { arrivals, connections: 4, max_connections: 9 };
     let steps = vec![(rate, Duration::from_millis(1_500)), (rate, Duration::from_secs(2))];
-    let until = Procedure { until_percent: Some(3.1), rounds: None, ..course() };
-    let stated = Procedure {
-        on_time: Some(Duration::from_micros(1_500)),
-        max_failures: Some(0.3),
-        max_wrong: Some(0.1),
+    let stated = Experiment {
+        promise: Promised::of(Some(Duration::from_micros(1_500)), Some(0.3)),
+        require: Some(Required { wrong_percent: Some(0.1), ..Required::default() }),
         seed: u64::MAX,
-        ..course()
+        ..asked()
     };
-    let sliced = Procedure { slices: Some(Duration::from_millis(100)), ..course() };
-    for (load, course) in [
-        (Load::Closed { connections: 16 }, until),
+    let sliced = Experiment { slices: Some(Duration::from_millis(100)), ..asked() };
+    for (load, asked) in [
+        (Load::Closed { connections: 16 }, until(3.1, None)),
         (open(Arrivals::Poisson(rate)), stated),
         (open(Arrivals::Constant(rate)), sliced),
-        (open(Arrivals::Steps(steps)), Procedure { duration: None, ..course() }),
+        (open(Arrivals::Steps(steps)), Experiment { duration: None, ..asked() }),
     ] {
-        let made = experiment(&labels, NAME, &load, &course).unwrap();
+        let made = experiment(&labels, NAME, &load, asked).unwrap();
         let run = lab::record::RunRecord {
             name: NAME.into(),
             experiment: Some(made),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::labels;
-use campaign::race::procedure::{self, Procedure};
+use campaign::race::procedure;
 use campaign::race::side::{self, Side};
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Promised, Wanted};
 use lab::schedule::Schedule;
 use lab::subject::is_file_name;
 use machine::limits::Machine;
@@ -43,23 +43,23 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
     let workload = flags.at.workload(&sides, project.as_ref(), procedure::CAPACITY)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&arriving(flags)?, procedure::USUAL, files_for)?;
-    let course = Procedure {
-        name: procedure::CAPACITY,
+    let within = Duration::from_nanos(sought.limits[0].within);
+    let asked = Experiment {
+        name: procedure::CAPACITY.into(),
         question: format!("What does {} hold?", labels[0].title),
         duration: Some(procedure::USUAL),
         warmup: flags.warmup,
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
         vary: flags.at.asking.varying.vary,
-        manner,
-        rounds: Some(1),
-        isolate: flags.at.isolate,
+        manners: vec![manner],
+        repeat: 1,
+        conditions: Wanted { isolate: flags.at.isolate, ..Wanted::default() },
         seed: flags.at.asking.seed,
-        on_time: Some(Duration::from_nanos(sought.limits[0].within)),
-        max_failures: Some(flags.aim.max_failures),
-        ..Procedure::default()
+        promise: Promised::of(Some(within), Some(flags.aim.max_failures)),
+        ..Experiment::default()
     };
-    let made = procedure::experiment(&labels, &workload.name, &load, &course)?;
+    let made = procedure::experiment(&labels, &workload.name, &load, asked)?;
     let experiment = Experiment { sought: Some(sought), ..made };
     let subject = flags.at.subject(
         manner.protocol,

@@ -8,14 +8,14 @@ use archive::kept::{findings, kept};
 use archive::page;
 use campaign::project::Project;
 use campaign::race::label::Label;
-use campaign::race::procedure::{self, Procedure};
+use campaign::race::procedure::{self, USUAL};
 use campaign::race::slices::Slices;
 use campaign::roster::Availability;
 use campaign::separate_trees::SeparateTrees;
 use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, now_unix_ms};
 use lab::build::Built;
 use lab::conformance::Conformance;
-use lab::experiment::{Pairs, Wanted};
+use lab::experiment::{Experiment, Pairs, Until, Wanted};
 use lab::record::{RACE, RunRecord, TrialRecord};
 use lab::subject::{Serving, Subject};
 use lab::workload::Workload;
@@ -24,7 +24,7 @@ use store::RunId;
 use terminal::progress;
 
 use super::GateFlags;
-use super::preparation::{Prepared, Terms, prepared};
+use super::preparation::{Prepared, prepared};
 use super::sides::{self, Named};
 use crate::commands::report::tell_page;
 use crate::session::{Admitted, Session, StorePlace, fact, weighed};
@@ -40,7 +40,9 @@ pub(super) struct GateRun<'f> {
     pub(super) session: Session,
     home: Project,
     workload: Workload,
-    terms: Terms,
+    connections: usize,
+    /// What is asked of both sides, but for the load and the pairs.
+    asked: Experiment,
     base: Subject,
     head: Subject,
     /// Base and head, as a reader knows them.
@@ -52,8 +54,6 @@ pub(super) struct GateRun<'f> {
     about: Vec<String>,
     /// The build of the base, once there is one.
     built: Option<Built>,
-    max_failures: Option<f64>,
-    max_wrong: Option<f64>,
     /// What keeps base and head apart.
     apart: [Option<SeparateTrees>; 2],
     /// The user's variables, as far as sides may have them.
@@ -90,8 +90,7 @@ pub(super) struct Measured {
 impl<'f> GateRun<'f> {
     /// Reads all that the flags name, and waits until no other dyno runs in the project. None: interrupted.
     pub(super) fn of(flags: &'f GateFlags) -> Result<Option<GateRun<'f>>, Refusal> {
-        let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
-            prepared(flags)?;
+        let Prepared { home, workload, connections, asked, sides, about } = prepared(flags)?;
         let place = StorePlace::of(&home, flags.store.named());
         let Some(session) = Session::open_in_turn(&home, place, flags.max_time)? else {
             return Ok(None);
@@ -108,7 +107,8 @@ impl<'f> GateRun<'f> {
             session,
             home,
             workload,
-            terms,
+            connections,
+            asked,
             base,
             head,
             titles,
@@ -116,8 +116,6 @@ impl<'f> GateRun<'f> {
             commits,
             about,
             built,
-            max_failures,
-            max_wrong,
             apart,
             environment,
             base_check: None,
@@ -129,7 +127,17 @@ impl<'f> GateRun<'f> {
     /// What is gated and how it is loaded, as texts; which commits they are is no part of it.
     pub(super) fn plan(&self, campaign: &Campaign) -> Vec<String> {
         let conditions = &campaign.experiment.conditions;
-        let how = format!("{:?} {:?} {conditions:?}", self.terms, self.turns());
+        let Experiment { warmup, timeout, keep_alive, manners, conditions: asked, .. } =
+            &self.asked;
+        // The keys of histories are hashes of this text.
+        let terms = format!(
+            "Terms {{ connections: {}, duration: {:?}, warmup: {warmup:?}, timeout: {timeout:?}, \
+             keep_alive: {keep_alive}, manner: {:?}, conditions: {asked:?} }}",
+            self.connections,
+            self.duration(),
+            manners[0]
+        );
+        let how = format!("{terms} {:?} {conditions:?}", self.turns());
         let mut texts = vec![how, self.workload.source.text.clone()];
         texts.extend(self.about.clone());
         texts
@@ -137,7 +145,12 @@ impl<'f> GateRun<'f> {
 
     /// About how long a pair takes: both are loaded for so long, warmed up, started and ended.
     pub(super) fn pair_time(&self) -> Duration {
-        2 * (self.terms.duration + self.terms.warmup) + Duration::from_secs(1)
+        2 * (self.duration() + self.asked.warmup) + Duration::from_secs(1)
+    }
+
+    /// How long each side of a pair is loaded.
+    fn duration(&self) -> Duration {
+        self.asked.duration.unwrap_or(USUAL)
     }
 
     /// How many loads a pair is measured with.
@@ -269,8 +282,7 @@ impl<'f> GateRun<'f> {
         pairs: Pairs,
         sides: Vec<Subject>,
     ) -> Result<Campaign, Refusal> {
-        let terms = &self.terms;
-        let connections = terms.connections;
+        let connections = self.connections;
         let load = match loading {
             Loading::Closed | Loading::Equal => Load::Closed { connections },
             Loading::Open(per_s) => {
@@ -287,26 +299,23 @@ impl<'f> GateRun<'f> {
             .iter()
             .map(|side| Label { title: side.title.clone(), name: side.name.clone() })
             .collect();
-        let asked = Procedure {
-            name: procedure::GATE,
+        let conditions = self.asked.conditions.clone();
+        let asked = Experiment {
+            name: procedure::GATE.into(),
             question: question(&self.titles),
-            duration: Some(terms.duration),
-            warmup: terms.warmup,
-            timeout: terms.timeout,
-            keep_alive: terms.keep_alive,
             vary: self.flags.at.asking.varying.vary,
-            manner: terms.manner,
+            repeat: Until::rounds(None, None),
             pairs: Some(pairs),
-            isolate: self.flags.at.isolate || terms.conditions.isolate,
-            check: wants_check && matches!(loading, Loading::Closed),
+            conditions: Wanted {
+                isolate: self.flags.at.isolate || conditions.isolate,
+                ..conditions
+            },
+            has_check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.at.asking.seed,
             slices: Slices::of(self.turns(), &load, None),
-            max_failures: self.max_failures,
-            max_wrong: self.max_wrong,
-            ..Procedure::default()
+            ..self.asked.clone()
         };
-        let mut experiment = procedure::experiment(&labels, &self.workload.name, &load, &asked)?;
-        experiment.conditions = Wanted { isolate: asked.isolate, ..terms.conditions.clone() };
+        let experiment = procedure::experiment(&labels, &self.workload.name, &load, asked)?;
         let experiment = self.flags.at.cpus.given_to(experiment);
         let made = Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides);
         let mut campaign = made?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use campaign::project::Project;
 use campaign::race::procedure::{GATE, USUAL};
-use lab::experiment::{Experiment, Point, Shape, Wanted};
+use lab::experiment::{Experiment, Point, Promised, Required, Shape};
 use lab::manner::Manner;
 use lab::workload::Workload;
 
@@ -20,26 +20,12 @@ const USUAL_WARMUP: Duration = Duration::from_secs(1);
 pub(super) struct Prepared {
     pub(super) home: Project,
     pub(super) workload: Workload,
-    pub(super) terms: Terms,
+    pub(super) connections: usize,
+    /// What is asked of both sides, but for the load and the pairs.
+    pub(super) asked: Experiment,
     pub(super) sides: [Named; 2],
     /// The experiment, and what base and head are builds of.
     pub(super) about: Vec<String>,
-    /// The percentage of requests that may fail, where that is stated.
-    pub(super) max_failures: Option<f64>,
-    /// The percentage of answers that may be wrong, where that is stated.
-    pub(super) max_wrong: Option<f64>,
-}
-
-/// How both sides are loaded.
-#[derive(Debug)]
-pub(super) struct Terms {
-    pub(super) connections: usize,
-    pub(super) duration: Duration,
-    pub(super) warmup: Duration,
-    pub(super) timeout: Duration,
-    pub(super) keep_alive: bool,
-    pub(super) manner: Manner,
-    pub(super) conditions: Wanted,
 }
 
 /// Reads all that the flags name.
@@ -67,19 +53,18 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
     let workload = flags.at.workload(&[], None, GATE)?;
     let of = ([BASE, HEAD], workload.name.as_str(), manner.protocol);
     let sides = sides::of_commands(flags, [base, head], of)?;
-    let terms = Terms {
-        connections: flags.connections.unwrap_or(USUAL_CONNECTIONS),
-        duration: flags.duration.unwrap_or(USUAL),
+    let connections = flags.connections.unwrap_or(USUAL_CONNECTIONS);
+    let asked = Experiment {
+        duration: Some(flags.duration.unwrap_or(USUAL)),
         warmup: flags.warmup.unwrap_or(USUAL_WARMUP),
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
-        manner,
-        conditions: Wanted::default(),
+        manners: vec![manner],
+        promise: Promised::of(None, flags.max_failures),
+        ..Experiment::default()
     };
     let about = vec![String::new(), base.clone(), head.clone()];
-    let (max_failures, max_wrong) = (flags.max_failures, None);
-    let home = Project::of_user()?;
-    Ok(Prepared { home, workload, terms, sides, about, max_failures, max_wrong })
+    Ok(Prepared { home: Project::of_user()?, workload, connections, asked, sides, about })
 }
 
 /// An experiment's workload and load, and two trees.
@@ -121,19 +106,22 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     let side = |text: &str, name: &str| sides::of_tree(flags, places, (text, name, &workload.name));
     let sides = [side(base, BASE)?, side(head, HEAD)?];
     refuse_running(&sides)?;
-    let terms = Terms {
-        connections: flags.connections.unwrap_or_else(|| connections(&experiment)),
-        duration: flags.duration.or(experiment.duration).unwrap_or(USUAL),
+    let connections = flags.connections.unwrap_or_else(|| connections(&experiment));
+    let about = vec![experiment.name.clone(), sides[0].of.clone(), sides[1].of.clone()];
+    let failures = flags.max_failures.unwrap_or(experiment.promise.failed_percent);
+    let wrong_percent = experiment.require.and_then(|required| required.wrong_percent);
+    let asked = Experiment {
+        duration: flags.duration.or(experiment.duration).or(Some(USUAL)),
         warmup: flags.warmup.unwrap_or(experiment.warmup),
         timeout: experiment.timeout,
         keep_alive: experiment.keep_alive,
-        manner,
-        conditions: experiment.conditions.clone(),
+        manners: vec![manner],
+        conditions: experiment.conditions,
+        promise: Promised::of(None, Some(failures)),
+        require: wrong_percent.map(|_| Required { wrong_percent, ..Required::default() }),
+        ..Experiment::default()
     };
-    let about = vec![experiment.name.clone(), sides[0].of.clone(), sides[1].of.clone()];
-    let max_failures = flags.max_failures.or(Some(experiment.promise.failed_percent));
-    let max_wrong = experiment.require.and_then(|required| required.wrong_percent);
-    Ok(Prepared { home: project, workload, terms, sides, about, max_failures, max_wrong })
+    Ok(Prepared { home: project, workload, connections, asked, sides, about })
 }
 
 /// Each pair needs fresh processes.

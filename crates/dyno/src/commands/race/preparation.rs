@@ -7,10 +7,10 @@ use analysis::gate::{MOST, Rule};
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::{Label, labels};
-use campaign::race::procedure::{self, Procedure};
+use campaign::race::procedure;
 use campaign::race::side::{self, Side};
 use campaign::race::slices::Slices;
-use lab::experiment::Pairs;
+use lab::experiment::{Experiment, Pairs, Profiling, Promised, Until, Wanted};
 use lab::figure::Figure;
 use lab::manner::Manner;
 use lab::subject::{Serving, Subject, is_file_name};
@@ -52,8 +52,9 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let load =
         schedule::load(&flags.arriving, flags.duration.unwrap_or(procedure::USUAL), files_for)?;
     let workload = flags.at.workload(&sides, project.as_ref(), procedure::NAME)?;
-    let course = course(flags, &load, &labels, manner)?;
-    let experiment = procedure::experiment(&labels, &workload.name, &load, &course)?;
+    let asked = asked(flags, &load, &labels, manner)?;
+    let times = [asked.duration, flags.warmup];
+    let experiment = procedure::experiment(&labels, &workload.name, &load, asked)?;
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
     let subjects = sides
@@ -66,7 +67,6 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     refuse_for_found(flags, &subjects)?;
     let named = sides.iter().zip(&labels).zip(&subjects);
     let named: Vec<_> = named.map(|((side, label), subject)| (side, label, subject)).collect();
-    let times = [course.duration, flags.warmup];
     let asked = (&flags.at.asking, flags.at.target());
     let origin = of_race(&named, &load, &asked, manner, times);
     let place = flags.store.place()?;
@@ -98,12 +98,12 @@ fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refus
     Ok(())
 }
 
-fn course(
+fn asked(
     flags: &RaceFlags,
     load: &Load,
     labels: &[Label],
     manner: Manner,
-) -> Result<Procedure, Refusal> {
+) -> Result<Experiment, Refusal> {
     let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let steps = flags.arriving.rate.as_ref().map(schedule::length_of).transpose()?.flatten();
     if let (Some(_), Some(_)) = (steps, flags.duration) {
@@ -113,8 +113,10 @@ fn course(
     }
     let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
     let usual = flags.total.is_none() && steps.is_none();
-    Ok(Procedure {
-        name: procedure::NAME,
+    let until = |percent| Until::with(percent / 100.0, flags.rounds, None, flags.max_time);
+    let until = flags.until.map(until);
+    Ok(Experiment {
+        name: procedure::NAME.into(),
         question: format!("{}?", titles.join(" or ")),
         duration: flags.duration.or(usual.then_some(procedure::USUAL)),
         total: flags.total,
@@ -122,19 +124,17 @@ fn course(
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
         vary: flags.at.asking.varying.vary,
-        why: flags.why.why,
-        manner,
-        rounds: flags.rounds,
-        until_percent: flags.until,
+        why: flags.why.why.then(Profiling::default),
+        manners: vec![manner],
+        conditions: Wanted { isolate: flags.at.isolate, ..Wanted::default() },
+        repeat: Until::rounds(until.as_ref(), flags.rounds),
+        until,
         pairs: pairs(flags, load, labels)?,
-        limit: flags.max_time.filter(|_| flags.until.is_some()),
-        isolate: flags.at.isolate,
-        check: flags.check,
+        promise: Promised::of(flags.on_time, Some(flags.max_failures)),
+        has_check: flags.check,
         seed: flags.at.asking.seed,
         slices: Slices::of(slices(flags)?, load, flags.total),
-        on_time: flags.on_time,
-        max_failures: Some(flags.max_failures),
-        max_wrong: None,
+        ..Experiment::default()
     })
 }
 

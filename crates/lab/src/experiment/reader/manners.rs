@@ -3,17 +3,17 @@
 use std::num::NonZeroU16;
 
 use serde::Deserialize;
-use toml::Spanned;
 
-use super::{LoadKeys, OneOrMany, Reader, manners};
+use super::{FileFlaw, Flaw, Key, LoadKeys, OneOrMany, manners};
+use crate::experiment::change::ONLY_HTTP2;
+use crate::experiment::check::{refuse_twice, repeated};
 use crate::manner::{Manner, Protocol, STREAMS_MAX, unknown_protocol};
-use crate::source_file::ConfigError;
 
 /// More tables than these no report could show.
 const COUNTS_MAX: usize = 20;
 
 /// One number or several.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a whole number or a list of them")]
 pub(super) enum Counts {
     One(u64),
@@ -21,93 +21,72 @@ pub(super) enum Counts {
 }
 
 impl Counts {
-    pub(super) fn all(&self) -> Vec<u64> {
-        match self {
+    fn each_once(&self) -> Result<Vec<u64>, String> {
+        let numbers = match self {
             Counts::One(number) => vec![*number],
             Counts::Many(numbers) => numbers.clone(),
+        };
+        if numbers.is_empty() {
+            return Err("an empty list; write at least one number".into());
+        }
+        if COUNTS_MAX < numbers.len() {
+            return Err(format!("{} numbers; at most {COUNTS_MAX}", numbers.len()));
+        }
+        match repeated(&numbers) {
+            Some(number) => Err(format!("{number} is given twice")),
+            None => Ok(numbers),
         }
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn manners(&self, keys: &LoadKeys) -> Result<Vec<Manner>, ConfigError> {
-        let protocols = keys.protocol.as_ref().map(|names| self.protocols(names));
-        let protocols = protocols.transpose()?.unwrap_or(vec![Protocol::Http1]);
-        let streams = keys.streams.as_ref().map(|counts| self.streams(counts, &protocols));
-        let resumed = keys.tls_resume.as_ref().map(|counts| self.resumed(counts, &protocols));
-        let (streams, resumed) = (streams.transpose()?, resumed.transpose()?);
+impl LoadKeys {
+    pub(super) fn manners(&self) -> Result<Vec<Manner>, FileFlaw> {
+        let protocols = self.protocol.as_ref().map(protocols).transpose()?;
+        let protocols = protocols.unwrap_or(vec![Protocol::Http1]);
+        let streams = self.streams.as_ref().map(|counts| streams(counts, &protocols));
+        let resumed = self.tls_resume.as_ref().map(|counts| resumed(counts, &protocols));
+        let resumed = resumed.transpose().map_err(|says| FileFlaw::at("load.tls_resume", says))?;
+        let streams = streams.transpose().map_err(|says| FileFlaw::at("load.streams", says))?;
         Ok(manners(&protocols, &streams.unwrap_or_default(), &resumed.unwrap_or_default()))
     }
+}
 
-    fn protocols(&self, names: &Spanned<OneOrMany>) -> Result<Vec<Protocol>, ConfigError> {
-        let list = match names.get_ref() {
-            OneOrMany::One(name) => std::slice::from_ref(name),
-            OneOrMany::Many(list) => list,
-        };
-        let mut protocols = Vec::new();
-        for name in list {
-            let protocol =
-                Protocol::named(name).ok_or_else(|| self.wrong(names, unknown_protocol(name)))?;
-            if protocols.contains(&protocol) {
-                return Err(self.wrong(names, format!("`{name}` is given twice")));
-            }
-            protocols.push(protocol);
-        }
-        if protocols.is_empty() {
-            return Err(self.wrong(names, "an empty list; name at least one protocol"));
-        }
-        Ok(protocols)
+fn protocols(names: &OneOrMany) -> Result<Vec<Protocol>, Flaw> {
+    let named = |name: &String| match Protocol::named(name) {
+        Some(protocol) => Ok(protocol),
+        None => Key::Protocol.flaw(unknown_protocol(name)),
+    };
+    let protocols = names.all().iter().map(named).collect::<Result<Vec<_>, _>>()?;
+    if protocols.is_empty() {
+        return Key::Protocol.flaw("an empty list; name at least one protocol");
     }
+    refuse_twice(Key::Protocol, &protocols)?;
+    Ok(protocols)
+}
 
-    fn streams(
-        &self,
-        counts: &Spanned<Counts>,
-        protocols: &[Protocol],
-    ) -> Result<Vec<NonZeroU16>, ConfigError> {
-        if !protocols.iter().any(|it| it.is_http2()) {
-            let says =
-                "only HTTP/2 has streams; name h2c or h2 in `protocol`, or leave `streams` out";
-            return Err(self.wrong(counts, says));
-        }
-        let in_range = |number: u64| {
-            let streams = u16::try_from(number).ok().filter(|streams| *streams <= STREAMS_MAX);
-            let wrong = format!("{number} streams; a whole number from 1 to {STREAMS_MAX}");
-            streams.and_then(NonZeroU16::new).ok_or_else(|| self.wrong(counts, wrong))
-        };
-        let streams = self.each_once(counts, counts.get_ref().all())?;
-        streams.into_iter().map(in_range).collect()
+fn streams(counts: &Counts, protocols: &[Protocol]) -> Result<Vec<NonZeroU16>, String> {
+    if !protocols.iter().any(|it| it.is_http2()) {
+        return Err(ONLY_HTTP2.into());
     }
+    let in_range = |number: u64| {
+        let streams = u16::try_from(number).ok().filter(|streams| *streams <= STREAMS_MAX);
+        let wrong = || format!("{number} streams; a whole number from 1 to {STREAMS_MAX}");
+        streams.and_then(NonZeroU16::new).ok_or_else(wrong)
+    };
+    counts.each_once()?.into_iter().map(in_range).collect()
+}
 
-    fn resumed(
-        &self,
-        counts: &Spanned<Counts>,
-        protocols: &[Protocol],
-    ) -> Result<Vec<u8>, ConfigError> {
-        if !protocols.iter().any(|it| it.is_secured()) {
-            let says = "only TLS has sessions that can be resumed; name http/1.1+tls or h2 in `protocol`, or leave \
-                        `tls_resume` out";
-            return Err(self.wrong(counts, says));
-        }
-        let in_range = |number: u64| {
-            let percent = u8::try_from(number).ok().filter(|percent| *percent <= 100);
-            let wrong = format!("{number} of a hundred connections; a whole number from 0 to 100");
-            percent.ok_or_else(|| self.wrong(counts, wrong))
-        };
-        self.each_once(counts, counts.get_ref().all())?.into_iter().map(in_range).collect()
+fn resumed(counts: &Counts, protocols: &[Protocol]) -> Result<Vec<u8>, String> {
+    if !protocols.iter().any(|it| it.is_secured()) {
+        let says = "only TLS has sessions that can be resumed; name http/1.1+tls or h2 in `protocol`, or leave \
+                    `tls_resume` out";
+        return Err(says.into());
     }
-
-    fn each_once(&self, at: &Spanned<Counts>, numbers: Vec<u64>) -> Result<Vec<u64>, ConfigError> {
-        if numbers.is_empty() {
-            return Err(self.wrong(at, "an empty list; write at least one number"));
-        }
-        if COUNTS_MAX < numbers.len() {
-            return Err(self.wrong(at, format!("{} numbers; at most {COUNTS_MAX}", numbers.len())));
-        }
-        match (1..numbers.len()).find(|&place| numbers[..place].contains(&numbers[place])) {
-            Some(place) => Err(self.wrong(at, format!("{} is given twice", numbers[place]))),
-            None => Ok(numbers),
-        }
-    }
+    let in_range = |number: u64| {
+        let wrong = || format!("{number} of a hundred connections; a whole number from 0 to 100");
+        u8::try_from(number).ok().filter(|percent| *percent <= 100).ok_or_else(wrong)
+    };
+    counts.each_once()?.into_iter().map(in_range).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! A load whose rates are searched for: what a server must keep, and how far the search goes.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toml::Spanned;
 
-use super::{File, LoadKeys, Points, QuickKeys, Reader};
+use super::written::{SearchFailures, SearchTime, SearchWidth};
+use super::{File, FileFlaw};
+use crate::amounts;
 use crate::experiment::{Promised, as_rate};
-use crate::search_goal::{self, SEARCH, SaidBy, SearchGoal};
-use crate::source_file::ConfigError;
+use crate::search_goal::{self, SaidBy, SearchGoal};
+use crate::source_file::{ConfigError, SourceFile};
 
 /// About how long the trials of a search load.
 pub(super) const ABOUT: Duration = Duration::from_secs(10);
@@ -17,21 +17,25 @@ pub(super) const ABOUT: Duration = Duration::from_secs(10);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchKeys {
-    p50: Option<Spanned<LimitKey>>,
-    p90: Option<Spanned<LimitKey>>,
-    p95: Option<Spanned<LimitKey>>,
-    p99: Option<Spanned<LimitKey>>,
+    p50: Option<Limit>,
+    p90: Option<Limit>,
+    p95: Option<Limit>,
+    p99: Option<Limit>,
     #[serde(rename = "p99.9")]
-    p99_9: Option<Spanned<LimitKey>>,
+    p99_9: Option<Limit>,
     #[serde(rename = "p99.99")]
-    p99_99: Option<Spanned<LimitKey>>,
-    percentiles: Option<Spanned<Vec<String>>>,
-    failures: Option<Spanned<String>>,
-    width: Option<Spanned<String>>,
-    limit: Option<Spanned<String>>,
-    least: Option<Spanned<f64>>,
-    most: Option<Spanned<f64>>,
+    p99_99: Option<Limit>,
+    percentiles: Option<Vec<String>>,
+    failures: Option<SearchFailures>,
+    width: Option<SearchWidth>,
+    limit: Option<SearchTime>,
+    least: Option<PerSecond>,
+    most: Option<PerSecond>,
 }
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "LimitKey")]
+struct Limit(Duration);
 
 /// A time; `p99.9 = "1s"` without quotes around its key is a table in TOML.
 #[derive(Deserialize)]
@@ -41,10 +45,30 @@ enum LimitKey {
     Table {},
 }
 
-impl LoadKeys {
-    pub(super) fn is_search(&self) -> bool {
-        let rate = self.open.as_ref().map(|open| open.get_ref().rate.get_ref());
-        matches!(rate, Some(Points::Course(text)) if text == SEARCH)
+impl TryFrom<LimitKey> for Limit {
+    type Error = String;
+
+    fn try_from(key: LimitKey) -> Result<Limit, String> {
+        match key {
+            LimitKey::Time(text) => amounts::time(&text).map(Limit),
+            LimitKey::Table {} => {
+                Err("a dot in a key begins a table; put the key into quotes: \"p99.9\" = \"100ms\""
+                    .into())
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "f64")]
+struct PerSecond(f64);
+
+impl TryFrom<f64> for PerSecond {
+    type Error = String;
+
+    fn try_from(rate: f64) -> Result<PerSecond, String> {
+        let wrong = || format!("{rate} is not a rate; from 0.001 to 100,000,000 a second");
+        as_rate(rate).map(|_| PerSecond(rate)).ok_or_else(wrong)
     }
 }
 
@@ -52,173 +76,95 @@ impl SearchGoal {
     /// The promise by which single trials are judged.
     pub(super) fn promised(&self) -> Promised {
         let within = self.limits.first().map_or(0, |limit| limit.within);
-        Promised {
-            p99: Duration::from_nanos(within),
-            failed_percent: self.failures * 100.0,
-            is_stated: true,
-        }
+        Promised::of(Some(Duration::from_nanos(within)), Some(self.failures * 100.0))
     }
 }
 
-impl Reader<'_> {
-    /// What is searched for; none where the load has rates of its own.
-    pub(super) fn sought(
-        &self,
-        file: &File,
-        timeout: Duration,
-    ) -> Result<Option<SearchGoal>, ConfigError> {
-        let load = file.load.get_ref();
-        let spanned = match (&file.search, load.is_search()) {
-            (None, false) => return Ok(None),
-            (Some(keys), true) => keys,
-            (Some(keys), false) => {
-                let says = "no load is searched for here; write load = { open = { rate = \"search\" } }, or leave \
-                            [search] out";
-                return Err(self.wrong(keys, says));
-            }
-            (None, true) => {
-                let says = "what is searched for is not said; add it as in [search] p99 = \"20ms\"";
-                let at = load.open.as_ref().map(|open| open.get_ref().rate.span());
-                return Err(self.source.wrong(at, says));
-            }
-        };
-        let keys = spanned.get_ref();
-        let limits = search_goal::limits(self.percentiles(keys)?, timeout, SaidBy::File)
-            .map_err(|says| self.wrong(spanned, says))?;
-        let rate = |at: &Spanned<f64>| {
-            let rate = *at.get_ref();
-            let wrong = format!("{rate} is not a rate; from 0.001 to 100,000,000 a second");
-            as_rate(rate).map(|_| rate).ok_or_else(|| self.wrong(at, wrong))
-        };
-        let usual =
-            || search_goal::LEAST.parse().map_err(|_| self.source.wrong(None, search_goal::LEAST));
-        let least = keys.least.as_ref().map_or_else(usual, rate)?;
-        let most = keys.most.as_ref().map(rate).transpose()?;
-        let at = keys.most.as_ref().map(Spanned::span);
-        search_goal::check_range(least, most, SaidBy::File)
-            .map_err(|says| self.source.wrong(at, says))?;
-        Ok(Some(SearchGoal {
-            limits,
-            failures: self.said(&keys.failures, search_goal::FAILURES, search_goal::failures)?
-                / 100.0,
-            width: self.said(&keys.width, search_goal::WIDTH, search_goal::width)? / 100.0,
-            limit: self.said(&keys.limit, search_goal::LIMIT, search_goal::limit)?,
-            least,
-            most,
-        }))
-    }
+/// What is searched for; none where the load has rates of its own.
+pub(super) fn sought(file: &File, timeout: Duration) -> Result<Option<SearchGoal>, FileFlaw> {
+    let keys = match (&file.search, file.load.is_search()) {
+        (None, false) => return Ok(None),
+        (Some(keys), true) => keys,
+        (Some(_), false) => {
+            let says = "no load is searched for here; write load = { open = { rate = \"search\" } }, or leave \
+                        [search] out";
+            return Err(FileFlaw::at("search", says));
+        }
+        (None, true) => {
+            let says = "what is searched for is not said; add it as in [search] p99 = \"20ms\"";
+            return Err(FileFlaw::at("load.open.rate", says));
+        }
+    };
+    let limits = search_goal::limits(keys.percentiles()?, timeout, SaidBy::File)
+        .map_err(|says| FileFlaw::at("search", says))?;
+    let usual = || search_goal::LEAST.parse().map_err(|_| search_goal::LEAST.into());
+    let least = keys.least.map_or_else(usual, |rate| Ok(rate.0)).map_err(FileFlaw::of_default)?;
+    let most = keys.most.map(|rate| rate.0);
+    search_goal::check_range(least, most, SaidBy::File)
+        .map_err(|says| FileFlaw::at("search.most", says))?;
+    Ok(Some(SearchGoal {
+        limits,
+        failures: said(keys.failures, search_goal::FAILURES)?.0 / 100.0,
+        width: said(keys.width, search_goal::WIDTH)?.0 / 100.0,
+        limit: said(keys.limit, search_goal::LIMIT)?.0,
+        least,
+        most,
+    }))
+}
 
-    fn percentiles(&self, keys: &SearchKeys) -> Result<Vec<(f64, Duration)>, ConfigError> {
+impl SearchKeys {
+    fn percentiles(&self) -> Result<Vec<(f64, Duration)>, FileFlaw> {
         let named = [
-            (50.0, &keys.p50),
-            (90.0, &keys.p90),
-            (95.0, &keys.p95),
-            (99.0, &keys.p99),
-            (99.9, &keys.p99_9),
-            (99.99, &keys.p99_99),
+            (50.0, self.p50),
+            (90.0, self.p90),
+            (95.0, self.p95),
+            (99.0, self.p99),
+            (99.9, self.p99_9),
+            (99.99, self.p99_99),
         ];
-        let mut all = Vec::new();
-        for (percent, key) in named {
-            let Some(key) = key else { continue };
-            let time = match key.get_ref() {
-                LimitKey::Time(text) => {
-                    crate::amounts::time(text).map_err(|says| self.wrong(key, says))?
-                }
-                LimitKey::Table {} => {
-                    let says = "a dot in a key begins a table; put the key into quotes: \"p99.9\" = \"100ms\"";
-                    return Err(self.wrong(key, says));
-                }
-            };
-            all.push((percent, time));
-        }
-        if let Some(others) = &keys.percentiles {
-            for text in others.get_ref() {
-                all.push(search_goal::percentile(text).map_err(|says| self.wrong(others, says))?);
-            }
-        }
-        Ok(all)
+        let named = named.into_iter().filter_map(|(percent, limit)| Some((percent, limit?.0)));
+        let others = self.percentiles.iter().flatten().map(|text| search_goal::percentile(text));
+        let all: Result<_, _> = named.map(Ok).chain(others).collect();
+        all.map_err(|says: String| FileFlaw::at("search.percentiles", says))
     }
+}
 
-    /// A setting, or the usual one.
-    fn said<T>(
-        &self,
-        key: &Option<Spanned<String>>,
-        usual: &str,
-        read: fn(&str) -> Result<T, String>,
-    ) -> Result<T, ConfigError> {
-        let text = key.as_ref().map_or(usual, |text| text.get_ref());
-        read(text).map_err(|says| self.source.wrong(key.as_ref().map(Spanned::span), says))
-    }
+/// A setting, or the usual one.
+fn said<T: TryFrom<String, Error = String>>(stated: Option<T>, usual: &str) -> Result<T, FileFlaw> {
+    stated.map_or_else(|| T::try_from(usual.into()), Ok).map_err(FileFlaw::of_default)
+}
 
-    /// What a search is with `--quick`, as far as the file says it: its width, as a share of 1, and its limit.
-    pub(super) fn quick_search(
-        &self,
-        keys: &QuickKeys,
-    ) -> Result<(Option<f64>, Option<Duration>), ConfigError> {
-        let width = keys
-            .width
-            .as_ref()
-            .map(|_| self.said(&keys.width, search_goal::WIDTH, search_goal::width));
-        let limit = keys
-            .limit
-            .as_ref()
-            .map(|_| self.said(&keys.limit, search_goal::LIMIT, search_goal::limit));
-        Ok((width.transpose()?.map(|percent| percent / 100.0), limit.transpose()?))
+/// Refuses what a search decides itself, and what has no meaning beside one; and where there is no search, what only a
+/// search has.
+pub(super) fn refuse_beside(file: &File, source: &SourceFile) -> Result<(), ConfigError> {
+    let alone = "only a search has this: load = { open = { rate = \"search\" } }; leave it out";
+    let length = "a search decides how long each of its trials lasts; leave this out";
+    let number = "a search decides how many trials it has, and has no rounds; leave this out";
+    let promise = "what a search keeps stands in `[search]`; leave `[promise]` out";
+    let quickly = "with --quick a search has `width`, `limit` and `warmup`; leave this out";
+    if !file.load.is_search() {
+        return source.refuse(&[("quick.width", alone), ("quick.limit", alone)]);
     }
-
-    /// Refuses what a search decides itself, and what has no meaning beside one; and where there is no search, what only
-    /// a search has.
-    pub(super) fn refuse_beside_search(&self, file: &File) -> Result<(), ConfigError> {
-        fn at<T>(key: &Option<Spanned<T>>) -> Option<Range<usize>> {
-            key.as_ref().map(Spanned::span)
-        }
-        let (load, trials, quick) = (file.load.get_ref(), &file.trials, &file.quick);
-        if !load.is_search() {
-            let says =
-                "only a search has this: load = { open = { rate = \"search\" } }; leave it out";
-            let found = at(&quick.width).or(at(&quick.limit));
-            return found.map_or(Ok(()), |span| Err(self.source.wrong(Some(span), says)));
-        }
-        let length = "a search decides how long each of its trials lasts; leave this out";
-        let number = "a search decides how many trials it has, and has no rounds; leave this out";
-        let quickly = "with --quick a search has `width`, `limit` and `warmup`; leave this out";
-        let refused = [
-            (at(&load.total), length),
-            (at(&load.duration), length),
-            (at(&trials.repeat), number),
-            (at(&trials.until), number),
-            (at(&trials.repeat_max), number),
-            (at(&trials.pairs), "a search is not a comparison of pairs; leave this out"),
-            (
-                at(&trials.limit),
-                "how long a search may take stands in [search] as `limit`; move it there",
-            ),
-            (at(&trials.slices), "the trials of a search follow one another; leave this out"),
-            (at(&file.history), "published figures cannot stand beside a search; leave this out"),
-            (
-                file.columns.first().map(Spanned::span),
-                "a search has a table of its own; leave this out",
-            ),
-            (
-                at(&file.promise.p99),
-                "what a search keeps stands in `[search]`; leave `[promise]` out",
-            ),
-            (
-                at(&file.promise.failures),
-                "what a search keeps stands in `[search]`; leave `[promise]` out",
-            ),
-            (at(&quick.points), quickly),
-            (at(&quick.repeat), quickly),
-            (at(&quick.total), quickly),
-            (at(&quick.duration), quickly),
-            (at(&quick.step), quickly),
-            (at(&quick.every), quickly),
-        ];
-        match refused.into_iter().find_map(|(span, says)| Some((span?, says))) {
-            None => Ok(()),
-            Some((span, says)) => Err(self.source.wrong(Some(span), says)),
-        }
-    }
+    source.refuse(&[
+        ("load.total", length),
+        ("load.duration", length),
+        ("trials.repeat", number),
+        ("trials.until", number),
+        ("trials.repeat_max", number),
+        ("trials.pairs", "a search is not a comparison of pairs; leave this out"),
+        ("trials.limit", "how long a search may take stands in [search] as `limit`; move it there"),
+        ("trials.slices", "the trials of a search follow one another; leave this out"),
+        ("history", "published figures cannot stand beside a search; leave this out"),
+        ("columns.0", "a search has a table of its own; leave this out"),
+        ("promise.p99", promise),
+        ("promise.failures", promise),
+        ("quick.points", quickly),
+        ("quick.repeat", quickly),
+        ("quick.total", quickly),
+        ("quick.duration", quickly),
+        ("quick.step", quickly),
+        ("quick.every", quickly),
+    ])
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::{Manifest, Reader};
+use super::{Manifest, Reader, command};
 use crate::manner::{Protocol, unknown_protocol};
 use crate::source_file::ConfigError;
 use crate::subject::unlisted::spoken_where_found;
@@ -10,15 +10,9 @@ use crate::subject::{RUN_HOLES, Starts, TLS_HOLES};
 
 impl Reader<'_> {
     /// The commands of a server that is built: each protocol that it speaks has one.
-    pub(super) fn starts(
-        &self,
-        run: &Spanned<String>,
-        manifest: &Manifest,
-    ) -> Result<Starts, ConfigError> {
-        let command = |text: &Option<Spanned<String>>, holes: &[&str]| {
-            text.as_ref().map(|text| self.command(text, holes)).transpose()
-        };
-        let protocols = self.protocols(manifest)?;
+    pub(super) fn starts(&self, run: &Spanned<String>) -> Result<Starts, ConfigError> {
+        let (source, manifest) = (self.source, self.manifest);
+        let protocols = self.protocols()?;
         let has = |wanted: fn(&Protocol) -> bool| protocols.iter().any(wanted);
         let secured = manifest.protocols.iter().find(|it| is_secured(it.get_ref()));
         match (secured, &manifest.run_tls) {
@@ -27,37 +21,38 @@ impl Reader<'_> {
                     "`{}` needs the key `run_tls`, the command that starts the server with {{cert}} and {{key}}",
                     name.get_ref()
                 );
-                return Err(self.wrong(name, says));
+                return Err(source.wrong_here(name, says));
             }
             (None, Some(idle)) => {
                 let says = "no protocol within TLS is declared; add it to `protocols`, or leave `run_tls` out";
-                return Err(self.wrong(idle, says.into()));
+                return Err(source.wrong_here(idle, says));
             }
             _ => {}
         }
         if let Some(idle) = manifest.run_h2c.as_ref().filter(|_| !has(|it| *it == Protocol::H2c)) {
             let says = "`protocols` does not name h2c; add it, or leave `run_h2c` out";
-            return Err(self.wrong(idle, says.into()));
+            return Err(source.wrong_here(idle, says));
         }
         Ok(Starts {
-            run: self.command(run, &RUN_HOLES)?,
-            run_h2c: command(&manifest.run_h2c, &RUN_HOLES)?,
-            run_tls: command(&manifest.run_tls, &TLS_HOLES)?,
+            run: source.text(run, |text| command(text, &RUN_HOLES))?,
+            run_h2c: source.some_text(&manifest.run_h2c, |text| command(text, &RUN_HOLES))?,
+            run_tls: source.some_text(&manifest.run_tls, |text| command(text, &TLS_HOLES))?,
         })
     }
 
     /// What it speaks: HTTP/1.1, if it says nothing. A server that runs already speaks what can be spoken where it is
     /// reached, and one that is started as its user starts it may speak anything: a run finds out.
-    pub(super) fn protocols(&self, manifest: &Manifest) -> Result<Vec<Protocol>, ConfigError> {
+    pub(super) fn protocols(&self) -> Result<Vec<Protocol>, ConfigError> {
+        let manifest = self.manifest;
         let mut protocols = Vec::new();
         for name in &manifest.protocols {
             let protocol = Protocol::named(name.get_ref())
-                .ok_or_else(|| self.wrong(name, unknown_protocol(name.get_ref())))?;
+                .ok_or_else(|| self.source.wrong_here(name, unknown_protocol(name.get_ref())))?;
             if protocols.contains(&protocol) {
-                return Err(self.wrong(name, format!("`{protocol}` is given twice")));
+                return Err(self.source.wrong_here(name, format!("`{protocol}` is given twice")));
             }
             if !possible(manifest).contains(&protocol) {
-                return Err(self.wrong(name, impossible(protocol, possible(manifest))));
+                return Err(self.source.wrong_here(name, impossible(protocol, possible(manifest))));
             }
             protocols.push(protocol);
         }

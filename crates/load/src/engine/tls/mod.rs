@@ -5,7 +5,7 @@
 mod connections;
 mod line;
 #[cfg(test)]
-pub(crate) mod server;
+pub(crate) mod test_server;
 
 use tls::Client;
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::MILLI;
 use super::rig::{Run, after, closed, open, sessions};
 use super::streams::{goaway, plain, server_but, spoken};
-use crate::engine::server::{after as flights, client, config, peer};
+use crate::engine::test_server::{after as flights, client, config, peer};
 use crate::engine::{Act, Peer, Simulated};
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};

@@ -41,7 +41,11 @@ fn an_old_page_is_wrong_in_answers_to_requests_that_were_sent_after_the_commit()
     let planted = Rc::new(RefCell::new(0));
     let run = Run { meaning: Some(meaning), until: 10 * SECOND, lanes: 2, ..closed(10) };
     let engines = || [(); 2].map(|()| Simulated::new(at_once, pages(&tables, planted.clone())));
-    let seen = run.record(engines()).total;
+    let recording = run.record(engines());
+    let parsed: Vec<Nanos> = recording.lanes.iter().filter_map(|lane| lane.meaning).collect();
+    let seen = recording.total;
+    let all = seen.compared.unwrap().meaning_ns;
+    assert!(parsed.len() == 2 && (1..=all).contains(&parsed.iter().sum()), "{parsed:?} of {all}");
     let planted = *planted.borrow();
     assert!(2 <= planted, "{planted}");
     assert_eq!(classes(&seen), [("content.mismatch", planted)]);

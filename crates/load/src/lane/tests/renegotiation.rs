@@ -9,7 +9,7 @@ use tls::rustls::{ConnectionTrafficSecrets, ServerConnection};
 
 use super::rig::{Run, at_once, classes, closed};
 use super::{GOOD, MILLI};
-use crate::engine::server::{client, config};
+use crate::engine::test_server::{client, config};
 use crate::engine::{Act, Conn, Peer, Simulated};
 use crate::{Nanos, SECOND};
 

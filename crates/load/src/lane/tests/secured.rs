@@ -9,7 +9,7 @@ use tls::{Client, Resume, TlsFault, Trust, Version};
 
 use super::rig::{Run, at_once, classes, closed, open};
 use super::{GOOD, LAST, MILLI, is_about, p99};
-use crate::engine::server::{self, Flight, after, client, config, peer};
+use crate::engine::test_server::{self, Flight, after, client, config, peer};
 use crate::engine::{Act, Peer, Simulated};
 use crate::failure::Failure;
 use crate::security::Security;
@@ -281,7 +281,7 @@ fn alerts_are_told_by_their_names_at_each_step() {
     fails(TlsFault::Alert, "handshake_failure", other, peer(narrow, GOOD, after(MILLI)));
     // After our last message, when requests may be under way: it wants a certificate of ours.
     let mut roots = RootCertStore::empty();
-    for authority in tls::authorities(&server::made().authority).unwrap() {
+    for authority in tls::authorities(&test_server::made().authority).unwrap() {
         roots.add(authority).unwrap();
     }
     let provider = Arc::new(tls::rustls::crypto::ring::default_provider());

@@ -197,7 +197,7 @@ fn several_processes_with_http2_record_what_one_does() {
 
 #[test]
 fn several_processes_with_tls_record_what_one_does() {
-    use crate::engine::server::{Flight, client, config, peer};
+    use crate::engine::test_server::{Flight, client, config, peer};
     let run = Run {
         total: 300,
         keep_alive: false,

@@ -13,7 +13,6 @@ use units::seconds;
 use crate::agents::{AgentJson, LostAgentJson};
 use crate::http2::Http2Json;
 use crate::json::{ByFigure, CheckedJson, DistributionJson, figure_values, json_type, written};
-use crate::run::json::WhyJson;
 use crate::security::SecurityJson;
 use analysis::why::Explained;
 use analysis::{
@@ -51,7 +50,7 @@ json_type! {
         /// the run in plain words, with its gravest doubt
         sentence: String = sentence::of(run),
         /// where the CPU time of its answers goes, with `--why`; of several loads the document of all of them has it
-        why: Vec<WhyJson<'t>> = explained.iter().map(WhyJson::from).collect(),
+        why: &'t [Explained] = explained,
         /// what the figures are worth
         verdict: ExplainedVerdict = run.verdict.clone(),
         /// what was required of it with `--require`
@@ -61,7 +60,7 @@ json_type! {
             .map(|judged| (&(judged, &run.verdict)).into())
             .collect(),
         /// what was checked of the answers
-        checked: CheckedJson = (&super::checked(run)).into(),
+        checked: CheckedJson = (&super::finished::checked(run)).into(),
         /// what was requested
         order: OrderJson = run.into(),
         /// how the run ended

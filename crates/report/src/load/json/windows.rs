@@ -48,7 +48,7 @@ json_type! {
             .collect(),
         /// the response times, like `histogram` of a distribution
         response_histogram: Option<String> = encoded(&response.histogram()),
-        /// the service times, likewise
+        /// the service times, like `histogram` of a distribution
         service_histogram: Option<String> = encoded(&window.service.unfold().histogram()),
     }
 }

@@ -259,8 +259,8 @@ mod tests {
 
     use super::*;
     use crate::render::Shown;
-    use crate::run::Findings;
     use crate::run::conformance::tests::found;
+    use crate::run::findings::Findings;
     use lab::conformance::Finding;
     use lab::record::RunRecord;
 

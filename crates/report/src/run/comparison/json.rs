@@ -8,7 +8,6 @@ use lab::figure::Figure;
 use super::conformance::{Checks, ChecksJson};
 use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::json::{json_type, written};
-use crate::run::json::WhyJson;
 
 const SCHEMA: &str = "dyno.compare/1";
 /// In place of a finding: the loads are not alike, so that no figure is judged.
@@ -43,7 +42,7 @@ json_type! {
         /// rows that both have
         rows: Vec<RowJson<'t>> = rows(compared),
         /// where the CPU time of an answer goes, for each row of which both were sampled: A's server comes first
-        why: Vec<WhyJson<'t>> = explained.iter().map(WhyJson::from).collect(),
+        why: &'t [Explained] = explained,
         /// the RFCs' cases of each pair
         conformance: Vec<ChecksJson<'t>> = checks.iter().map(ChecksJson::from).collect(),
         /// what else a reader must know, a sentence each

@@ -10,7 +10,8 @@ use lab::workload::StatedRequest;
 use load::End;
 
 use crate::load::terms;
-use crate::run::{Findings, experiment_text};
+use crate::run::experiment_text;
+use crate::run::findings::Findings;
 
 /// How the requests of a file may be ordered, as a load's request says it.
 const ORDERS: [&str; 3] = ["in order", "shuffled", "by weight"];

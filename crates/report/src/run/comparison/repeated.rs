@@ -84,7 +84,8 @@ mod tests {
     use analysis::Gate;
 
     use super::*;
-    use crate::run::{Findings, Side, fixture};
+    use crate::run::findings::Findings;
+    use crate::run::{Side, fixture};
 
     /// What a repetition says whose answers took so many times as long, and which has so many rounds.
     fn repeated(times: f64, rounds: u32) -> Vec<(RowRepeated, String)> {

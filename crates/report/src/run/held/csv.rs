@@ -4,7 +4,8 @@
 use analysis::{JudgedTrial, PlateauFigure, Round, RoundPlateau, Row};
 use lab::experiment::Point;
 
-use super::super::{Findings, csv};
+use super::super::csv;
+use super::super::findings::Findings;
 use crate::render::csv::line as csv_line;
 
 /// The whole table, with its heading.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::json::json_type;
 use crate::remark;
-use crate::run::Findings;
+use crate::run::findings::Findings;
 
 /// Servers in groups, by a figure under a load. dyno's own server has no rank.
 #[derive(Serialize, JsonSchema)]

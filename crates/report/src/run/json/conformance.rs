@@ -4,8 +4,8 @@ use analysis::Conformity;
 use lab::conformance::Stamp;
 
 use crate::json::{AreaJson, FindingJson, ProtocolJson, TallyJson, json_type};
-use crate::run::Findings;
 use crate::run::conformance::cases;
+use crate::run::findings::Findings;
 
 json_type! {
     /// How much of the RFCs a server keeps.

@@ -10,8 +10,9 @@ use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::rows::EndedJson;
 use crate::json::json_type;
-use crate::run::Findings;
+use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
 json_type! {
@@ -165,18 +166,11 @@ json_type! {
     }
 }
 
-// `Round` counts from 0 and has its outcome as a value; here rounds count from 1, and the outcome has its name and words.
 json_type! {
     /// A trial that held connections.
     struct RoundJson<'t> as "round" of round: Round, with findings: Findings<'_> {
-        /// the trial's number in the plan
-        number: u32,
-        /// which round, from 1
-        round: u32 = round.repeat + 1,
-        /// as a trial's
-        outcome: &'static str = round.outcome.kind.name(),
-        /// this in words
-        says: &'t str = &round.outcome.says,
+        #[serde(flatten)]
+        ended: EndedJson<'t> = EndedJson::of(round.number, round.repeat, &round.outcome),
         /// the plateaus that it reached
         plateaus: Vec<RoundPlateauJson<'t>> =
             round.plateaus.iter().map(|one| RoundPlateauJson::of(findings, one)).collect(),

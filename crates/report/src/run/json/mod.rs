@@ -13,7 +13,7 @@ pub(super) use verdict::BoardJson;
 
 use std::collections::BTreeMap;
 
-use analysis::why::{Explained, Explanation};
+use analysis::why::Explained;
 use analysis::{Answers, Estimate, MannerPrice, Variant, Wire};
 use lab::history::PublishedFigures;
 use lab::record::{Entry, Fact};
@@ -50,7 +50,7 @@ json_type! {
         /// the answer in plain words
         sentence: String = sentence::all(findings).join(" "),
         /// where the CPU time of answers goes, for each load of which servers were sampled
-        why: Vec<WhyJson<'t>> = findings.explained().iter().map(WhyJson::from).collect(),
+        why: &'t [Explained] = findings.explained(),
         /// what the run is worth
         verdict: verdict::BoardJson = findings.into(),
         /// what was checked of the answers of all measured rounds; null where nothing was loaded
@@ -89,22 +89,6 @@ json_type! {
             findings.run.texts().into_iter().map(|(path, text)| FileJson { path, text }).collect(),
         /// a sentence for each trial whose content no longer matches its seal; such trials are in no figure
         damaged: Vec<&'t str> = findings.says_of_damage().collect(),
-    }
-}
-
-json_type! {
-    /// Where the CPU time of an answer goes: shares of sampled trials, of the CPU time that the rounds measured.
-    pub(crate) struct WhyJson<'t> as "why" of explained: Explained {
-        /// the task
-        task: &'t str = &explained.task,
-        /// the load
-        point: f64 = explained.point.value(),
-        /// what of: connections, or requests or sessions a second
-        point_unit: &'static str = explained.point.unit(),
-        /// each server, and of two their difference
-        explanation: &'t Explanation = &explained.explanation,
-        /// servers of which nothing was sampled, and why
-        unsampled: &'t [(String, String)] = &explained.unsampled,
     }
 }
 

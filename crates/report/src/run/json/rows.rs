@@ -6,13 +6,16 @@ use analysis::{
     By, CpuShares, Estimate, Faults, JudgedTrial, Limit, Number, Peak, Row, Stopped, Table,
 };
 use lab::experiment::Point;
-use lab::record::{Ending, TrialRecord};
+use lab::record::{Ending, Outcome, TrialRecord};
 use load::Evidence;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{FactJson, by_class, capacity, verdict};
 use crate::agents::AgentJson;
 use crate::json::{ByFigure, figure_values, json_type};
-use crate::run::{Findings, origin};
+use crate::run::findings::Findings;
+use crate::run::origin;
 use crate::verdict::ExplainedVerdict;
 
 json_type! {
@@ -92,17 +95,34 @@ json_type! {
     }
 }
 
+/// Which trial it is, and how it ended.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EndedJson<'t> {
+    /// its number in the plan
+    number: u32,
+    /// which round, from 1
+    round: u32,
+    /// measured, skipped, not-ready, wrong, died, service-died, wrong-server, unable or interrupted
+    outcome: &'static str,
+    /// this in words
+    says: &'t str,
+}
+
+impl EndedJson<'_> {
+    pub(super) fn of(
+        number: u32,
+        repeat: u32,
+        Outcome { kind, says, .. }: &Outcome,
+    ) -> EndedJson<'_> {
+        EndedJson { number, round: repeat + 1, outcome: kind.name(), says }
+    }
+}
+
 json_type! {
     /// A round of a row.
     struct TrialJson<'t> as "trial" of weighed: JudgedTrial, with findings: Findings<'_> {
-        /// its number in the plan
-        number: u32,
-        /// which round, from 1
-        round: u32 = weighed.repeat + 1,
-        /// measured, skipped, not-ready, wrong, died, service-died, wrong-server, unable or interrupted
-        outcome: &'static str = weighed.outcome.kind.name(),
-        /// this in words
-        says: &'t str = &weighed.outcome.says,
+        #[serde(flatten)]
+        ended: EndedJson<'t> = EndedJson::of(weighed.number, weighed.repeat, &weighed.outcome),
         /// what its figures are worth
         verdict: ExplainedVerdict = verdict::of_trial(weighed),
         /// how long the load ran before the measured time

@@ -2,7 +2,7 @@
 
 use crate::capacity::{CapacityDocument, FinishedSearch};
 use crate::json::json_type;
-use crate::run::Findings;
+use crate::run::findings::Findings;
 use crate::run::searches::searches_by_task;
 
 json_type! {

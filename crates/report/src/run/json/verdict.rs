@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::json::json_type;
 use crate::remark;
-use crate::run::Findings;
+use crate::run::findings::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
 json_type! {

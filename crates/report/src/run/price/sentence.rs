@@ -3,11 +3,12 @@
 use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Why};
 use lab::figure::Figure;
 use lab::manner::Task;
+use units::listed_in_short;
 
 use super::{is_doubtful, made, name, which};
 use crate::paired::{self, Ratio};
-use crate::run::Findings;
-use crate::sentence::{list, marked_name};
+use crate::run::findings::Findings;
+use crate::sentence::marked_name;
 
 /// Prices at the highest place of the axis where a server has one; those that differ in nothing but the number of
 /// streams stand in one sentence.
@@ -130,10 +131,13 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     let mut parts: Vec<String> =
         [worse, better].iter().filter_map(|servers| paired::each(primary, servers)).collect();
     if !alike.is_empty() {
-        parts.push(format!("for {} this data shows no difference", list(&alike)));
+        parts.push(format!("for {} this data shows no difference", listed_in_short(&alike)));
     }
     if !single.is_empty() {
-        parts.push(format!("after one round, nothing is known of the price for {}", list(&single)));
+        parts.push(format!(
+            "after one round, nothing is known of the price for {}",
+            listed_in_short(&single)
+        ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

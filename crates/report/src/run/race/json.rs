@@ -5,9 +5,9 @@ use analysis::{Pair, Row};
 use super::{RaceOutcome, against_first, sides};
 use crate::gate::json::FigureJson;
 use crate::json::{CheckedJson, json_type, written};
-use crate::run::Findings;
 use crate::run::comparison::json::RowJson as PairJson;
 use crate::run::conditions::race_answers;
+use crate::run::findings::Findings;
 use crate::run::json::{BoardJson, RowJson};
 use crate::sentence;
 

@@ -1,6 +1,6 @@
 //! A run's figures by themselves, for programs that follow them.
 
-use lab::record::TrialRecord;
+use lab::record::{OutcomeKind, TrialRecord};
 use load::Failure;
 
 use super::*;
@@ -47,4 +47,18 @@ fn a_row_that_is_invalid_is_left_out() {
         }
     });
     assert!(!rows.is_empty() && rows.iter().all(|row| row.starts_with("quick")), "{rows:?}");
+}
+
+#[test]
+fn what_is_only_known_to_be_no_less_is_not_written_like_a_value() {
+    let rows = measures(|trial| {
+        if trial.key.repeat == 1 {
+            (trial.outcome.kind, trial.loaded) = (OutcomeKind::Died, None);
+        }
+    });
+    let ends = |of: &str| rows.iter().find_map(|row| row.strip_prefix(of)).map(str::to_owned);
+    let evil = "evil · echo-xml · 2,000 requests/s | response_";
+    let [median, tail] = ["p50", "p99"].map(|it| ends(&format!("{evil}{it}_ms ms ")));
+    assert_eq!(median.as_deref(), Some("180.1 None None | suspect, 1 round"), "{rows:?}");
+    assert_eq!(tail.as_deref(), Some("5003.8 Some(5003.8) None | suspect, 1 round"), "{rows:?}");
 }

@@ -52,7 +52,7 @@ fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
 
         "#]].assert_eq(&section(findings, 120));
         expect!["A single round does not show whether the CPU time of an answer differs between Quick and Evil [31m."]
-            .assert_eq(&why_sentences(findings).join("\n"));
+            .assert_eq(&crate::run::why::sentences(findings).join("\n"));
     });
 }
 

@@ -1,6 +1,6 @@
 //! Reads blocks of compressed fields, and keeps the table that the peer fills.
 
-use super::table::{OVERHEAD, STATIC, Table};
+use super::table::{OVERHEAD, Place, STATIC, Table};
 use super::{HpackFault, integer};
 
 /// The decoding side of one connection, and the fields of the block that was read last.
@@ -11,14 +11,7 @@ pub(in crate::h2) struct Decoder {
     announced: usize,
     /// The octets of the fields, name and value, one field after the other.
     pub(super) text: Vec<u8>,
-    fields: Vec<Field>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Field {
-    at: u32,
-    name: u32,
-    value: u32,
+    fields: Vec<Place>,
 }
 
 /// What a block did and what it depended on, besides the fields that it carried.
@@ -46,10 +39,7 @@ impl Decoder {
 
     /// The fields of the block that was read last.
     pub(in crate::h2) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
-        self.fields.iter().map(|field| {
-            let (name, after) = self.text[field.at as usize..].split_at(field.name as usize);
-            (name, &after[..field.value as usize])
-        })
+        self.fields.iter().map(|field| field.of(&self.text))
     }
 
     /// Reads a block; its fields are those that `fields` has then.
@@ -92,7 +82,7 @@ impl Decoder {
                 self.text.truncate(at);
             } else {
                 let value = self.text.len() - at - name;
-                self.fields.push(Field { at: at as u32, name: name as u32, value: value as u32 });
+                self.fields.push(Place { at: at as u32, name: name as u32, value: value as u32 });
             }
         }
         Ok(effect)

@@ -79,22 +79,29 @@ pub(super) struct Table {
     /// The entries' octets, name and value, one entry after the other; those before the first one's are dead.
     bytes: Vec<u8>,
     /// The oldest first.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<Place>,
     /// The sum of the entries' sizes. `size <= limit`
     pub(super) size: usize,
     limit: usize,
 }
 
+/// Where the octets of a field are, and how many are its name's and its value's.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    at: u32,
-    name: u32,
-    value: u32,
+pub(super) struct Place {
+    pub(super) at: u32,
+    pub(super) name: u32,
+    pub(super) value: u32,
 }
 
-impl Entry {
+impl Place {
     fn size(self) -> usize {
         (self.name + self.value) as usize + OVERHEAD
+    }
+
+    /// The field among these octets.
+    pub(super) fn of(self, octets: &[u8]) -> (&[u8], &[u8]) {
+        let (name, after) = octets[self.at as usize..].split_at(self.name as usize);
+        (name, &after[..self.value as usize])
     }
 }
 
@@ -116,14 +123,12 @@ impl Table {
     /// The field with this index of the peer's table; 0 is the newest.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let place = self.entries.len().checked_sub(index + 1)?;
-        let entry = self.entries[place];
-        let (name, after) = self.bytes[entry.at as usize..].split_at(entry.name as usize);
-        Some((name, &after[..entry.value as usize]))
+        Some(self.entries[place].of(&self.bytes))
     }
 
     /// RFC 7541, 4.4: a field that is larger than the table empties it, and is not kept.
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
-        let entry = Entry { at: 0, name: name.len() as u32, value: value.len() as u32 };
+        let entry = Place { at: 0, name: name.len() as u32, value: value.len() as u32 };
         self.make_room(entry.size());
         if self.limit < entry.size() {
             return;
@@ -136,7 +141,7 @@ impl Table {
                 entry.at -= dead as u32;
             }
         }
-        self.entries.push_back(Entry { at: self.bytes.len() as u32, ..entry });
+        self.entries.push_back(Place { at: self.bytes.len() as u32, ..entry });
         self.bytes.extend_from_slice(name);
         self.bytes.extend_from_slice(value);
         self.size += entry.size();

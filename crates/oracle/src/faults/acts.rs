@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::hpack::Manner;
-use crate::answer::Spoil;
+use super::Spoil;
+use crate::h2::hpack::Manner;
 
 /// How an answer is written. None of it changes what the answer means.
 #[derive(Clone, Copy, Debug)]

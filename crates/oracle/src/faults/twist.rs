@@ -1,6 +1,6 @@
 //! What a bad TLS server does, as data: each part says where it departs from a right one.
 
-use crate::faults::Step;
+use super::Step;
 
 /// A way to be a bad TLS server. Connections without one have none of it.
 #[derive(Clone, Copy, Debug)]

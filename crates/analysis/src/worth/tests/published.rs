@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use lab::record::TrialRecord;
 use load::SECOND;
 
-use super::*;
+use super::super::*;
 use crate::fixture::{MS, counted, equal, healthy, run};
 
 const CONNECTIONS: u32 = 512;

@@ -52,7 +52,7 @@ fn schema<T: JsonSchema>() -> Schema {
 fn schemas_are_those_of_the_types() {
     for (name, _, schema) in documents() {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        expect_file![format!("../../../docs/{name}.schema.json")].assert_eq(&text);
+        expect_file![format!("../../../../docs/{name}.schema.json")].assert_eq(&text);
     }
 }
 
@@ -70,7 +70,7 @@ fn every_field_is_explained() {
 
 #[test]
 fn the_page_is_that_of_the_types() {
-    expect_file!["../../../docs/json.md"].assert_eq(&page());
+    expect_file!["../../../../docs/json.md"].assert_eq(&page());
 }
 
 const HEAD: &str = "\
