@@ -51,6 +51,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
         measured().filter(|placed| placed.row.judgement.is_ranked()).copied().collect();
     let left_out: Vec<&Row> =
         measured().map(|placed| placed.row).filter(|row| !row.judgement.is_ranked()).collect();
+    let are_all = ranked.len() == all.len();
     let (mut texts, tolerated) = conduct(findings, table);
     let first = if all.is_empty() {
         return None;
@@ -70,7 +71,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
         let others: Vec<Placed<'_>> =
             ranked.iter().copied().filter(|it| !is_behind(it.row)).collect();
         let kept = others.len() < ranked.len();
-        let kept = kept.then(|| kept_up(findings, &ranked, left_out.is_empty()));
+        let kept = kept.then(|| kept_up(findings, &ranked, are_all));
         let both = kept.into_iter().chain(own_cpu::least(findings, &others));
         Some(both.collect::<Vec<_>>().join(" "))
     } else if !ranked[0].row.is_offered() {
@@ -78,7 +79,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     } else if table.is_curve() {
         Some(capacities(findings, table, &ranked))
     } else {
-        Some(kept_up(findings, &ranked, left_out.is_empty()))
+        Some(kept_up(findings, &ranked, are_all))
     };
     texts.extend([first, tails(findings, table, &ranked)].into_iter().flatten());
     texts.extend(limit::limits(findings, &ranked));

@@ -85,7 +85,7 @@ fn press(fault: Fault, timeout: &str, deadline: Duration) -> Option<String> {
         "-c",
         "2",
         "-d",
-        "1s",
+        "600ms",
         "--timeout",
         timeout,
         "--json",

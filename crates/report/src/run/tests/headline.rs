@@ -1,7 +1,7 @@
 //! The first sentence and the first row are one judgement; both mention wrong answers.
 
 use lab::experiment::Point;
-use lab::record::{Fact, RunRecord, TrialRecord};
+use lab::record::{Entry, Fact, OutcomeKind, RunRecord, TrialRecord};
 use load::{Evidence, Failure};
 
 use super::*;
@@ -251,4 +251,24 @@ fn beside_a_service_on_its_cpus_the_server_with_the_least_cpu_time_is_named() {
     let one: Vec<TrialRecord> = trials.into_iter().filter(|it| it.key.repeat == 0).collect();
     let said = of(&Findings::of(&7, &run, &one, Vec::new()));
     assert!(said.contains("Quick (25.0s): CPU time for 1,000 answers; server and"), "{said}");
+}
+
+#[test]
+fn a_server_without_a_measured_trial_is_not_among_those_that_kept_up() {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
+    let twin = |trial: &TrialRecord| {
+        let mut twin = trial.clone();
+        twin.key.subject = "twin".into();
+        twin
+    };
+    let quick = trials.iter().filter(|trial| trial.key.subject == "quick");
+    let twins: Vec<TrialRecord> = quick.map(twin).collect();
+    let evil = trials.iter_mut().filter(|trial| trial.key.subject == "evil");
+    evil.for_each(|trial| (trial.outcome.kind, trial.loaded) = (OutcomeKind::Wrong, None));
+    trials.extend(twins);
+    run.entries.push(Entry { name: "twin".into(), ..run.entries[0].clone() });
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    let said = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    assert!(said.contains("kept up with 1,000 requests/s.") && !said.contains("All"), "{said}");
 }
