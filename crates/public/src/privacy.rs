@@ -180,9 +180,7 @@ fn fields(text: &str) -> Option<String> {
                 let is_start =
                     !before(&lower, begin).is_some_and(|c| c.is_alphanumeric() || c == '-');
                 let value = begin + field.len();
-                let rest = &text[value..];
-                let is_end = |c: char| ['\r', '\n', '"', '\'', '`', '\\'].contains(&c);
-                let end = value + rest.find(is_end).unwrap_or(rest.len());
+                let end = value + end_of_value(&text[..begin], &text[value..]);
                 let is_done =
                     text[value..end].trim() == "{secret}" || text[value..end].trim().is_empty();
                 if is_start && !is_done {
@@ -193,6 +191,42 @@ fn fields(text: &str) -> Option<String> {
         });
         found.min().map(|(value, end)| (value, end, " {secret}"))
     })
+}
+
+/// Where the value of a field ends: with its line, or with the quotes in which the field stands. Within these, other quotes
+/// are part of it.
+fn end_of_value(before: &str, rest: &str) -> usize {
+    let line = before.rfind(['\r', '\n']).map_or(0, |end| end + 1);
+    let opening = opening(&before[line..]);
+    let mut backslashes = 0;
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '\\' => {
+                backslashes += 1;
+                continue;
+            }
+            '\r' | '\n' => return at,
+            'r' | 'n' if 0 < backslashes => return at - backslashes,
+            _ if Some((letter, backslashes)) == opening => return at - backslashes,
+            _ => backslashes = 0,
+        }
+    }
+    rest.len()
+}
+
+/// The quote at which the text begins that this line ends within, and how many backslashes are before it.
+fn opening(line: &str) -> Option<(char, usize)> {
+    let (mut open, mut last, mut backslashes) = (None, None, 0);
+    for letter in line.chars() {
+        last = ['"', '\'', '`'].contains(&letter).then_some((letter, backslashes));
+        if last.is_some() && open.is_none() {
+            open = last;
+        } else if last.is_some() && last == open {
+            open = None;
+        }
+        backslashes = if letter == '\\' { backslashes + 1 } else { 0 };
+    }
+    last.or(open)
 }
 
 /// The character before a place, unless that is the end of a line in JSON, which is a letter there.
@@ -283,4 +317,27 @@ fn address(text: &str) -> Option<usize> {
         }
     };
     names.then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+
+    #[test]
+    fn a_secret_value_ends_with_its_line_or_with_the_quotes_around_its_field() {
+        for (text, clean) in [
+            ("Cookie: a=\"b\"; c\r\nHost: x", "Cookie: {secret}\r\nHost: x"),
+            (r#"-H 'Cookie: a="b"' -c 2"#, r#"-H 'Cookie: {secret}' -c 2"#),
+            (r#"x = "Cookie: a=\"b\"", y"#, r#"x = "Cookie: {secret}", y"#),
+            (r#""GET /\r\nCookie: a='b'\r\nHost: x""#, r#""GET /\r\nCookie: {secret}\r\nHost: x""#),
+            (r#"{"h":["{\"a\":\"Cookie: b\"}",1]}"#, r#"{"h":["{\"a\":\"Cookie: {secret}\"}",1]}"#),
+            (
+                r#"a = ["Authorization: Basic YQ==", "b"]"#,
+                r#"a = ["Authorization: {secret}", "b"]"#,
+            ),
+        ] {
+            assert_eq!(fields(text).as_deref(), Some(clean));
+            assert_eq!(fields(clean), None);
+        }
+    }
 }
