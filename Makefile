@@ -36,6 +36,8 @@
 # make bench-peers   the same, installing those that can be had first
 
 SHELL := /bin/bash
+# What is compiled for the tests is linted on the way: `cargo clippy` would compile all of it once more.
+CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="clippy-driver"' test
 CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 PROFILE := release
@@ -70,16 +72,16 @@ trouble: build
 # TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
 # One after the other: what SQLite may allocate is bounded for a whole process, and damaged stores use it up.
 torture:
-	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture --test-threads 1 torture::torture torture::stores_and_gates torture::containers
-	TORTURE_BUILDS=$${TORTURE_BUILDS:-100} cargo test --locked --quiet --package dyno-lab --test it -- a_build_that_was_killed
+	$(CARGO_TEST) --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture --test-threads 1 torture::torture torture::stores_and_gates torture::containers
+	TORTURE_BUILDS=$${TORTURE_BUILDS:-100} $(CARGO_TEST) --locked --quiet --package dyno-lab --test it -- a_build_that_was_killed
 
 WORLDS ?= 10000
 worlds:
-	DYNO_POST_SEEDS=$(WORLDS) cargo test --locked --quiet --package dyno-post --lib tests::
+	DYNO_POST_SEEDS=$(WORLDS) $(CARGO_TEST) --locked --quiet --package dyno-post --lib tests::
 
 SEARCHES ?= 2000
 searches:
-	DYNO_SEARCHES=$(SEARCHES) cargo test --locked --quiet --package dyno-analysis --lib -- --nocapture search::tests::the_bracket
+	DYNO_SEARCHES=$(SEARCHES) $(CARGO_TEST) --locked --quiet --package dyno-analysis --lib -- --nocapture search::tests::the_bracket
 
 HUNTS ?= 10
 LAWS ?= mm1 md1
@@ -90,7 +92,7 @@ capacity-truth: build
 MEETINGS ?= 1000
 clocks: build
 	DYNO_PROGRAM=$(abspath $(DYNO)) DYNO_MEETINGS=$(MEETINGS) \
-	  cargo test --locked --quiet --package dyno-http --test it -- --nocapture clocks::
+	  $(CARGO_TEST) --locked --quiet --package dyno-http --test it -- --nocapture clocks::
 
 gate-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example gate_truth
@@ -105,23 +107,21 @@ difference-truth:
 	cargo run --release --locked --quiet --package dyno-report --example difference_truth
 
 why-truth:
-	cargo test --locked --quiet --package dyno-http --test it -- --ignored --nocapture --test-threads 1 why_truth::campaign
+	$(CARGO_TEST) --locked --quiet --package dyno-http --test it -- --ignored --nocapture --test-threads 1 why_truth::campaign
 
 # MINUTES=N: how long it may take in all; ONLY=NAME: those outputs whose name has it.
 readme-output: build
-	DYNO_PROGRAM=$(abspath $(DYNO)) cargo test --package dyno-http --test it --locked --quiet -- --ignored readme_output::record
+	DYNO_PROGRAM=$(abspath $(DYNO)) $(CARGO_TEST) --package dyno-http --test it --locked --quiet -- --ignored readme_output::record
 
 # CHANGES=N: how many changes of each kind.
 CHANGES ?= 1000
 public-truth:
-	DYNO_PUBLIC_CHANGES=$(CHANGES) cargo test --locked --quiet --package dyno-public --test it campaigns -- --nocapture --test-threads 1
-	DYNO_PUBLIC_CHANGES=$(CHANGES) cargo test --locked --quiet --package dyno-http --test it public_hostile
+	DYNO_PUBLIC_CHANGES=$(CHANGES) $(CARGO_TEST) --locked --quiet --package dyno-public --test it campaigns -- --nocapture --test-threads 1
+	DYNO_PUBLIC_CHANGES=$(CHANGES) $(CARGO_TEST) --locked --quiet --package dyno-http --test it public_hostile
 
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth
 
-# What is compiled for the tests is linted on the way: `cargo clippy` would compile all of it once more.
-CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="clippy-driver"' test
 # A room that is tested together with this one, which has no library, has the features of the whole workspace, and is not
 # built once more with others.
 WITH_ALL_FEATURES := --package dyno-http
