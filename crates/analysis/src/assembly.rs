@@ -5,7 +5,7 @@ mod loads_of_files;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lab::experiment::{Experiment, Point, Shape};
+use lab::experiment::{Experiment, Order, Point, Shape};
 use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
@@ -74,6 +74,7 @@ impl Board {
                     remarks: Vec::new(),
                     promise,
                     shares_cpu: false,
+                    by_cpu: false,
                     service_ceilings: Vec::new(),
                 }),
             }
@@ -83,6 +84,8 @@ impl Board {
         for table in &mut tables {
             let of_table = remarks::trials_of(table, trials);
             table.shares_cpu = of_table.iter().any(|it| shares_cpu(it));
+            let order = experiment.and_then(|experiment| experiment.order);
+            table.by_cpu = table.shares_cpu || order == Some(Order::Cpu);
             if !table.shares_cpu {
                 table.service_ceilings = ceiling::of_service(&of_table);
             }

@@ -51,6 +51,8 @@ pub struct Table {
     pub promise: Promise,
     /// The service of its workload, such as a database, was on the CPUs of the server: a rate is that of both.
     pub shares_cpu: bool,
+    /// It is ordered by the servers' own CPU time for an answer: a service shares it, or the experiment wants it.
+    pub by_cpu: bool,
     /// What a service that has CPUs of its own answers with no server before it, place by place; or why it is unknown.
     pub service_ceilings: Vec<(Point, Result<ServiceCeiling, String>)>,
 }

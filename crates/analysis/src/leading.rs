@@ -10,7 +10,8 @@ pub enum Leading {
     Throughput,
     /// One offered rate, which sets the throughput: the time within which 99 % of the answers came.
     P99,
-    /// A service on the server's CPUs, which a rate is of, too: the server's own CPU time for an answer.
+    /// A service on the server's CPUs, which a rate is of, too, or an experiment that wants it: the server's own CPU time
+    /// for an answer.
     CpuPerAnswer,
     /// Several offered rates: the highest that kept the promise.
     Capacity,
@@ -26,7 +27,7 @@ impl Table {
             return Leading::Memory;
         }
         match (self.rows.iter().any(Row::is_offered), self.points().len()) {
-            _ if self.shares_cpu => Leading::CpuPerAnswer,
+            _ if self.by_cpu => Leading::CpuPerAnswer,
             (false, _) => Leading::Throughput,
             (true, 1) => Leading::P99,
             (true, _) => Leading::Capacity,

@@ -50,9 +50,14 @@ const CPU_SHARED: Definition = Definition::new("cpu_shared", Note)
     .because("a rate is that of both together; the rows are in the order of the server's own CPU time for an answer")
     .way_out("on a machine with three CPUs or more the service has CPUs of its own");
 
+const CPU_UNKNOWN: Definition = Definition::new("cpu_unknown", Note)
+    .when("servers are ordered by their own CPU time for an answer, and that of one is not known")
+    .because("a place among those that are known would be a guess")
+    .way_out("see at its trials why its processes could not be read");
+
 /// All remarks, in the order of docs/validity.md.
 const ALL: &[Definition] =
-    &[NO_CEILING, ANSWERS_APART, REQUESTS_UNLIKE, TLS_UNLIKE, TLS_MISSING, CPU_SHARED];
+    &[NO_CEILING, ANSWERS_APART, REQUESTS_UNLIKE, TLS_UNLIKE, TLS_MISSING, CPU_SHARED, CPU_UNKNOWN];
 
 /// Their table in docs/validity.md.
 #[must_use]
@@ -82,8 +87,10 @@ pub enum Remark {
     },
     /// Subjects were loaded without TLS, beside one that was loaded with it.
     TlsMissing { first: String, subjects: Vec<String> },
-    /// The service had no CPUs of its own; `lacking`: subjects whose own CPU time is not known.
-    SharesCpu { lacking: Vec<String> },
+    /// The service had no CPUs of its own.
+    SharesCpu,
+    /// The order is by CPU time, and that of these subjects is not known: none is ranked.
+    CpuUnknown { lacking: Vec<String> },
 }
 
 impl Remark {
@@ -94,7 +101,8 @@ impl Remark {
             Remark::RequestsUnlike { .. } => REQUESTS_UNLIKE,
             Remark::TlsUnlike { .. } => TLS_UNLIKE,
             Remark::TlsMissing { .. } => TLS_MISSING,
-            Remark::SharesCpu { .. } => CPU_SHARED,
+            Remark::SharesCpu => CPU_SHARED,
+            Remark::CpuUnknown { .. } => CPU_UNKNOWN,
         }
     }
 

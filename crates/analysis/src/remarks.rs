@@ -35,11 +35,16 @@ pub(crate) fn of_table(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -
     if run.facts.iter().all(|fact| fact.name != LOAD) && !table.shares_cpu {
         remarks.extend(no_ceiling(table));
     }
-    if table.shares_cpu {
+    if table.by_cpu {
         let lacks = |row: &&Row| row.estimate(Figure::CpuPerThousand).is_none();
         let measured = table.rows.iter().filter(|row| 0 < row.measured());
-        let lacking = measured.filter(lacks).map(|row| row.subject.clone()).collect();
-        remarks.push(Remark::SharesCpu { lacking });
+        let lacking: Vec<String> = measured.filter(lacks).map(|it| it.subject.clone()).collect();
+        if table.shares_cpu {
+            remarks.push(Remark::SharesCpu);
+        }
+        if !lacking.is_empty() {
+            remarks.push(Remark::CpuUnknown { lacking });
+        }
     }
     remarks
 }

@@ -3,7 +3,7 @@
 //! Closed loops are ordered by throughput. A rate that a schedule sets cannot order servers: of those that are offered
 //! the same rate, the ones that kept up are first, by p99; those that fell behind follow, by their shares on time. Over
 //! several offered rates servers are ordered by their capacity under the promise. Where the service of the workload has
-//! no CPU of its own, the server's CPU time for an answer takes the place of throughput and p99.
+//! no CPU of its own, or where the experiment wants it, the server's CPU time for an answer takes the place of all three.
 
 use std::cmp::Reverse;
 
@@ -64,7 +64,7 @@ impl Table {
         match self.points().as_slice() {
             [] => Vec::new(),
             [only] => self.at(*only),
-            _ if self.rows.iter().any(Row::is_offered) && !self.shares_cpu => self.by_capacity(),
+            _ if self.rows.iter().any(Row::is_offered) && !self.by_cpu => self.by_capacity(),
             _ => {
                 let rows = self.competitors();
                 self.placed(one_each(rows, |row| {
@@ -105,7 +105,7 @@ impl Table {
         let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
             rows.into_iter().partition(|row| !is_void && row.judgement.is_ranked());
         let has_figure =
-            |row: &&Row| !self.shares_cpu || row.estimate(Figure::CpuPerThousand).is_some();
+            |row: &&Row| !self.by_cpu || row.estimate(Figure::CpuPerThousand).is_some();
         let has_rounds =
             ranked.iter().all(|row| 1 < row.measured()) && ranked.iter().all(has_figure);
         let (behind, kept_up): (Vec<&Row>, Vec<&Row>) =
@@ -113,7 +113,7 @@ impl Table {
         let (offered, closed): (Vec<&Row>, Vec<&Row>) =
             kept_up.into_iter().partition(|row| row.is_offered());
         let mut groups = Vec::new();
-        let instead = |figure| if self.shares_cpu { Figure::CpuPerThousand } else { figure };
+        let instead = |figure| if self.by_cpu { Figure::CpuPerThousand } else { figure };
         let orders = [
             (closed, instead(Figure::Throughput)),
             (offered, instead(Figure::ResponseP99)),
@@ -136,7 +136,7 @@ impl Table {
         });
         groups.extend(rest.into_iter().map(|row| vec![row]));
         // At another rate than the others an answer may cost another amount.
-        let is_apart = |row: &Row| self.shares_cpu && row.is_offered() && row.is_behind();
+        let is_apart = |row: &Row| self.by_cpu && row.is_offered() && row.is_behind();
         numbered(groups, |row| {
             !is_void && has_rounds && row.judgement.is_ranked() && !is_apart(row)
         })
@@ -296,18 +296,18 @@ mod tests {
         let all = [("fast", 9_000, Some(9e9)), ("lean", 5_000, Some(1e9)), ("c", 6_000, Some(4e9))];
         let board = beside_a_service(point, &all);
         let table = &board.tables[0];
-        assert_eq!((table.leading(), table.shares_cpu), (Leading::CpuPerAnswer, true));
+        assert_eq!((table.leading(), table.by_cpu), (Leading::CpuPerAnswer, true));
         let placed = table.at(point);
         assert_eq!(order(&placed), ["lean", "c", "fast"]);
         assert!(placed.iter().all(|placed| placed.rank.is_some()));
         let is_ceiling = |remark: &Remark| remark.id() == "no_ceiling";
         assert!(!table.remarks.iter().any(is_ceiling), "{:?}", table.remarks);
-        assert!(table.remarks.contains(&Remark::SharesCpu { lacking: Vec::new() }));
+        assert!(table.remarks.contains(&Remark::SharesCpu));
         let unknown = [("fast", 9_000, Some(9e9)), ("unknown", 5_000, None)];
         let board = beside_a_service(point, &unknown);
         let table = &board.tables[0];
         assert!(table.at(point).iter().all(|placed| placed.rank.is_none()));
-        assert!(table.remarks.contains(&Remark::SharesCpu { lacking: vec!["unknown".into()] }));
+        assert!(table.remarks.contains(&Remark::CpuUnknown { lacking: vec!["unknown".into()] }));
     }
 
     #[test]

@@ -249,7 +249,7 @@ fn workload_text(run: &PublicRun, workload: &str) -> String {
 fn leading(table: &Table, row: &Row) -> Figure {
     match row.point {
         Point::Held(_) => Figure::MemoryPerConnection,
-        _ if table.shares_cpu => Figure::CpuPerThousand,
+        _ if table.by_cpu => Figure::CpuPerThousand,
         Point::Connections(_) => Figure::Throughput,
         Point::Requests(_) | Point::Sessions(_) => Figure::ResponseP99,
     }

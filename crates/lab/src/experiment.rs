@@ -96,6 +96,9 @@ pub struct Experiment {
     pub slices: Option<Duration>,
     /// The file of published figures in `experiments/history/`.
     pub history: Option<String>,
+    /// The figure by which its tables are ordered, where it is not the usual one of its load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
     /// The columns of its tables, where its article had its own; empty: the usual ones.
     pub columns: Vec<Figure>,
     /// Times and repeats were shrunk.
@@ -103,6 +106,14 @@ pub struct Experiment {
     /// What the command line changed for this run.
     pub changed: Changed,
     pub quick: Quick,
+}
+
+/// By what the servers of a table are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The server's own CPU time for an answer: of one rate that all of them keep it is what differs.
+    Cpu,
 }
 
 /// How servers are sampled after the rounds.

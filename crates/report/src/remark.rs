@@ -41,14 +41,13 @@ pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
         Remark::TlsMissing { first, subjects } => {
             format!("{first} was loaded over TLS, and {} without it", subjects.join(", "))
         }
-        Remark::SharesCpu { lacking } if lacking.is_empty() => {
+        Remark::SharesCpu => {
             "server and database on one CPU: throughput is that of both and is not ranked; the servers are in the order \
              of their own CPU time for an answer"
                 .into()
         }
-        Remark::SharesCpu { lacking } => format!(
-            "server and database on one CPU: throughput is that of both; the servers are not ranked, because the CPU \
-             time of {} is not known",
+        Remark::CpuUnknown { lacking } => format!(
+            "the servers are not ranked, because the CPU time of {} is not known",
             lacking.join(", ")
         ),
     }

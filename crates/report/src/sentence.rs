@@ -70,9 +70,10 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
         let is_behind = |row: &Row| row.is_offered() && row.is_behind();
         let others: Vec<Placed<'_>> =
             ranked.iter().copied().filter(|it| !is_behind(it.row)).collect();
-        let kept = others.len() < ranked.len();
-        let kept = kept.then(|| kept_up(findings, &ranked, are_all));
-        let both = kept.into_iter().chain(own_cpu::least(findings, &others));
+        let has_fallen = others.len() < ranked.len();
+        let is_offered = !table.shares_cpu && ranked[0].row.is_offered();
+        let kept = (has_fallen || is_offered).then(|| kept_up(findings, &ranked, are_all));
+        let both = kept.into_iter().chain(own_cpu::least(findings, table, &others));
         Some(both.collect::<Vec<_>>().join(" "))
     } else if !ranked[0].row.is_offered() {
         lead(findings, &ranked)

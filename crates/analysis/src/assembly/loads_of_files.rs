@@ -79,6 +79,7 @@ impl Board {
             remarks: Vec::new(),
             promise,
             shares_cpu: false,
+            by_cpu: false,
             service_ceilings: Vec::new(),
         };
         Board { tables: vec![table], ..Board::default() }

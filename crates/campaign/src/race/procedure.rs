@@ -84,6 +84,7 @@ fn refused(flaw: Flaw) -> Refusal {
         | Key::RepeatMax
         | Key::Pairs
         | Key::History
+        | Key::Order
         | Key::Quick => return Refusal::new(flaw.says),
     };
     Refusal::new(format!("{flag}: {}", flaw.says))

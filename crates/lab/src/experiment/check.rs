@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::{Experiment, Holds, Pairs, Point, Quick, Shape, Subjects, Until, as_rate};
+use super::{Experiment, Holds, Order, Pairs, Point, Quick, Shape, Subjects, Until, as_rate};
 use crate::amounts::Cpus;
 use crate::figure::{Figure, Fold};
 use crate::manner::{Manner, STREAMS_MAX};
@@ -39,6 +39,7 @@ pub enum Key {
     Pairs,
     Failures,
     History,
+    Order,
     Quick,
     Why,
 }
@@ -117,6 +118,7 @@ impl Experiment {
         names(Key::Workload, &self.workloads)?;
         self.check_columns()?;
         self.check_history()?;
+        self.check_order()?;
         self.check_times()?;
         self.check_amounts()?;
         self.check_points()?;
@@ -148,6 +150,19 @@ impl Experiment {
         match name.strip_suffix(".csv").is_some_and(is_file_name) {
             true => Ok(()),
             false => Key::History.flaw("name a file in experiments/history/, as in \"name.csv\""),
+        }
+    }
+
+    /// An answer's CPU time can take the place of a rate or a percentile, and of nothing else.
+    fn check_order(&self) -> Result<(), Flaw> {
+        match (self.order, self.shape, &self.sought) {
+            (Some(Order::Cpu), Shape::Held(_), _) => {
+                Key::Order.flaw("held connections are ordered by their memory; leave this out")
+            }
+            (Some(Order::Cpu), _, Some(_)) => {
+                Key::Order.flaw("a search is ordered by the capacities it finds; leave this out")
+            }
+            _ => Ok(()),
         }
     }
 

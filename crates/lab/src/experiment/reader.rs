@@ -19,7 +19,7 @@ use self::search::SearchKeys;
 use self::written::{Connections, Count, Time, TimeOrNone};
 use super::change::manners;
 use super::{
-    Experiment, Flaw, Holds, Key, Point, Profiling, Required, Shape, Subjects, Until, Wanted,
+    Experiment, Flaw, Holds, Key, Order, Point, Profiling, Required, Shape, Subjects, Until, Wanted,
 };
 use crate::amounts;
 use crate::figure::Figure;
@@ -47,6 +47,7 @@ struct File {
     #[serde(default)]
     quick: QuickKeys,
     history: Option<String>,
+    order: Option<Order>,
     why: Option<Profiling>,
     #[serde(default)]
     columns: Vec<Spanned<String>>,
@@ -180,6 +181,7 @@ fn paths(key: Key) -> &'static [&'static str] {
         Key::Pairs => &["trials.pairs", "load"],
         Key::Failures => &["promise.failures", "load"],
         Key::History => &["history", "load"],
+        Key::Order => &["order", "load"],
         Key::Quick => &["quick.points", "quick.total", "load"],
         Key::Why => &["why", "load"],
     }
@@ -242,6 +244,7 @@ fn read(name: &str, file: &File) -> Result<Experiment, FileFlaw> {
         pause: trials.pause.map_or(Duration::from_millis(500), |time| time.0),
         slices: trials.slices.map(|time| time.0),
         history: file.history.clone(),
+        order: file.order,
         quick: file.quick.read(&shape)?,
         ..Experiment::default()
     };

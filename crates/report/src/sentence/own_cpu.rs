@@ -1,7 +1,6 @@
-//! The sentence of a table whose rates are those of the servers and a service on one CPU: which server needs the least CPU
-//! time of its own for an answer.
+//! The sentence of a table that is ordered by CPU time: which server needs the least of its own for an answer.
 
-use analysis::{Placed, Row};
+use analysis::{Placed, Row, Table};
 use lab::figure::Figure;
 use units::{digits, listed_in_short};
 
@@ -9,25 +8,30 @@ use super::name;
 use crate::Findings;
 use crate::number_format::{Written, as_written};
 
-const BOTH: &str = "server and database share one CPU, and their throughput is not ranked";
+const BOTH: &str = "; server and database share one CPU, and their throughput is not ranked";
 
 /// None if there is no server.
-pub(super) fn least(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
+pub(super) fn least(
+    findings: &Findings<'_>,
+    table: &Table,
+    ranked: &[Placed<'_>],
+) -> Option<String> {
+    let both = if table.shares_cpu { BOTH } else { "" };
     let (first, last) = (ranked.first()?, ranked.last()?);
     let with_cpu = |placed: &Placed<'_>| with_cpu(findings, placed.row);
     let of_all = format!("{} to {}", with_cpu(first), with_cpu(last));
     let (least, rest) = match first.rank {
         _ if ranked.len() == 1 => {
-            return Some(format!("{}: CPU time for 1,000 answers; {BOTH}.", with_cpu(first)));
+            return Some(format!("{}: CPU time for 1,000 answers{both}.", with_cpu(first)));
         }
         None => {
-            return Some(format!("CPU time of the server for 1,000 answers: {of_all}; {BOTH}."));
+            return Some(format!("CPU time of the server for 1,000 answers: {of_all}{both}."));
         }
         Some((_, until)) => ranked.split_at(until),
     };
     let Some(next) = rest.first() else {
         return Some(format!(
-            "This data cannot tell which server needs the least CPU time of its own for 1,000 answers: {of_all}; {BOTH}."
+            "This data cannot tell which server needs the least CPU time of its own for 1,000 answers: {of_all}{both}."
         ));
     };
     let names: Vec<String> = least.iter().map(with_cpu).collect();
@@ -41,7 +45,7 @@ pub(super) fn least(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<St
         _ => String::new(),
     };
     Some(format!(
-        "{} {needs} the least CPU time of its own for 1,000 answers; {} needs {times} times as much{most}; {BOTH}.",
+        "{} {needs} the least CPU time of its own for 1,000 answers; {} needs {times} times as much{most}{both}.",
         listed_in_short(&names),
         with_cpu(next)
     ))

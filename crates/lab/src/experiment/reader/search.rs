@@ -250,6 +250,7 @@ warmup = '100ms'
                 "x:5: a search is no",
             ),
             (top, "history = 'a.csv'", "x:5: published figures"),
+            (top, "order = 'cpu'", "x:5: a search is ordered by"),
             (top, "columns = ['throughput_per_s']", "x:5: a search has a table of its own"),
             (top, "promise = { p99 = '1s' }", "x:5: what a search keeps stands in `[search]`"),
             (top, "promise = { failures = '1%' }", "x:5: what a search keeps stands in `[search]`"),

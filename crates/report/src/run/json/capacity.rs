@@ -130,10 +130,10 @@ pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
 }
 
 /// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's
-/// number, and a rate of two programs on one CPU is no rank of either.
+/// number, and a table that is ordered by CPU time has no other rank.
 fn ranked_by(table: &Table, point: Point) -> &'static [Figure] {
     match point {
-        _ if table.shares_cpu => &[Figure::CpuPerThousand],
+        _ if table.by_cpu => &[Figure::CpuPerThousand],
         Point::Connections(_) | Point::Held(_) => &[Figure::Throughput, Figure::ResponseP99],
         Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
     }

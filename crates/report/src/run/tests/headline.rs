@@ -253,6 +253,39 @@ fn beside_a_service_on_its_cpus_the_server_with_the_least_cpu_time_is_named() {
     assert!(said.contains("Quick (25.0s): CPU time for 1,000 answers; server and"), "{said}");
 }
 
+/// Of one rate for all, whoever keeps it: the dear server, whose answers take less time, is not first.
+#[test]
+fn an_experiment_orders_its_servers_by_cpu_time_where_it_says_so() {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    for trial in trials.iter_mut().filter(|trial| trial.key.subject == "evil") {
+        let cpu = trial.series.iter_mut().filter(|series| series.name == "subject.cpu.total");
+        cpu.flat_map(|series| &mut series.points).for_each(|(_, value)| *value *= 100.0);
+    }
+    let first = |run: &RunRecord, trials: &[TrialRecord]| {
+        let findings = Findings::of(&7, run, trials, Vec::new());
+        (findings.board.tables[0].bests()[0].row.subject.clone(), of(&findings))
+    };
+    assert_eq!(first(&run, &trials).0, "evil");
+    run.files[0].1 = format!("order = 'cpu'\n{}", run.files[0].1);
+    fixture::reread(&mut run);
+    let (best, said) = first(&run, &trials);
+    assert_eq!(best, "quick", "{said}");
+    let kept = "All servers kept up with 1,000 requests/s. ";
+    let cost = "CPU time of the server for 1,000 answers: Quick (499ms [487–512]) to Evil";
+    assert!(said.starts_with(&format!("{kept}{cost}")), "{said}");
+    assert!(!said.contains("database") && !said.contains("not ranked"), "{said}");
+    // A CPU time that is not known is no place.
+    for trial in trials.iter_mut().filter(|trial| trial.key.subject == "quick") {
+        trial.series.retain(|series| series.name != "subject.cpu.total");
+    }
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    assert!(findings.board.tables[0].bests().iter().all(|placed| placed.rank.is_none()));
+    let text = crate::render::Shown::markdown(&findings);
+    assert!(text.contains("because the CPU time of quick is not known"), "{text}");
+}
+
 #[test]
 fn a_server_without_a_measured_trial_is_not_among_those_that_kept_up() {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
