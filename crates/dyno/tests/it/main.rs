@@ -33,6 +33,7 @@ mod exit_codes;
 mod faults;
 mod feed;
 mod floods;
+mod folder;
 mod foreign;
 mod gate;
 mod gate_ends;

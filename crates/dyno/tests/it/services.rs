@@ -8,6 +8,7 @@ use machine::conditions::Cpus;
 use rustix::process::Signal;
 use wire::Tables;
 
+use crate::folder::Folder;
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, until};
 use crate::run_database::{lab_with_database, server};
 
@@ -19,7 +20,7 @@ pub(crate) const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh 
 pub(crate) const SERVE: &str = "id -u >ready\nexec sleep 1000\n";
 const WORKLOAD: &str = "title = 'x'\nservice = 'store'\n[[ask]]\nrequest = 'GET /hello HTTP/1.1'\nbody = 'Hello, world!'\n";
 /// A load that ends when something ends it.
-const LONG: &str = "closed = { connections = 2 }, duration = '60s'";
+const LONG: &str = "open = { rate = 50 }, duration = '60s'";
 
 /// A server that needs the store, which has these texts in its files.
 pub(crate) fn lab(store: &str, serve: &str) -> Lab {
@@ -107,18 +108,13 @@ fn a_dry_run_shows_each_command_of_a_service_and_runs_none() {
 fn the_rounds_of_a_run_have_other_rows_and_their_servers_the_same() {
     let store = STORE.replace("data/']", "data/', 'sh keep.sh']");
     let rest = "[trials]\nrepeat = 2\npause = '0s'";
-    let kept = std::env::temp_dir().join(format!("dyno-kept-{}", std::process::id()));
-    fs::create_dir(&kept).unwrap();
+    let kept = Folder::new();
     let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    fs::set_permissions(&kept, everyone).unwrap();
-    let keep = format!("cp data/world.csv {}/$$\n", kept.display());
+    fs::set_permissions(&kept.root, everyone).unwrap();
+    let keep = format!("cp data/world.csv {}/$$\n", kept.root.display());
     let lab = lab(&store, SERVE).file("services/store/keep.sh", &keep);
     with_load(lab, SHORT, rest).dyno(&["run", "x"]).measured();
-    let mut seeded: Vec<String> = fs::read_dir(&kept)
-        .unwrap()
-        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect();
-    fs::remove_dir_all(&kept).unwrap();
+    let mut seeded: Vec<String> = kept.names("").iter().map(|name| kept.read(name)).collect();
     seeded.dedup();
     assert_eq!(seeded.len(), 2);
     assert!(seeded.iter().all(|rows| rows.lines().count() == 10_000));
@@ -300,8 +296,7 @@ fn a_real_database_gives_the_seeded_rows_and_counts_what_it_gave() {
     let rest = rest.replace("ISOLATE", &isolate.to_string());
     let lab = lab.experiment("x", &["slow"], "closed = { connections = 1 }, total = 30", &rest);
     lab.dyno(&["run", "x"]).measured();
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     assert_eq!(condition(&trial, "service.counted.world.reads"), "30");
     assert_eq!(condition(&trial, "service.counted.world.rows_read"), "30");
     assert_eq!(condition(&trial, "service.counted.evicted"), "0");
