@@ -54,13 +54,13 @@ fn said_key(connection: &Connection, owner: [i64; 2], number: u32) -> Result<Tri
         Err(Fault::Damaged(_) | Fault::Disk(_) | Fault::Refused(_)) => None,
         Err(fault) => return Err(fault),
     };
-    Ok(said.and_then(|mut row| key(number, &mut row).ok()).unwrap_or(TrialKey {
+    Ok(said.and_then(|mut row| key(number, &mut row).ok()).unwrap_or(TrialKey::new(
         number,
-        subject: String::new(),
-        workload: String::new(),
-        point: Point::Connections(0),
-        repeat: 0,
-    }))
+        "",
+        "",
+        Point::Connections(0),
+        0,
+    )))
 }
 
 /// The numbers of the profiles that were stored.

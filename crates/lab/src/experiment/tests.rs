@@ -512,29 +512,17 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
 
 #[test]
 fn runs_are_of_one_group_if_they_measure_the_same() {
+    let fact = |&(name, value): &(&str, &str)| Fact { name: name.into(), value: value.into() };
+    let entry = |&(title, tier): &(&str, &str)| Entry {
+        title: title.into(),
+        tier: tier.into(),
+        ..Entry::default()
+    };
     let run = |name: &str, facts: &[(&str, &str)], sides: &[(&str, &str)]| RunRecord {
         name: name.into(),
-        experiment: None,
-        files: Vec::new(),
-        is_quick: false,
-        seed: 0,
-        began_unix_ms: 0,
-        dyno: String::new(),
-        facts: facts
-            .iter()
-            .map(|&(name, value)| Fact { name: name.into(), value: value.into() })
-            .collect(),
-        entries: sides
-            .iter()
-            .map(|&(title, tier)| Entry {
-                title: title.into(),
-                tier: tier.into(),
-                ..Entry::default()
-            })
-            .collect(),
-        plan: Vec::new(),
-        conformance: Vec::new(),
-        profiles: Vec::new(),
+        facts: facts.iter().map(fact).collect(),
+        entries: sides.iter().map(entry).collect(),
+        ..RunRecord::default()
     };
     let sides = [("b.js", "default"), ("a.js", "default"), ("dyno's oracle", "reference")];
     assert_eq!(run("x", &[(REQUEST, "GET /")], &sides).group(), "x");
