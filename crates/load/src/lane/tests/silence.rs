@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::rig::{Passed, Run, after, at_once, closed, open, together};
 use super::shares::parts;
+use super::waits::planted;
 use super::{GOOD, LAST, MILLI};
 use crate::arrivals::{Arrivals, Listed};
 use crate::engine::{Act, Engine, Simulated};
@@ -217,12 +218,7 @@ fn slow_answers_that_fall_together_are_no_silence_where_such_answers_are_usual()
 /// between two answers anyway.
 #[test]
 fn an_answer_that_takes_longer_is_no_silence_where_answers_are_rare() {
-    let mut count = 0;
-    let engine = Simulated::new(at_once, move |now: Nanos| {
-        count += 1;
-        let service = if count % 100 == 0 { 400 * MILLI } else { SERVICE };
-        vec![(now + service, Act::Send(GOOD.to_vec()))]
-    });
+    let engine = Simulated::new(at_once, planted(SERVICE, 100, 400 * MILLI));
     let run = Run { until: 120 * SECOND, ..open(2, 2) };
     assert_eq!(silence(&run, [engine]), Silence::default());
 }
