@@ -61,7 +61,11 @@ fn throughput() -> Line {
 
 /// A run a day, with these values and a commit for each.
 fn days(values: &[f64]) -> Vec<Line> {
-    let one = throughput();
+    days_of(&throughput(), values)
+}
+
+/// This line without its reference, day by day.
+fn days_of(one: &Line, values: &[f64]) -> Vec<Line> {
     let day = |(at, value): (usize, &f64)| Line {
         run: Measurement {
             began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,

@@ -97,13 +97,13 @@ fn sentence(findings: &Findings<'_>) -> String {
 fn with_findings<T>(held: &FinishedHold, show: impl FnOnce(&Findings<'_>) -> T) -> T {
     let FinishedHold { order, holding, agents, .. } = held;
     let request = order.what.ask().made_from();
-    let key = TrialKey {
-        number: 0,
-        subject: request.host.clone(),
-        workload: request.target.clone(),
-        point: Point::Held(u32::try_from(order.ramp.connections).unwrap_or(u32::MAX)),
-        repeat: 0,
-    };
+    let key = TrialKey::new(
+        0,
+        &request.host,
+        &request.target,
+        Point::Held(u32::try_from(order.ramp.connections).unwrap_or(u32::MAX)),
+        0,
+    );
     let tls = order.tls.as_ref().map(|client| TlsOrderJson::from(client.order()));
     let run = RunRecord {
         facts: terms::facts(None, "", tls.as_ref()),

@@ -1,5 +1,5 @@
 use expect_test::expect;
-use lab::record::RunRecord;
+use lab::record::{RunRecord, TrialRecord};
 
 use super::*;
 
@@ -14,6 +14,16 @@ mod screens;
 pub(crate) mod searches;
 mod why;
 
+/// The fixture's run with its trials.
+pub(crate) fn usual() -> (RunRecord, Vec<TrialRecord>) {
+    (fixture::run(), fixture::trials())
+}
+
+/// What is found of a run, which lives as long as the process.
+pub(crate) fn found((run, trials): (RunRecord, Vec<TrialRecord>)) -> Findings<'static> {
+    Findings::of(&7, Box::leak(Box::new(run)), trials.leak(), Vec::new())
+}
+
 /// The parts of a text, with an empty line between them, that begin so.
 pub(crate) fn parts(text: &str, begin: &[&str]) -> String {
     let all = text.trim_end().split("\n\n");
@@ -25,8 +35,8 @@ pub(crate) fn text(findings: &Findings<'_>, screen: Screen) -> String {
     findings.text(screen)
 }
 
-pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
-    findings.json()
+pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Value {
+    serde_json::from_str(&findings.json().unwrap()).unwrap()
 }
 
 pub(crate) fn csv(findings: &Findings<'_>) -> String {
@@ -47,8 +57,7 @@ pub(super) fn full(findings: &Findings<'_>, width: usize, is_coloured: bool) -> 
 }
 
 fn whole(width: usize, is_coloured: bool) -> String {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    full(&Findings::of(&7, &run, &trials, Vec::new()), width, is_coloured)
+    full(&found(usual()), width, is_coloured)
 }
 
 #[test]
@@ -251,8 +260,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
 
 #[test]
 fn every_trial_has_a_line_and_every_figure_a_column() {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    let csv = csv(&Findings::of(&7, &run, &trials, Vec::new()));
+    let csv = csv(&found(usual()));
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 8);
     let heading: Vec<&str> = lines[0].split(',').collect();

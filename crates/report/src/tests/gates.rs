@@ -68,13 +68,7 @@ fn world(chance: &mut Chance, speed: f64) -> World {
 }
 
 fn trial(side: &str, repeat: u32, world: &World, noise: f64, is_busy: bool) -> TrialRecord {
-    let key = TrialKey {
-        number: 0,
-        subject: side.into(),
-        workload: "hello".into(),
-        point: Point::Connections(8),
-        repeat,
-    };
+    let key = TrialKey::new(0, side, "hello", Point::Connections(8), repeat);
     let mut recording = recording(CORRECT, 1_000_000);
     if is_busy {
         let lane = &mut recording.lanes[0];

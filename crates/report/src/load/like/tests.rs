@@ -2,7 +2,7 @@ use expect_test::expect;
 use load::{Failure, Folded, SECOND, Window};
 
 use super::*;
-use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open};
+use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open, window};
 
 /// 20,000 requests in 10 s, in two windows of unlike rates; 2,000 of them took 9 ms.
 fn run() -> FinishedLoad {
@@ -11,19 +11,10 @@ fn run() -> FinishedLoad {
     recording.total.bytes_received = 20_000 * 115;
     recording.total.received_inside = 20_000 * 115;
     (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
+    let times = Folded::of(&recording.total.response);
     let window = |from: u64, correct: u64| Window {
-        from: from * SECOND,
-        until: (from + 5) * SECOND,
-        is_warmup: false,
-        attempted: correct,
-        correct,
-        failed: [0; Failure::COUNT],
-        bytes_sent: 0,
-        bytes_received: 0,
         in_flight_area: u128::from(5 * SECOND),
-        cpu: 0,
-        response: Folded::of(&recording.total.response),
-        service: Folded::of(&recording.total.service),
+        ..window(from * SECOND..(from + 5) * SECOND, correct, &times)
     };
     recording.windows = vec![window(0, 9_000), window(5, 11_000)];
     finished(closed(), recording)

@@ -27,7 +27,7 @@ fn of_race(world: World, chance: &mut Chance) -> Said {
 
 fn of_run(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, false, chance);
-    documents::run(&parsed(json(&Findings::of(&1, &run, &trials, Vec::new()))))
+    documents::run(&json(&Findings::of(&1, &run, &trials, Vec::new())))
 }
 
 fn of_comparison(world: World, chance: &mut Chance) -> Said {

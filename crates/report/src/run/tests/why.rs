@@ -59,8 +59,7 @@ fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
 #[test]
 fn json_has_every_line_and_a_page_shows_no_name_as_markup() {
     findings(|findings| {
-        let json: serde_json::Value =
-            serde_json::from_str(&json(findings).expect("JSON")).expect("JSON");
+        let json = json(findings);
         let why = &json["why"][0];
         assert_eq!((&why["task"], &why["point"]), (&"echo-xml".into(), &100.0.into()));
         let lines = why["explanation"]["difference"]["lines"].as_array().expect("lines");
@@ -91,8 +90,7 @@ fn names(findings: &Findings<'_>) -> Vec<String> {
 #[test]
 fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
     seven(|findings| {
-        let json: serde_json::Value =
-            serde_json::from_str(&json(findings).expect("JSON")).expect("JSON");
+        let json = json(findings);
         let explanation = &json["why"][0]["explanation"];
         let pairs = explanation["pairs"].as_array().expect("pairs");
         assert!(pairs.len() == 5 && pairs.iter().all(|pair| pair["first"] == "server-0"));
