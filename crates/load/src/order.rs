@@ -97,6 +97,14 @@ impl Order {
         self.share.map_or(self.lanes, |share| share.of)
     }
 
+    /// The length of a window: as ordered, or a little less, so that an ordered duration ends with one.
+    #[must_use]
+    pub fn window_length(&self) -> Nanos {
+        let ordered = nanos(self.window).max(1_000_000);
+        let length = self.stop.duration.map_or(ordered, nanos).max(1);
+        length.div_ceil(length.div_ceil(ordered)).max(1_000_000)
+    }
+
     /// The number of this process's first lane.
     pub(crate) fn first_lane(&self) -> usize {
         self.share.map_or(0, |share| share.first)

@@ -262,7 +262,7 @@ pub struct LaneReport {
     pub cpu_time: Nanos,
     /// Wall time of the measured time.
     pub wall: Nanos,
-    /// Of that, waiting: asleep, or polling without result.
+    /// Of that, waiting: asleep, or polling without result; or after its end, before that of the others.
     pub idle: Nanos,
     /// Of the idle time, polling.
     pub polled: Nanos,

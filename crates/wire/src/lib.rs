@@ -168,7 +168,7 @@ pub enum News<Fault> {
     Ready,
     /// More exchanges may start than before, though none has ended.
     Room,
-    /// The first byte of the exchange's answer came.
+    /// The first byte of the exchange's answer came; or that of an interim one, and then this comes again.
     FirstByte(ExchangeId),
     /// Of the bytes that came, these are part of the body of the exchange's answer. Only the beginning of a body is
     /// reported, and not if the answer became whole and right with it.

@@ -28,8 +28,8 @@ pub(crate) const SILENCE: Definition = Definition::new("silence", Suspect)
     .graver_above(SILENT_INVALID, "of the measured time", Invalid)
     .when("silences of the server took more than {} of the measured time. A silence is a time without a correct answer \
         on any connection, thread or agent, although requests were wanted, that is longer than 100 ms, than 10 × the \
-        mean time between correct answers, and than the p99 of service outside it \
-        ([exactly](figures.md#silent_percent)); times in which dyno was not running do not count")
+        mean time between correct answers, than twice the median of service, and than the p99 of service outside \
+        it ([exactly](figures.md#silent_percent)); times in which dyno was not running do not count")
     .thresholds(&[Share(SILENT)])
     .because("a closed loop hides an outage: few requests are affected, so failures and percentiles hardly change, \
         and only the rate is lower")

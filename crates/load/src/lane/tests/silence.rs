@@ -109,6 +109,14 @@ fn a_slow_server_is_not_silent() {
     assert_eq!(silence(&run, [Simulated::new(at_once, slow())]), none, "one connection");
     let run = Run { until: 60 * SECOND, ..closed(100) };
     assert_eq!(silence(&run, [Simulated::new(at_once, slow())]), none, "all in step");
+    // In step, and some of them later than most.
+    let mut asked = 0;
+    let uneven = move |now: Nanos| {
+        let late = if asked / 20 % 15 == 5 { 3 * MILLI } else { 0 };
+        asked += 1;
+        vec![(now + 120 * MILLI + late, Act::Send(GOOD.to_vec()))]
+    };
+    assert_eq!(silence(&closed(20), [Simulated::new(at_once, uneven)]), none, "nearly in step");
     let rarely = Some(Arrivals::Constant("0.2".parse().unwrap()));
     let fifth = Run { until: 60 * SECOND, arrivals: rarely, ..open(1, 1) };
     assert_eq!(silence(&fifth, [Simulated::new(at_once, after(SERVICE))]), none, "0.2/s");

@@ -23,7 +23,8 @@ json_type! {
 
 json_type! {
     /// Times without a right answer, over all connections, although requests were wanted: longer than 100 ms, than ten
-    /// times the mean time between correct answers, and than the p99 of service outside them.
+    /// times the mean time between correct answers, than twice the median of service, and than the p99 of service
+    /// outside them.
     pub(super) struct SilenceJson as "silence" of recording: Recording;
         let silence = recording.silence;
     {

@@ -78,7 +78,7 @@ json_type! {
         /// the seed of the arrivals and of what is random in a request
         seed: u64 = run.order.seed,
         /// how long a window of `windows` is
-        window_s: f64 = run.order.window.as_secs_f64(),
+        window_s: f64 = run.order.window_length() as f64 / 1e9,
     }
 }
 
