@@ -139,7 +139,7 @@ impl Recorder {
     }
 
     fn next_window(&mut self, now: Nanos) {
-        self.end_window(false);
+        self.end_window(None);
         self.index = now / self.times.width;
         self.turn = (self.index + 1) * self.times.width;
     }
@@ -170,13 +170,14 @@ impl Recorder {
         let _ = self.handover.full.send(report);
     }
 
-    /// Hands over the last window.
-    pub(crate) fn finish(&mut self, clocks: Clocks) {
-        self.end_window(true);
+    /// Hands over the last window of a lane that ends now.
+    pub(crate) fn finish(&mut self, now: Nanos, clocks: Clocks) {
+        self.end_window(Some(now));
         self.settle(clocks);
     }
 
-    fn end_window(&mut self, is_last: bool) {
+    fn end_window(&mut self, lane_ended: Option<Nanos>) {
+        let is_last = lane_ended.is_some();
         if let Some(report) = self.ended.take() {
             self.hand_on_unsettled(report);
         }
@@ -206,7 +207,7 @@ impl Recorder {
         let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
         self.long_turns.end_window();
         let (lane, index, quiet) = (self.lane, self.index, self.gaps.take(is_last));
-        self.ended = Some(WindowReport { lane, index, tally, quiet, is_last, sections });
+        self.ended = Some(WindowReport { lane, index, tally, quiet, lane_ended, sections });
     }
 
     pub(crate) fn session_attempted(&mut self, intended: Nanos) {

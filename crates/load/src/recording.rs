@@ -260,7 +260,7 @@ pub struct LaneReport {
     pub cpu: Option<usize>,
     /// CPU time during the measured time.
     pub cpu_time: Nanos,
-    /// Wall time of the measured time.
+    /// Wall time of the measured time; in a part, until this thread ended.
     pub wall: Nanos,
     /// Of that, waiting: asleep, or polling without result.
     pub idle: Nanos,

@@ -126,6 +126,8 @@ impl Parts {
         };
         let until = stopped_at.min(until).max(from);
         for lane in &mut self.whole.reports {
+            // A lane that had nothing left to do ended sooner, and was idle from then on.
+            lane.idle += (until - from).saturating_sub(lane.wall);
             lane.wall = until - from;
         }
         let Part { total, windows, quiet, .. } = &mut self.whole;

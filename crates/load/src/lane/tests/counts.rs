@@ -116,3 +116,14 @@ fn a_load_that_ends_within_its_warm_up_has_measured_for_no_time() {
         assert_eq!(seen.lanes[0].wall, 0);
     }
 }
+
+/// A lane ends with its last answer, and the measured time lasts until the next request would have been due.
+#[test]
+fn a_lane_that_has_nothing_left_to_do_is_idle() {
+    let engine = || Simulated::new(super::rig::at_once, after(MILLI));
+    let run = Run { lanes: 2, total: 3, ..open(2, 2) };
+    for lane in run.record([engine(), engine()]).lanes {
+        assert_eq!(lane.wall, 3 * SECOND / 2);
+        assert!(lane.wall - lane.idle < 10 * MILLI, "{lane:?}");
+    }
+}
