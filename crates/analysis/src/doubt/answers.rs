@@ -33,8 +33,8 @@ pub(crate) const SILENCE: Definition = Definition::new("silence", Suspect)
     .thresholds(&[Share(SILENT)])
     .because("a closed loop hides an outage: few requests are affected, so failures and percentiles hardly change, \
         and only the rate is lower")
-    .way_out("see in the server's log what happened then (a restart, a pause, a full accept queue); rates and \
-        percentiles are of the rest of the time");
+    .way_out("see in the server's log what happened then (a restart, a pause, a full accept queue); rates include \
+        this time, and percentiles hardly show it in a closed loop");
 
 /// More arrived than was requested: duplicate answers, or bytes after an answer.
 pub(crate) const SURPLUS_ANSWERS: Definition = Definition::new("surplus_answers", Suspect)

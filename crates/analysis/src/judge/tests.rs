@@ -62,7 +62,7 @@ fn a_server_with_wrong_answers_is_in_no_rank_however_fast_it_is() {
     let mut liar = trial("a", 0, 20_000, 1);
     fail(&mut liar, Failure::from_name("content.mismatch").unwrap(), 200);
     let found = judged(&[liar]);
-    let unmet = |why: &str| why.starts_with("200 of 20000 requests were answered with the wrong");
+    let unmet = |why: &str| why.starts_with("200 of 20,000 requests were answered with the wrong");
     assert!(matches!(&found.unranked, Some(Unranked::Unmet(why)) if unmet(why)), "{found:?}");
 }
 

@@ -92,7 +92,9 @@ fn sentence(checked: &CheckedServer) -> String {
             says.collect::<Vec<_>>().join("; ")
         }
     };
-    format!("{}: {says}.", checked.title)
+    // Only a server of a project has a title.
+    let name = if checked.title.is_empty() { &checked.name } else { &checked.title };
+    format!("{name}: {says}.")
 }
 
 fn areas(result: &CheckResult) -> Vec<AreaJson> {
@@ -102,4 +104,18 @@ fn areas(result: &CheckResult) -> Vec<AreaJson> {
         (!own.is_empty()).then(|| AreaJson::of(area, &VerdictCounts::of(own)))
     };
     Area::ALL.iter().filter_map(area_json).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_a_title_is_called_by_its_address() {
+        let (name, title) = ("http://127.0.0.1:8080/".into(), String::new());
+        let checked = CheckedServer { name, title, result: Err("gone".into()) };
+        assert_eq!(sentence(&checked), "http://127.0.0.1:8080/: not checked: gone.");
+        let page = crate::render::markdown(&super::super::summary(&[checked], false));
+        assert!(page.starts_with("**Conformance**\n"), "{page}");
+    }
 }

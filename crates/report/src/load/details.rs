@@ -114,14 +114,14 @@ impl<'t> Details<'t> {
             carried => format!(", {} of them to requests that were due before it", count(carried)),
         };
         let seconds = time(measured_s(self.recording) * SECOND as f64);
-        let answers = count(total.correct_inside);
+        let answers = counted(total.correct_inside, "correct answer", "correct answers");
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
                 format!("; {} more arrived after the measured time", count(after))
             }
         };
-        format!("{answers} correct answers in {seconds}{carried}{after}")
+        format!("{answers} in {seconds}{carried}{after}")
     }
 
     fn on_time(&self) -> String {
@@ -220,7 +220,7 @@ impl<'t> Details<'t> {
         if bars.is_empty() {
             return Vec::new();
         }
-        let title = Line::ink(Ink::Dim, "response time: number of answers in each range");
+        let title = Line::ink(Ink::Dim, "response time: number of samples in each range");
         let lines = std::iter::once(title).chain(bars).collect();
         vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
     }

@@ -41,7 +41,7 @@ fn a_healthy_closed_loop() {
             first byte   20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
             sent late    20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
 
-            response time: number of answers in each range
+            response time: number of samples in each range
               1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
 
             requests  attempted 20,000 = correct 20,000 + failed 0 + in flight 0
@@ -99,7 +99,7 @@ fn an_open_load_with_failures_and_doubts() {
             ≥ requests were given up at the time-out: the true value is no lower · * fewer
             than 10 samples lie beyond this percentile
 
-            response time: number of answers in each range
+            response time: number of samples in each range
               1.00 ms – 2.00 ms  19,397  ████████████████████████████████████████
               2.00 ms – 5.00 ms       0
               5.00 ms – 10.0 ms       0

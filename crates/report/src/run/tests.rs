@@ -154,8 +154,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Absent took no part: needs `gone`
 
             How it was measured
-            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
-            seed.
+            Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
+            Trials are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
@@ -177,6 +177,15 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             run two`
             2011: Two servers, May 2011
         "#]].assert_eq(&whole(120, false));
+}
+
+#[test]
+fn the_method_says_that_servers_take_turns_in_slices() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let mut findings = Findings::of(&7, &run, &trials, Vec::new());
+    findings.experiment.as_mut().unwrap().slices = Some(std::time::Duration::from_millis(100));
+    let text = full(&findings, 200, false);
+    assert!(text.contains("loads them in slices") && !text.contains("shuffled"), "{text}");
 }
 
 #[test]

@@ -121,6 +121,7 @@ fn a_load_that_failed_too_often_or_answered_wrongly_is_named_first_and_not_compa
                 let figures = json["rows"][0]["figures"].as_array().unwrap();
                 assert!(figures.iter().all(|figure| figure["ratio"].is_null()), "{figures:?}");
                 assert!(!text.contains('×'), "{text}");
+                assert!(text.contains("\nNothing was compared.\n"), "{text}");
             }
         }
     }

@@ -144,6 +144,7 @@ fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
     assert!(!text.contains("Latency Distribution"), "{text}");
     let hey = super::text(&run, Tool::Hey);
     assert!(hey.contains("Error distribution:\n  [1]\tGET http://localhost:8080/hello: connect"));
+    assert!(hey.contains("  [2]\tGET http://localhost:8080/hello: content.status"), "{hey}");
 }
 
 #[test]

@@ -288,6 +288,10 @@ fn findings(compared: &Compared<'_>) -> String {
         return "Loads that are not alike have their figures side by side, and none is judged."
             .into();
     }
+    let mut figures = compared.versus.pairs.iter().flat_map(|pair| &pair.figures);
+    if all == 0 && figures.any(|(_, made)| matches!(made, Err(Why::Faults))) {
+        return "Nothing was compared.".into();
+    }
     if all == 0 && compared.is_single() && compared.is_unlike() {
         return "The ratios have no intervals, and are not judged.".into();
     }

@@ -106,8 +106,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             start-up: mean over all trials
 
             How it was measured
-            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
-            seed.
+            Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
+            Trials are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
