@@ -45,8 +45,6 @@ Examples:
   dyno report 3 -o page.html
   # its charts and flame graphs, into a folder
   dyno report 3 -o svg:charts/
-  # where b spends more CPU time than a, as a flame graph
-  dyno report 3 --flame b --against a -o difference.svg
 
 Exit codes:
   0    reported

@@ -101,7 +101,7 @@ const ELSEWHERE: [(&str, &str); 29] = [
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
          --vary --warmup --total --why",
     ),
-    ("report", "--against --flame --full --store --workload"),
+    ("report", "--full --store --workload"),
     (
         "run",
         "--full --listen-on --load-cpus --load-on --no-check --quick --resume --dry-run \

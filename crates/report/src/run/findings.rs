@@ -385,8 +385,6 @@ impl<'a> Findings<'a> {
 pub struct Drawn {
     /// That of one workload alone.
     pub workload: Option<String>,
-    /// The flame graph of a server alone, or how it differs from that of the second one.
-    pub flame: Option<(String, Option<String>)>,
     pub theme: Theme,
 }
 

@@ -25,8 +25,6 @@ pub(crate) mod then_now;
 pub(crate) mod trouble;
 pub(crate) mod why;
 
-use std::collections::BTreeSet;
-
 use analysis::{COMPARED, Row, Verdict};
 use lab::experiment::Point;
 use lab::record::RunRecord;
@@ -81,10 +79,10 @@ impl Shown for Findings<'_> {
     }
 
     fn charts(&self) -> Charts<'_> {
-        let Drawn { workload, flame, theme } = &self.drawn;
+        let Drawn { workload, theme } = &self.drawn;
         let is_wanted = move |task: &str| workload.as_ref().is_none_or(|only| only == task);
         let names = self.workloads_drawn().into_iter();
-        let of_tables = names.filter(move |name| flame.is_none() && is_wanted(name));
+        let of_tables = names.filter(move |name| is_wanted(name));
         let of_tables = of_tables.filter_map(|name| {
             let svg = crate::svg(self, name, *theme)?;
             Some(Chart {
@@ -126,13 +124,6 @@ impl Findings<'_> {
             says: format!("{verdict}, {}", counted(it.rounds as u64, "round", "rounds")),
         });
         measures.collect()
-    }
-
-    /// The servers of which there are samples.
-    #[must_use]
-    pub fn sampled(&self) -> BTreeSet<&str> {
-        let servers = self.explained().iter().flat_map(|it| &it.explanation.servers);
-        servers.map(|server| server.server.as_str()).collect()
     }
 
     /// The experiment's workloads, in its order.
