@@ -56,6 +56,8 @@ mod machines;
 mod namespaces;
 mod new;
 mod old_kernel;
+#[path = "../../../profile/tests/it/open_probes.rs"]
+mod open_probes;
 mod public;
 mod public_hostile;
 mod public_repeat;

@@ -240,7 +240,7 @@ fn planted_check() -> PublicRun {
         "method": { "hz": 997, "target": "cpus", "user_only": false, "dwarf_bytes": null },
         "lines": [{ "side": "program", "name": &secrets }], "functions": [&secrets],
         "stacks": [{ "line": 0, "functions": [0], "counts": [[0, 1]] }],
-        "sampled_ns": 1, "cpu_ns": 1, "user_cpu_ns": null, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
+        "cpu_ns": 1, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
         "calls": { "Err": &secrets }, "with_flags": false
     });
     let found = Ok(serde_json::from_value(profile).unwrap());
