@@ -147,15 +147,18 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn only_a_server_that_was_never_sampled_with_success_is_left_out() {
-        let key = |number, subject: &str| TrialKey {
+    fn key(number: u32, subject: &str) -> TrialKey {
+        TrialKey {
             number,
             subject: subject.into(),
             workload: "hello".into(),
             point: Point::Connections(2),
             repeat: number / 3,
-        };
+        }
+    }
+
+    #[test]
+    fn only_a_server_that_was_never_sampled_with_success_is_left_out() {
         let tried = [(key(0, "never"), false), (key(1, "once"), true), (key(4, "once"), false)];
         let left_out = ["never", "once", "new"].map(|it| cannot_be_sampled(&key(6, it), &tried));
         assert_eq!(left_out, [true, false, false]);

@@ -221,39 +221,44 @@ impl Costs<'_> {
         of_server: impl Fn(&ServerCosts) -> Micros,
         of_gaps: impl Fn(&Differences) -> Micros,
     ) -> Row {
-        let mut cells = vec![Cell::text(name).toned(Tone::Strong)];
-        cells.extend(self.servers.iter().map(|server| cell(of_server(server)).toned(Tone::Strong)));
-        let gap = self.difference.map(of_gaps);
-        cells.extend(gap.map(|gap| gap_cell(gap, !holds_nought(gap)).toned(Tone::Strong)));
-        Row { cells, ..Row::default() }
+        let gap = |gaps: &Differences| gap_cell(of_gaps(gaps), true);
+        let mut row = self.row(name.into(), |server| cell(of_server(server)), gap);
+        row.cells.iter_mut().for_each(|cell| cell.tone = Tone::Strong);
+        row
     }
 
     fn line_row(&self, line: &Line) -> Row {
-        let mut cells = vec![Cell::text(format!("  {}", line.name))];
-        cells.extend(self.servers.iter().map(|server| match cost(server, line) {
+        let of_server = |server: &ServerCosts| match cost(server, line) {
             Micros { us: 0.0, .. } => Cell::none(),
             micros => cell(micros),
-        }));
-        cells.extend(self.difference.map(|gaps| {
+        };
+        let gap = |gaps: &Differences| {
             let found = gaps.lines.iter().find(|gap| gap.line == *line);
             found.map_or_else(Cell::none, |gap| gap_cell(gap.gap, gap.is_shown))
-        }));
-        Row { cells, ..Row::default() }
+        };
+        self.row(format!("  {}", line.name), of_server, gap)
+    }
+
+    fn row(
+        &self,
+        name: String,
+        of_server: impl Fn(&ServerCosts) -> Cell,
+        of_gaps: impl Fn(&Differences) -> Cell,
+    ) -> Row {
+        let servers = self.servers.iter().map(|server| of_server(server));
+        let cells = [Cell::text(name)].into_iter().chain(servers);
+        Row { cells: cells.chain(self.difference.map(of_gaps)).collect(), ..Row::default() }
     }
 
     /// The system calls of an answer, as a row of their own.
     fn calls(&self) -> Option<Row> {
-        self.servers.iter().any(|server| server.calls.is_some()).then(|| {
-            let mut cells = vec![Cell::text("system calls an answer")];
-            cells.extend(self.servers.iter().map(|server| {
-                server.calls.as_ref().map_or_else(Cell::none, |calls| Cell {
-                    value: Some(calls.total),
-                    ..Cell::text(digits(calls.total))
-                })
-            }));
-            cells.extend(self.difference.map(|_| Cell::none()));
-            Row { cells, ..Row::default() }
-        })
+        let total = |total| Cell { value: Some(total), ..Cell::text(digits(total)) };
+        let of_server = |server: &ServerCosts| {
+            server.calls.as_ref().map_or_else(Cell::none, |calls| total(calls.total))
+        };
+        let is_known = self.servers.iter().any(|server| server.calls.is_some());
+        let name = "system calls an answer".into();
+        is_known.then(|| self.row(name, of_server, |_| Cell::none()))
     }
 
     /// Functions that are shown to differ; none where there are not two servers.
