@@ -14,7 +14,7 @@ use crate::run_database::{lab_with_database, server};
 pub(crate) const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh template.sh']\nrun = 'sh serve.sh {port}'\n\
     ready = 'test -e ready'\nseed = ['cp tables/world.csv tables/fortune.csv data/']\n\
     read = 'cat data/{table}.csv'\ncounters = 'sh count.sh'\nversion = 'echo Store 1.0'\n\
-    settings = 'data/settings'\n[env]\nSECRET = '{password}'\n\
+    settings = 'data/settings'\nnotes = 'It is small.'\n[env]\nSECRET = '{password}'\n\
     [gives]\nSTORE_URL = 'store://{password}@127.0.0.1:{port}/'\n";
 pub(crate) const SERVE: &str = "id -u >ready\nexec sleep 1000\n";
 const WORKLOAD: &str = "title = 'x'\nservice = 'store'\n[[ask]]\nrequest = 'GET /hello HTTP/1.1'\nbody = 'Hello, world!'\n";
@@ -66,6 +66,7 @@ fn a_service_is_copied_started_seeded_given_to_the_server_and_counted() {
     let run = lab.store().run("1".parse().unwrap()).unwrap();
     assert!(fact(&run.facts, "service.store").unwrap().starts_with("Store 1.0; template "));
     assert_eq!(fact(&run.facts, "service.store.settings"), Some("size = 3"));
+    assert_eq!(fact(&run.facts, "service.store.notes"), Some("It is small."));
     assert!(run.files.iter().any(|(name, _)| name == "services/store/service.toml"));
 }
 
@@ -100,6 +101,7 @@ fn a_dry_run_shows_each_command_of_a_service_and_runs_none() {
         assert!(ran.stdout.contains(command), "{command}: {ran}");
     }
     assert!(ran.stdout.contains("gives    STORE_URL=store://{password}@"), "{ran}");
+    assert!(ran.stdout.contains("with     SECRET={password}"), "{ran}");
     assert!(!lab.has(".dyno/services"), "nothing was built");
 }
 
