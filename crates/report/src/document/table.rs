@@ -176,7 +176,7 @@ impl Cell {
     }
 
     /// The text with its marks and its interval: `1,000? [981–1,020]`.
-    pub(crate) fn whole_text(&self) -> String {
+    pub fn whole_text(&self) -> String {
         match &self.interval {
             None => self.marked_text(),
             Some(interval) => format!("{} {interval}", self.marked_text()),
