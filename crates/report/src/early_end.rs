@@ -9,8 +9,6 @@ use crate::json::{json_type, written};
 use crate::markup::markup;
 use crate::render::{Chart, Charts, Measure, Shown, csv};
 
-const SCHEMA: &str = "dyno.early_end/1";
-
 named! {
     /// How a command ended that has no result.
     pub enum Word {
@@ -34,12 +32,7 @@ pub struct EarlyEnd<'a> {
 json_type! {
     /// A command that ended before it had a result: it was refused, its server failed before it could be measured, or
     /// it was interrupted. Any command writes it, in the files that it was to write.
-    pub(crate) struct EarlyEndJson<'t> as "early end" of end: EarlyEnd<'_> {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct EarlyEndJson<'t> as "early end", "dyno.early_end/1" of end: EarlyEnd<'_> {
         /// why, in plain words
         sentence: String = end.sentence(),
         /// refused, failed or interrupted

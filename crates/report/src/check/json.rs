@@ -1,40 +1,25 @@
 //! Checks as JSON, `dyno.check/1`: every finding with its bytes.
 
 use check::{Area, Finding, Stamp, VerdictCounts, stamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{CheckResult, CheckedServer};
 use crate::json::{AreaJson, FindingJson, ProtocolJson, json_type, written};
 
-const SCHEMA: &str = "dyno.check/1";
-
 /// The whole document, with a line end.
 pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
-    written(&CheckDocument {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
-        catalogue: stamp(),
-        servers: checked.iter().map(ServerJson::from).collect(),
-    })
+    written(&CheckDocument::from(checked))
 }
 
-/// How much of the RFCs each server keeps.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "check")]
-pub(crate) struct CheckDocument<'c> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// how each server did, in plain words
-    sentence: String,
-    /// which cases there are
-    catalogue: Stamp,
-    /// each server that was to be checked
-    servers: Vec<ServerJson<'c>>,
+json_type! {
+    /// How much of the RFCs each server keeps.
+    pub(crate) struct CheckDocument<'c> as "check", "dyno.check/1" of checked: [CheckedServer] {
+        /// how each server did, in plain words
+        sentence: String = checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
+        /// which cases there are
+        catalogue: Stamp = stamp(),
+        /// each server that was to be checked
+        servers: Vec<ServerJson<'c>> = checked.iter().map(ServerJson::from).collect(),
+    }
 }
 
 json_type! {

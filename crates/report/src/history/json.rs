@@ -12,8 +12,6 @@ use super::reader::Broken;
 use super::series::{Machine, Series, Trend};
 use crate::json::{json_type, written};
 
-const SCHEMA: &str = "dyno.trend/1";
-
 /// The whole document, with a line end.
 pub fn json(trend: &Trend) -> serde_json::Result<String> {
     written(&TrendDocument::from(trend))
@@ -21,14 +19,9 @@ pub fn json(trend: &Trend) -> serde_json::Result<String> {
 
 json_type! {
     /// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.
-    pub(crate) struct TrendDocument<'t> as "trend" of trend: Trend;
+    pub(crate) struct TrendDocument<'t> as "trend", "dyno.trend/1" of trend: Trend;
         let levels = trend.series.iter().map(|series| level_of_a_look(series.values.len()));
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
         sentence: String = sentence(trend),
         /// the files that were read

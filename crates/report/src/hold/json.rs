@@ -16,8 +16,6 @@ use crate::json::{DistributionJson, json_type, written};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
 
-const SCHEMA: &str = "dyno.hold/1";
-
 /// The whole document, with a line end.
 pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
     written(&HoldDocument::from(held))
@@ -25,12 +23,7 @@ pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
 
 json_type! {
     /// Held connections, step by step. Times count from the start of the ramp.
-    pub(crate) struct HoldDocument<'t> as "hold" of held: FinishedHold {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct HoldDocument<'t> as "hold", "dyno.hold/1" of held: FinishedHold {
         /// what was held, and what broke, in plain words
         sentence: String = with_findings(held, sentence),
         /// what the figures are worth
@@ -181,7 +174,7 @@ json_type! {
         echo: Option<Echoes<DistributionJson>> = (0 < plateau.echoes.due)
             .then(|| plateau.echoes.with((&plateau.echoes.response).into())),
         /// texts that all had to receive
-        broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(broadcast).collect(),
+        broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(|(number, it)| BroadcastJson::of(number, it)).collect(),
         /// CPU time of dyno's threads
         cpu_s: f64 = seconds(plateau.cpu),
         /// the threads slept for longer than intended, or were kept from their CPUs
@@ -212,18 +205,18 @@ json_type! {
     }
 }
 
-/// A text that all had to receive.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "broadcast")]
-struct BroadcastJson {
-    /// its number
-    number: u64,
-    /// connections that received it
-    received: u64,
-    /// from when it was due to its first arrival
-    first_ns: Nanos,
-    /// from when it was due to its last arrival
-    last_ns: Nanos,
+json_type! {
+    /// A text that all had to receive.
+    struct BroadcastJson as "broadcast" of received: Broadcast, with number: u64 {
+        /// its number
+        number: u64 = *number,
+        /// connections that received it
+        received: u64,
+        /// from when it was due to its first arrival
+        first_ns: Nanos = received.first,
+        /// from when it was due to its last arrival
+        last_ns: Nanos = received.last,
+    }
 }
 
 json_type! {
@@ -257,11 +250,6 @@ json_type! {
         /// lateness of the latest message
         late_max_ns: Option<Nanos> = late.extremes().map(|(_, most)| most),
     }
-}
-
-fn broadcast((&number, received): (&u64, &Broadcast)) -> BroadcastJson {
-    let (received, first_ns, last_ns) = (received.received, received.first, received.last);
-    BroadcastJson { number, received, first_ns, last_ns }
 }
 
 /// Those that occurred, by name.

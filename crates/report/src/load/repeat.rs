@@ -75,12 +75,7 @@ fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {
 
 json_type! {
     /// Several loads of one kind, one after another.
-    pub(crate) struct Loads<'t> as "loads" of findings: Findings<'_> {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct Loads<'t> as "loads", SCHEMA of findings: Findings<'_> {
         /// all of them in plain words
         sentence: String = sentence(findings),
         /// what the figures are worth
