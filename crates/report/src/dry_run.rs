@@ -14,6 +14,7 @@ use lab::workload::Workload;
 use machine::conditions::Split;
 use units::{bytes, count, counted, duration};
 
+use crate::grouped::distinct;
 use crate::run::experiment_text;
 
 /// A run that has not begun.
@@ -200,12 +201,7 @@ fn starts(subject: &Subject, protocols: &[Protocol]) -> Vec<String> {
     };
     let spoken: Vec<Protocol> =
         protocols.iter().copied().filter(|it| subject.answers_over(*it)).collect();
-    let mut commands: Vec<&Command> = Vec::new();
-    for command in spoken.iter().map(|it| starts.over(*it)) {
-        if !commands.contains(&command) {
-            commands.push(command);
-        }
-    }
+    let commands: Vec<&Command> = distinct(spoken.iter().map(|it| starts.over(*it)));
     let over = |command: &Command| {
         let names = spoken.iter().filter(|it| starts.over(**it) == command).map(|it| it.name());
         names.collect::<Vec<_>>().join(", ")

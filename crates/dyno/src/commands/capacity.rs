@@ -18,7 +18,8 @@ use lab::record::{
 use lab::schedule::rate;
 use lab::search_goal;
 use load::Rate;
-use report::capacity::{Capacity, SearchOutcome};
+use report::capacity::SearchOutcome;
+use report::run::OfCommand;
 use serde::{Deserialize, Serialize};
 use store::{RunId, Store};
 use terminal::progress;
@@ -246,7 +247,7 @@ fn go_on(
     let findings = findings(session.store(), run, &loaded);
     let outcome =
         findings.capacity().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    let delivered = flags.results.deliver(&Capacity(&findings), false);
+    let delivered = flags.results.deliver(&OfCommand::capacity(&findings), false);
     let option = session.store_option();
     terminal::notice(&format!("kept as run {run}: dyno report {run}{option}"));
     let ended = ended?;

@@ -14,7 +14,7 @@ use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 use campaign::Ended;
 use report::render::{CSV, SVG};
-use report::run::{Findings, Race};
+use report::run::{Findings, OfCommand};
 
 /// Show the results of a kept run: the newest, or the one with this number
 ///
@@ -122,7 +122,7 @@ fn reported<T>(
     let page = leave(&findings, &session.pages);
     match shows {
         Shows::Run { is_full } => results.deliver(&findings, is_full)?,
-        Shows::Race => results.deliver(&Race(&findings), false)?,
+        Shows::Race => results.deliver(&OfCommand::race(&findings), false)?,
     }
     match page {
         Ok(path) if results.prints_text() => {

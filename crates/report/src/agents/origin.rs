@@ -5,6 +5,7 @@ use load::{Nanos, PartSummary};
 use units::{count, nanos, percent, rate, trimmed};
 
 use crate::document::{Cell, Column, Row, Table};
+use crate::grouped::grouped;
 
 /// What was seen of an agent, in one load or in several.
 struct Seen<'a> {
@@ -15,16 +16,11 @@ struct Seen<'a> {
 
 /// The agents of one load, or of several, as a table; none if there were no agents. Only one load has a rate.
 pub(crate) fn table(key: &str, loads: &[&[AgentFacts]]) -> Option<Table> {
-    let mut seen: Vec<Seen<'_>> = Vec::new();
-    for agent in loads.iter().copied().flatten() {
-        match seen.iter_mut().find(|it| it.newest.name == agent.name) {
-            None => seen.push(Seen { newest: agent, all: vec![agent] }),
-            Some(it) => {
-                it.newest = agent;
-                it.all.push(agent);
-            }
-        }
-    }
+    let agents = loads.iter().copied().flatten().map(|agent| (&agent.name, agent));
+    let seen: Vec<Seen<'_>> = grouped(agents)
+        .into_iter()
+        .map(|(_, all)| Seen { newest: all[all.len() - 1], all })
+        .collect();
     let columns = columns(loads.len());
     let rows: Vec<Vec<Cell>> =
         seen.iter().map(|it| columns.iter().map(|(_, cell)| cell(it)).collect()).collect();

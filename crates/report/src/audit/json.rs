@@ -4,13 +4,8 @@ use audit::{Audit, AuditedRow, AuditedSource, Finding, Time, Untested};
 
 use super::document::sentence;
 use super::explanation;
-use crate::json::{json_type, written};
+use crate::json::json_type;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
-
-/// The whole document, with a line end.
-pub fn json(audit: &Audit) -> serde_json::Result<String> {
-    written(&AuditDocument::from(audit))
-}
 
 json_type! {
     /// What others measured, and which of it cannot be true or should not be ranked.

@@ -5,13 +5,16 @@ use load::SECOND;
 
 use super::{FinishedSearch, sentence};
 use crate::json::{json_type, written};
+use crate::render::Shown;
 use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
-/// The first search of a run, with a line end; none if it searched for nothing.
-pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
-    let found = findings.searches.first()?;
-    Some(written(&CapacityDocument::from(&FinishedSearch::of(findings, found))))
+/// The first search of a run, with a line end; a run that searched for nothing as what it is.
+pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    match findings.searches.first() {
+        Some(found) => written(&CapacityDocument::from(&FinishedSearch::of(findings, found))),
+        None => findings.json(),
+    }
 }
 
 json_type! {

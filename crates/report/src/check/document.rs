@@ -6,12 +6,13 @@ use units::{counted, duration};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::grouped::grouped;
 use check::{Area, CaseVerdict, Finding, Likeness, Report, Target, VerdictCounts, likeness, stamp};
 
 use super::excerpt::{Cut, side as excerpt};
 use super::repeat::command;
 use super::{CheckResult, CheckedServer};
-use crate::conformance::{by_reason, rounds};
+use crate::conformance::rounds;
 
 /// How much of it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +197,7 @@ fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
 /// Cases with the same reason are listed together.
 fn reasons(title: &str, result: &CheckResult, verdict: CaseVerdict, style: Style) -> Section {
     let found = result.report.findings.iter().filter(|finding| finding.verdict == verdict);
-    let reasons = by_reason(found.map(|finding| (&finding.why[..], &finding.id[..])));
+    let reasons = grouped(found.map(|finding| (&finding.why[..], &finding.id[..])));
     let all: usize = reasons.iter().map(|(_, ids)| ids.len()).sum();
     let paragraph = |(why, ids): &(&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("{}: {why}", named(ids, style)))
@@ -277,7 +278,7 @@ fn tone_of(tally: &VerdictCounts) -> Tone {
 }
 
 /// All servers, a row for each and for each protocol.
-pub fn summary(checked: &[CheckedServer], is_part: bool) -> Document {
+pub(super) fn summary(checked: &[CheckedServer], is_part: bool) -> Document {
     let columns = vec![
         Column::new("server", "server", 0).left(),
         Column::new("version", "version", 5).left().folding(),

@@ -3,12 +3,7 @@
 use check::{Area, Finding, Stamp, VerdictCounts, stamp};
 
 use super::{CheckResult, CheckedServer};
-use crate::json::{AreaJson, FindingJson, ProtocolJson, json_type, written};
-
-/// The whole document, with a line end.
-pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
-    written(&CheckDocument::from(checked))
-}
+use crate::json::{AreaJson, FindingJson, ProtocolJson, json_type};
 
 json_type! {
     /// How much of the RFCs each server keeps.

@@ -7,7 +7,7 @@ use super::{CheckResult, CheckedServer};
 use crate::conformance::rounds;
 
 /// The whole document, with a line end. A failure that `fail_on` allows is no failure here either, so that both agree.
-pub fn junit(checked: &[CheckedServer], fail_on: FailOn) -> String {
+pub(super) fn junit(checked: &[CheckedServer], fail_on: FailOn) -> String {
     let suites: String = checked.iter().map(|checked| suite(checked, fail_on)).collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno check\">\n{suites}</testsuites>\n"

@@ -8,6 +8,7 @@ use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::grouped::grouped;
 use crate::number_format::in_unit_of;
 use crate::paired::{self, Finding, PairedFigure};
 use crate::run::conditions::machine;
@@ -183,20 +184,12 @@ fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {
 }
 
 fn disturbed(gate: &FinishedGate<'_>) -> Option<Section> {
-    let disturbances = &gate.weighing.disturbances;
-    let mut seen: Vec<(&str, &str, usize)> = Vec::new();
-    for found in disturbances {
-        let id = found.id();
-        match seen.iter_mut().find(|(other, ..)| *other == id) {
-            Some((.., times)) => *times += 1,
-            None => seen.push((id, found.says(), 1)),
-        }
-    }
-    let entry = |(id, says, times): (&str, &str, usize)| {
-        let pairs = counted(times as u64, "pair", "pairs");
-        Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says)
-    };
-    let entries: Vec<Entry> = seen.into_iter().map(entry).collect();
+    let seen = grouped(gate.weighing.disturbances.iter().map(|found| (found.id(), found.says())));
+    let entries = seen.into_iter().map(|(id, says)| {
+        let pairs = counted(says.len() as u64, "pair", "pairs");
+        Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says[0])
+    });
+    let entries: Vec<Entry> = entries.collect();
     (!entries.is_empty()).then(|| {
         Section::new("disturbed", "What disturbed pairs, which were repeated", Depth::Brief)
             .with([Block::Entries(entries)])

@@ -8,7 +8,7 @@ use analysis::{By, Conduct, Doubt, Faults};
 use lab::experiment::Point;
 
 use super::FinishedGate;
-use crate::json::{json_type, written};
+use crate::json::json_type;
 use crate::run::findings::Findings;
 use crate::verdict::ExplainedDoubt;
 
@@ -152,8 +152,4 @@ pub(crate) fn answer(answer: Answer) -> String {
         Answer::NotWorse => "not_worse".into(),
         Answer::CannotTell(why) => format!("cannot_tell_{}", why.name()),
     }
-}
-
-pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
-    written(&GateDocument::from(gate))
 }

@@ -15,7 +15,7 @@ use crate::document::{
 use crate::number_format::Written;
 
 /// The whole history.
-pub fn document(trend: &Trend) -> Document {
+pub(super) fn document(trend: &Trend) -> Document {
     Document {
         label: "dyno trend".into(),
         title: format!("From run to run: {}", trend.files.join(", ")),
@@ -37,11 +37,6 @@ pub fn document(trend: &Trend) -> Document {
         sections: sections(trend),
         ..Document::default()
     }
-}
-
-/// One self-contained HTML file.
-pub fn page(trend: &Trend) -> String {
-    crate::page::alone(&illustrated(trend)).into_string()
 }
 
 /// The whole history, with a picture of each series.

@@ -10,12 +10,7 @@ use super::origin::MadeBy;
 use super::proof::proof;
 use super::reader::Broken;
 use super::series::{Machine, Series, Trend};
-use crate::json::{json_type, written};
-
-/// The whole document, with a line end.
-pub fn json(trend: &Trend) -> serde_json::Result<String> {
-    written(&TrendDocument::from(trend))
-}
+use crate::json::json_type;
 
 json_type! {
     /// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.

@@ -12,14 +12,9 @@ use units::seconds;
 
 use super::{FinishedHold, sentence, with_findings};
 use crate::agents::AgentJson;
-use crate::json::{DistributionJson, json_type, written};
+use crate::json::{DistributionJson, json_type};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
-
-/// The whole document, with a line end.
-pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
-    written(&HoldDocument::from(held))
-}
 
 json_type! {
     /// Held connections, step by step. Times count from the start of the ramp.

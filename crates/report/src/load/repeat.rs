@@ -107,8 +107,16 @@ json_type! {
     }
 }
 
+/// The first of loads that have just ended as JSON, with a line end; all of them where none has.
+pub(crate) fn first_json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    match findings.ended.first() {
+        Some(load) => super::json(load, findings.explained()),
+        None => repeated_json(findings),
+    }
+}
+
 /// Loads that have just ended as JSON, with a line end.
-pub fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
+pub(crate) fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
     written(&Loads::from(findings))
 }
 

@@ -1,8 +1,8 @@
 use expect_test::{Expect, expect};
 use load::{Arrivals, End, Failure, Load, Order, Rate, Recording, SECOND};
 
-use super::*;
 use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order, told};
+use crate::render::Shown;
 use crate::render::{self, Screen};
 use crate::run::tests::parts;
 

@@ -5,8 +5,9 @@ use analysis::{Conformity, Score, failures};
 use lab::conformance::{CaseVerdict, Finding};
 
 use super::findings::Findings;
-use crate::conformance::{by_reason, matrix, octets, rounds};
+use crate::conformance::{matrix, octets, rounds};
 use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
+use crate::grouped::grouped;
 
 /// Where no check was made.
 pub(super) const NOT_CHECKED: &str = "not checked";
@@ -83,7 +84,7 @@ fn unchecked(findings: &Findings<'_>) -> Vec<Block> {
     let paragraph = |(why, titles): (&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("Not checked: {}: {why}.", titles.join(", ")))
     };
-    by_reason(unchecked).into_iter().map(paragraph).collect()
+    grouped(unchecked).into_iter().map(paragraph).collect()
 }
 
 fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {

@@ -9,6 +9,7 @@ use super::findings::Findings;
 use super::results::verdict_mark;
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
+use crate::grouped::distinct;
 use crate::number_format::{Written, in_unit_of};
 use crate::paint::{Ink, Line};
 use crate::render::Glyphs;
@@ -187,12 +188,8 @@ fn panel(
     let rows = || curves.iter().flat_map(|curve| curve.rows.iter().copied());
     let values: Vec<f64> = rows().filter_map(value).collect();
     let scale = Scale::of(figure, &values)?;
-    let mut places: Vec<Point> = Vec::new();
-    for row in rows().filter(|row| value(row).is_some()) {
-        if !places.contains(&row.point) {
-            places.push(row.point);
-        }
-    }
+    let measured = rows().filter(|row| value(row).is_some());
+    let mut places: Vec<Point> = distinct(measured.map(|row| row.point));
     places.sort_by(|one, other| one.value().total_cmp(&other.value()));
     if places.len() < 2 {
         return None;

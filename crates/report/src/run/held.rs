@@ -292,7 +292,11 @@ fn steps(ramps: &Ramps) -> impl Iterator<Item = (&HeldSubject, &Plateau)> {
 }
 
 /// The row of the board with the trials' outcomes and doubts.
-pub(super) fn row<'t>(findings: &'t Findings<'_>, workload: &str, held: &HeldSubject) -> Option<&'t Row> {
+pub(super) fn row<'t>(
+    findings: &'t Findings<'_>,
+    workload: &str,
+    held: &HeldSubject,
+) -> Option<&'t Row> {
     let is_its = |(table, row): &(&str, &Row)| {
         *table == workload
             && row.subject == held.subject

@@ -33,6 +33,8 @@ use lab::record::RunRecord;
 use units::counted;
 
 use crate::document::Document;
+use crate::load::page::named;
+use crate::load::{first_json, repeated_json};
 use crate::page::OfSite;
 use crate::render::{self, Chart, Charts, Glyphs, Measure, Screen, Shown};
 pub use comparison::{Compared, RowRepeated, Side};
@@ -63,7 +65,7 @@ impl Shown for Findings<'_> {
     fn page(&self) -> String {
         let mut document = self.document();
         if self.only_load().is_some() {
-            crate::load::page::named(&mut document);
+            named(&mut document);
         }
         crate::page::page(self, &document, &csv::of(self), &OfSite::default()).into_string()
     }
@@ -142,32 +144,57 @@ impl Findings<'_> {
     }
 }
 
-/// A race: its end for a reader and for programs, and the run that it is.
-pub struct Race<'a>(pub &'a Findings<'a>);
+/// A run as the command that made it shows it: for programs, only what that command was to find.
+pub struct OfCommand<'a> {
+    findings: &'a Findings<'a>,
+    json: fn(&Findings<'_>) -> serde_json::Result<String>,
+}
 
-impl Shown for Race<'_> {
+impl<'a> OfCommand<'a> {
+    /// Of `dyno race`.
+    #[must_use]
+    pub fn race(findings: &'a Findings<'a>) -> OfCommand<'a> {
+        OfCommand { findings, json: race::json::of }
+    }
+
+    /// Of `dyno capacity`.
+    #[must_use]
+    pub fn capacity(findings: &'a Findings<'a>) -> OfCommand<'a> {
+        OfCommand { findings, json: crate::capacity::json }
+    }
+
+    /// Of `dyno load`: its first load, or all of them and what they have in common.
+    #[must_use]
+    pub fn load(findings: &'a Findings<'a>, are_together: bool) -> OfCommand<'a> {
+        let json = if are_together { repeated_json } else { first_json };
+        OfCommand { findings, json }
+    }
+}
+
+impl Shown for OfCommand<'_> {
     fn document(&self) -> Document {
-        self.0.document()
+        self.findings.document()
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        race::json(self.0)
+        (self.json)(self.findings)
     }
 
     fn page(&self) -> String {
-        self.0.page()
+        self.findings.page()
     }
 
     fn csv(&self) -> Option<String> {
-        self.0.csv()
+        self.findings.csv()
     }
 
+    /// Those at the rates that a search tried are of no use beside others.
     fn measures(&self) -> Option<Vec<Measure>> {
-        self.0.measures()
+        self.findings.measures().filter(|_| !self.findings.is_search())
     }
 
     fn charts(&self) -> Charts<'_> {
-        self.0.charts()
+        self.findings.charts()
     }
 }
 

@@ -9,6 +9,7 @@ use units::listed_in_short;
 use super::findings::Findings;
 use crate::chart::{About, Axis, Column as Ratios, Name, Rows, Stand, Trust, Value, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
+use crate::grouped::grouped;
 use crate::paired::{Finding, NAMED, Ratio};
 
 /// Empty where the run has no two tasks that differ in one thing.
@@ -55,23 +56,18 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
 /// `no price: nginx and Go, hello over h2: invalid; 7 servers, hello over h2c: not measured`. Why that is so stands where
 /// rows are doubted.
 fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
-    let mut groups: Vec<(&str, &str, Vec<String>)> = Vec::new();
-    for lack in &price.left_out {
+    let lacks = price.left_out.iter().map(|lack| {
         let why = match lack.why {
             Unranked::Unmet(_) | Unranked::Reference => "not ranked",
             Unranked::Unmeasured => "not measured",
             Unranked::Invalid => "invalid",
         };
-        let title = findings.title(&lack.row.subject).to_string();
-        match groups.iter_mut().find(|(task, of, _)| (*task, *of) == (lack.task, why)) {
-            Some((_, _, titles)) => titles.push(title),
-            None => groups.push((lack.task, why, vec![title])),
-        }
-    }
-    let groups = groups
-        .iter()
-        .map(|(task, why, titles)| format!("{}, {}: {why}", servers(titles), findings.task(task)));
-    format!("no price: {}", groups.collect::<Vec<_>>().join("; "))
+        ((lack.task, why), findings.title(&lack.row.subject).to_string())
+    });
+    let said = grouped(lacks).into_iter().map(|((task, why), titles)| {
+        format!("{}, {}: {why}", servers(&titles), findings.task(task))
+    });
+    format!("no price: {}", said.collect::<Vec<_>>().join("; "))
 }
 
 /// Their names, or how many there are.

@@ -14,16 +14,12 @@ use crate::chart::Stand;
 use crate::document::{
     Block, Cell, Column, Depth, Fold, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
+use crate::grouped::distinct;
 use crate::markup::Markup;
 
 /// The searches of a run, task by task in the run's order; of each the best first.
 pub(crate) fn searches_by_task<'f>(findings: &'f Findings<'_>) -> Vec<Vec<FinishedSearch<'f>>> {
-    let mut tasks: Vec<&str> = Vec::new();
-    for found in &findings.searches {
-        if !tasks.contains(&found.of.task.as_str()) {
-            tasks.push(&found.of.task);
-        }
-    }
+    let mut tasks = distinct(findings.searches.iter().map(|found| found.of.task.as_str()));
     let order = |task: &str| {
         let mut tables = findings.board.tables.iter();
         tables.position(|table| table.workload == task).unwrap_or(usize::MAX)

@@ -10,6 +10,7 @@ use units::count;
 use super::findings::Findings;
 use crate::document::{Block, Depth, Entry, Paragraph, Section, Tone};
 use crate::evidence;
+use crate::grouped::grouped;
 use crate::remark;
 use crate::verdict::ExplainedDoubt;
 
@@ -36,25 +37,16 @@ pub(super) fn section(id: &'static str, heading: &str, entries: Vec<Entry>) -> S
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
 /// entry.
 pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
-    let mut alike: Vec<(&str, &Row, Vec<&JudgedTrial>)> = Vec::new();
-    for (workload, row, trial) in findings.weighed().filter(|(_, _, trial)| !trial.is_measured()) {
-        let same = alike.iter_mut().find(|(other, first, trials)| {
-            (*other, &first.subject) == (workload, &row.subject)
-                && trials[0].outcome == trial.outcome
-        });
-        match same {
-            Some((_, _, trials)) => trials.push(trial),
-            None => alike.push((workload, row, vec![trial])),
-        }
-    }
-    let entries =
-        alike.iter().map(|(workload, row, trials)| ended(findings, workload, row, trials));
-    entries.collect()
+    let failed = findings.weighed().filter(|(_, _, trial)| !trial.is_measured());
+    let alike = failed
+        .map(|(workload, row, trial)| ((workload, &row.subject, &trial.outcome), (row, trial)));
+    let entries = grouped(alike).into_iter();
+    entries.map(|((workload, ..), trials)| ended(findings, workload, &trials)).collect()
 }
 
 /// How trials of a row ended that are no measurement, by the first of them.
-fn ended(findings: &Findings<'_>, workload: &str, row: &Row, trials: &[&JudgedTrial]) -> Entry {
-    let first = trials[0];
+fn ended(findings: &Findings<'_>, workload: &str, trials: &[(&Row, &JudgedTrial)]) -> Entry {
+    let (row, first) = trials[0];
     let more = match trials.len() {
         1 => String::new(),
         times => format!(", and {} more alike", count(times as u64 - 1)),

@@ -1,15 +1,14 @@
 //! Where the CPU time of an answer goes, and what makes one server dearer than another: a table, a sentence, graphs.
 
 use analysis::Gravity;
-use analysis::why::{
-    Differences, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts, UNSEEN,
-};
+use analysis::why::{Differences, Explained, Explanation, LineGap, Micros, ServerCosts, UNSEEN};
 use profile::{Line, Side, Target};
 use units::{count, counted, digits, listed_in_short};
 
 use super::findings::Findings;
 use super::flames;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Table, Tone};
+use crate::grouped::distinct;
 use crate::number_format::Written;
 
 /// Lines that are less than this share of the dearest server's time, and not shown to differ, are left out of a text.
@@ -99,13 +98,12 @@ pub(super) fn loads<'t>(findings: &'t Findings<'_>) -> Vec<SampledLoad<'t>> {
 }
 
 fn sampled_load<'t>(findings: &'t Findings<'_>, explained: &'t Explained) -> SampledLoad<'t> {
-    let mut unsampled = Vec::new();
-    for (server, says) in &explained.unsampled {
-        let text = format!("{}: not sampled: {says}", findings.title(server));
-        if !unsampled.contains(&text) {
-            unsampled.push(text);
-        }
-    }
+    let unsampled = distinct(
+        explained
+            .unsampled
+            .iter()
+            .map(|(server, says)| format!("{}: not sampled: {says}", findings.title(server))),
+    );
     let names = explained.explanation.servers.iter().map(|server| server.server.as_str());
     let titles = names.map(|name| findings.title(name)).collect();
     let (task, point) = (findings.task(&explained.task), findings.place(explained.point));
@@ -206,13 +204,8 @@ impl Costs<'_> {
             let shown = of_side.filter(|gap| gap.is_shown || is_large(&gap.line));
             return shown.map(|gap| &gap.line).collect();
         }
-        let mut all: Vec<&Line> = Vec::new();
-        for LineCost { line, .. } in self.servers.iter().flat_map(|server| &server.lines) {
-            if line.side == side && is_large(line) && !all.contains(&line) {
-                all.push(line);
-            }
-        }
-        all
+        let lines = self.servers.iter().flat_map(|server| &server.lines).map(|cost| &cost.line);
+        distinct(lines.filter(|line| line.side == side && is_large(line)))
     }
 
     fn whole(

@@ -15,7 +15,7 @@ use super::printed::{Stated, check};
 use super::{estimate, ratio, unit};
 use crate::document::{Block, Document};
 use crate::render::Shown;
-use crate::run::{Compared, Findings, Race, Side, fixture};
+use crate::run::{Compared, Findings, OfCommand, Side, fixture};
 use crate::sentence;
 
 const SIDES: [(&str, &str); 3] = [("quick", "Quick"), ("evil", "Other"), ("third", "Third")];
@@ -195,7 +195,7 @@ impl Made {
             None => sentence::all(&findings).join(" "),
         };
         let json = wants_json.then(|| match self.kind {
-            "race" => Race(&findings).json(),
+            "race" => OfCommand::race(&findings).json(),
             "run" => findings.json(),
             _ => compared().json(),
         });

@@ -22,8 +22,6 @@ use analysis::{
 use load::{
     Connections, End, Evidence, Failure, LaneReport, Nanos, Notes, Section, Sessions, Slow, Tally,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::answers::AnswersJson;
 use super::requirements::RequirementJson;
@@ -33,7 +31,7 @@ use crate::verdict::ExplainedVerdict;
 pub(crate) const SCHEMA: &str = "dyno.load/1";
 
 /// The whole document, with a line end.
-pub fn json(run: &FinishedLoad, explained: &[Explained]) -> serde_json::Result<String> {
+pub(crate) fn json(run: &FinishedLoad, explained: &[Explained]) -> serde_json::Result<String> {
     written(&LoadDocument::of(explained, run))
 }
 

@@ -6,6 +6,7 @@ use units::{count, counted};
 
 use super::json::UNLIKE;
 use super::{Compared, conformance};
+use crate::grouped::distinct;
 use crate::json::json_type;
 use crate::paired::{Ratio, because, listed};
 
@@ -110,13 +111,7 @@ pub(super) fn tolerated(gate: Gate) -> String {
 
 /// The headings of the figures that rows were judged by.
 fn figures<'g>(gated: impl Iterator<Item = &'g Gated<'g, 'g>>) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for gated in gated {
-        if !names.contains(&gated.figure.heading()) {
-            names.push(gated.figure.heading());
-        }
-    }
-    names.join(" and ")
+    distinct(gated.map(|gated| gated.figure.heading())).join(" and ")
 }
 
 fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {

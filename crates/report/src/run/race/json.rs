@@ -64,6 +64,6 @@ json_type! {
     }
 }
 
-pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
+pub(crate) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
     written(&RaceDocument::of(&against_first(findings), findings))
 }

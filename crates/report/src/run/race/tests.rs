@@ -85,7 +85,7 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
             total.due += times;
         }
         let findings = Findings::of(&7, &run, &trials, Vec::new());
-        let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json::of(&findings).unwrap()).unwrap();
         let finding = json["ratios"][0]["figures"][0]["finding"].clone();
         (sentences(&findings).join(" ").replace(" (in doubt)", ""), findings.race(), finding)
     };

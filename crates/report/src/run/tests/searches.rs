@@ -354,7 +354,7 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
     }
     let page = with(missed(), page);
     assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials met the limits; 5 ended early"));
-    let json = with(missed(), |it| capacity::json(it).unwrap().unwrap());
+    let json = with(missed(), |it| capacity::json(it).unwrap());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let tried = &json["tried"][0];
     assert_eq!((&tried["ended_early"], &tried["short_ended_early"]), (&5.into(), &1.into()));
