@@ -3,11 +3,10 @@
 
 use lab::named;
 
-use crate::check::junit::escaped;
 use crate::document::Document;
 use crate::json::{json_type, written};
 use crate::markup::markup;
-use crate::render::{Chart, Charts, Measure, Shown, csv};
+use crate::render::{Chart, Charts, End, Measure, Shown, Suite, Test, csv, test_cases};
 
 named! {
     /// How a command ended that has no result.
@@ -88,11 +87,8 @@ impl Shown for EarlyEnd<'_> {
     }
 
     fn junit(&self) -> Option<String> {
-        Some(format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno\">\n <testsuite name=\"dyno\" tests=\"1\" \
-             failures=\"0\" errors=\"1\" skipped=\"0\">\n  <testcase classname=\"dyno\" name=\"has a result\">\n   <error \
-             message=\"{}\"/>\n  </testcase>\n </testsuite>\n</testsuites>\n",
-            escaped(&self.sentence())
-        ))
+        let end = End::Error(self.sentence());
+        let test = Test { class: "dyno".into(), name: "has a result".into(), end };
+        Some(test_cases("dyno", &[Suite { name: "dyno".into(), tests: vec![test], took_s: None }]))
     }
 }

@@ -356,7 +356,7 @@ fn finish(
         terminal::notice(&format!("dyno: interrupted; `{again}` continues it"));
         return Ok(ExitStatus::Interrupted);
     };
-    flags.history.end(session.store(), run, &Origin::Experiment)?;
+    flags.history.end(session.store(), run, &Origin::default())?;
     if let Some(says) = outcome.says() {
         terminal::notice(&format!("dyno: {says}"));
     }

@@ -2,7 +2,7 @@
 
 use agents::{AgentFacts, LinkUse, Way};
 use load::{Nanos, PartSummary};
-use units::{count, nanos, percent, rate, trimmed};
+use units::{count, nanos, rate, trimmed};
 
 use crate::document::{Cell, Column, Row, Table};
 use crate::grouped::grouped;
@@ -113,8 +113,7 @@ fn columns(loads: usize) -> Columns {
 }
 
 fn share(seen: &Seen<'_>) -> Cell {
-    let share = seen.newest.lanes as f64 / seen.newest.of.max(1) as f64;
-    Cell::text(percent(share)).valued(Some(share))
+    Cell::share(Some(seen.newest.lanes as f64 / seen.newest.of.max(1) as f64))
 }
 
 fn saw(seen: &Seen<'_>, of: fn(&PartSummary) -> Option<f64>) -> Option<f64> {
@@ -127,8 +126,7 @@ fn per_s(seen: &Seen<'_>) -> Cell {
 }
 
 fn busy(seen: &Seen<'_>) -> Cell {
-    let found = saw(seen, PartSummary::busy);
-    found.map_or(Cell::none(), |it| Cell::text(percent(it)).valued(Some(it)))
+    Cell::share(saw(seen, PartSummary::busy))
 }
 
 /// The worst of all loads.

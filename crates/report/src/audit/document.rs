@@ -6,7 +6,7 @@ use units::{count, counted, percent, rate};
 
 use super::explanation;
 use crate::document::{
-    Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Sign, Table, Tone,
+    Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Table, Tone,
 };
 use crate::grouped::grouped;
 use crate::verdict::DOUBTS;
@@ -209,14 +209,13 @@ fn table(audit: &Audit) -> Table {
 
 fn table_row(audited: &AuditedRow) -> Row {
     let AuditedRow { row, findings } = audited;
-    let verdict = audited.verdict();
     let or_none = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
     let grave = findings.iter().filter(|finding| finding.gravity() != Gravity::Note);
     let why: Vec<&str> = grave.map(|finding| finding.rule().name()).collect();
     let cells = vec![
         Cell::text(row.name.clone()),
         Cell::text(row.place.clone()),
-        Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
+        Cell::verdict(Some(audited.verdict())),
         or_none(row.rate_per_s.map(rate)).valued(row.rate_per_s),
         or_none(explanation::of_row(row, row.mean)),
         or_none(explanation::of_row(row, row.at(0.99))),

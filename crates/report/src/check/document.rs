@@ -84,7 +84,6 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
             result.report.findings.iter().filter(|it| rest.contains(&it.verdict)).collect();
         sections.push(section("cases", String::new(), whole(&rest)));
     }
-    sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
@@ -132,10 +131,7 @@ fn alike(found: &Likeness, all: usize) -> String {
 }
 
 fn entries(findings: &[&Finding], one: impl Fn(&Finding) -> Entry) -> Vec<Block> {
-    match findings.is_empty() {
-        true => Vec::new(),
-        false => vec![Block::Entries(findings.iter().map(|finding| one(finding)).collect())],
-    }
+    vec![Block::Entries(findings.iter().map(|finding| one(finding)).collect())]
 }
 
 fn tone(verdict: CaseVerdict) -> Tone {
@@ -242,13 +238,9 @@ fn area_row(name: &str, tally: &VerdictCounts) -> Row {
     ];
     let counts = counts.map(|(tone, count)| match count {
         0 => Cell::text("·").toned(Tone::Dim),
-        count => number(count).toned(tone),
+        count => Cell::number(count).toned(tone),
     });
     Row { cells: std::iter::once(Cell::text(name)).chain(counts).collect(), ..Row::default() }
-}
-
-fn number(count: usize) -> Cell {
-    Cell::text(count.to_string()).valued(Some(count as f64))
 }
 
 fn sums(result: &CheckResult, style: Style) -> Vec<Block> {
@@ -338,12 +330,12 @@ fn sum_row(
         }
     };
     cells.extend([
-        number(tally.pass),
-        number(tally.warn),
-        Cell { text: format!("{}{crash}", tally.fail), ..number(tally.fail) },
-        number(tally.not_testable),
-        number(tally.applicable()),
-        number(tally.must_broken),
+        Cell::number(tally.pass),
+        Cell::number(tally.warn),
+        Cell { text: format!("{}{crash}", tally.fail), ..Cell::number(tally.fail) },
+        Cell::number(tally.not_testable),
+        Cell::number(tally.applicable()),
+        Cell::number(tally.must_broken),
         security,
         Cell::text(tally.score()),
     ]);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use analysis::Verdict;
+use units::percent;
 
 use super::{Marks, Tone};
 
@@ -139,6 +140,22 @@ impl Cell {
     /// A cell without a figure.
     pub fn none() -> Cell {
         Cell { text: Cell::NONE.into(), tone: Tone::Dim, ..Cell::default() }
+    }
+
+    /// A number that is no measurement.
+    pub(crate) fn number(number: usize) -> Cell {
+        Cell::text(number.to_string()).valued(Some(number as f64))
+    }
+
+    /// A share, if it is known.
+    pub(crate) fn share(share: Option<f64>) -> Cell {
+        share.map_or_else(Cell::none, |share| Cell::text(percent(share)).valued(Some(share)))
+    }
+
+    /// A verdict with its sign; there is none before the first trial.
+    pub(crate) fn verdict(verdict: Option<Verdict>) -> Cell {
+        let Some(verdict) = verdict else { return Cell::text("not run yet") };
+        Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) }
     }
 
     #[must_use]

@@ -2,7 +2,7 @@
 
 use analysis::gate::{Answer, PairOf, Weighed};
 use lab::figure::Figure;
-use units::{counted, percent};
+use units::counted;
 
 use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::document::{
@@ -16,14 +16,12 @@ use crate::time::utc;
 
 pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
     let mut sections = Vec::new();
-    if !gate.weighing.figures.is_empty() {
-        let table = Block::Table(table(gate));
-        sections.push(Section::new("figures", "", Depth::Brief).with([table]));
-    }
+    let figures = (!gate.weighing.figures.is_empty()).then(|| Block::Table(table(gate)));
+    sections.push(Section::new("figures", "", Depth::Brief).with(figures));
     sections.extend(measured(gate));
     sections.extend(why(gate));
     sections.extend(conformance(gate));
-    sections.extend(disturbed(gate));
+    sections.push(disturbed(gate));
     let command = Entry { command: gate.command.into(), ..Entry::new(Tone::Dim, "To repeat it:") };
     sections.push(Section::new("again", "", Depth::Brief).with([Block::Entries(vec![command])]));
     Document {
@@ -85,14 +83,11 @@ fn table(gate: &FinishedGate<'_>) -> Table {
 }
 
 fn row(weighed: &Weighed) -> Row {
-    let share = |share: Option<f64>| {
-        share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
-    };
     let mut cells = of_figure(weighed).cells();
     cells.extend([
         Cell::text(weighed.finding.pairs.to_string()),
-        share(weighed.least),
-        share(weighed.false_alarms),
+        Cell::share(weighed.least),
+        Cell::share(weighed.false_alarms),
     ]);
     Row { cells, ..Row::default() }
 }
@@ -138,8 +133,7 @@ fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
         })
         .collect();
     let heading = "Each pair as it was measured, undecided (* disturbed, does not count)";
-    (!entries.is_empty())
-        .then(|| Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))
+    Some(Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))
 }
 
 /// The figures of both sides of a pair.
@@ -152,9 +146,7 @@ fn both(figure: Figure, pair: &PairOf) -> String {
 /// Where the CPU time of an answer goes; that no profile can say it is said with the answer.
 fn why(gate: &FinishedGate<'_>) -> Vec<Section> {
     let Some(Ok(findings)) = &gate.why else { return Vec::new() };
-    let mut sections = crate::run::why::sections(findings);
-    sections.retain(|section| !section.blocks.is_empty());
-    sections
+    crate::run::why::sections(findings)
 }
 
 fn why_sentences(gate: &FinishedGate<'_>) -> Vec<String> {
@@ -183,15 +175,12 @@ fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {
     Some(Section::new("conformance", "", Depth::Brief).with([Block::Paragraph(says)]))
 }
 
-fn disturbed(gate: &FinishedGate<'_>) -> Option<Section> {
+fn disturbed(gate: &FinishedGate<'_>) -> Section {
     let seen = grouped(gate.weighing.disturbances.iter().map(|found| (found.id(), found.says())));
     let entries = seen.into_iter().map(|(id, says)| {
         let pairs = counted(says.len() as u64, "pair", "pairs");
         Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says[0])
     });
-    let entries: Vec<Entry> = entries.collect();
-    (!entries.is_empty()).then(|| {
-        Section::new("disturbed", "What disturbed pairs, which were repeated", Depth::Brief)
-            .with([Block::Entries(entries)])
-    })
+    Section::new("disturbed", "What disturbed pairs, which were repeated", Depth::Brief)
+        .with([Block::Entries(entries.collect())])
 }

@@ -24,7 +24,7 @@ pub use document::illustrated;
 pub use gates::{GateLine, GateOf, Like, differences, gate_line, plan_key};
 pub use line::Line;
 pub use lines::{Commit, kept_lines, lines, machine_key};
-pub use origin::{Flags, Origin, RaceSide, Side, SideKind, without_values};
+pub use origin::{Flags, MadeBy, Origin, RaceSide, Side, SideKind, without_values};
 pub use reader::{Broken, History, read};
 pub use series::Trend;
 

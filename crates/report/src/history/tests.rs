@@ -43,7 +43,7 @@ fn commit(number: usize) -> Commit {
 }
 
 fn of(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Line> {
-    of_origin(run, trials, &Origin::Experiment)
+    of_origin(run, trials, &Origin::default())
 }
 
 fn of_origin(run: &RunRecord, trials: &[TrialRecord], origin: &Origin) -> Vec<Line> {

@@ -41,7 +41,6 @@ impl Shown for FinishedHold {
         sections.push(agents::lost(&self.lost));
         sections.extend(origin.map(|section| Section { depth: Depth::Brief, ..section }));
         sections.push(verdict::section(self.verdict.entries("").collect()));
-        sections.retain(|section| !section.blocks.is_empty());
         Document {
             label: "held connections".into(),
             title: title(&self.order),

@@ -6,7 +6,7 @@ mod sentence;
 
 use std::collections::BTreeMap;
 
-use analysis::{Estimate, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict};
+use analysis::{Estimate, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row};
 use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
@@ -64,10 +64,8 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
             Depth::Full,
         ),
     ] {
-        if !entries.is_empty() {
-            let section = Section::new(id, heading, depth).noting(note);
-            sections.push(section.with([Block::Entries(entries)]));
-        }
+        let section = Section::new(id, heading, depth).noting(note);
+        sections.push(section.with([Block::Entries(entries)]));
     }
     sections.push(details(findings, &subjects));
     sections
@@ -80,12 +78,11 @@ pub(crate) fn of_one_ramp(findings: &Findings<'_>) -> Vec<Section> {
     let mut table = plateau_table(findings, ramps, &steps).without(&["subject", "rounds"]);
     // There is no fuller report than this one.
     table.columns.iter_mut().for_each(|column| column.priority = column.priority.min(MORE - 1));
-    let lost = entries(findings, sentence::losses);
-    let lost = (!lost.is_empty()).then_some(Block::Entries(lost));
+    let lost = Block::Entries(entries(findings, sentence::losses));
     let details = subjects(findings).filter_map(|(_, held)| ramp_details(findings, held));
     vec![
         Section::new("steps", "", Depth::Brief).with([Block::Table(table)]),
-        Section::new("losses", "", Depth::Brief).with(lost),
+        Section::new("losses", "", Depth::Brief).with([lost]),
         Section::new("beside", "", Depth::Brief).with(details.flatten()),
     ]
 }
@@ -167,10 +164,6 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
         interval: written.and_then(|each| each.interval),
         ..each.marked(mark(held)).toned(Tone::Strong)
     };
-    let verdict = match held.verdict {
-        None => Cell::text("not run yet"),
-        Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
-    };
     let planned = row(findings, &ramps.workload, held).map_or(held.measured, |row| row.planned);
     let cells = vec![
         name(findings, held),
@@ -185,7 +178,7 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
             Some(says) => Cell::text(says).toned(Tone::Bad),
         },
         estimated(Unit::Percent, back),
-        verdict,
+        Cell::verdict(held.verdict),
         conformance::cell(findings, &held.subject),
         Cell::text(format!("{} of {planned}", held.measured)).valued(Some(held.measured as f64)),
     ];
@@ -306,12 +299,7 @@ pub(super) fn row<'t>(
 }
 
 fn mark(held: &HeldSubject) -> Marks {
-    match held.verdict {
-        None | Some(Verdict::Valid) => Marks::default(),
-        Some(_) if held.measured == 0 => Marks::default(),
-        Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
-        Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
-    }
+    results::mark(held.verdict.filter(|_| 0 < held.measured))
 }
 
 /// The figures that any server has, and how soon each is left out.

@@ -196,7 +196,6 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     sections.push(trouble::section("unranked", trouble::UNRANKED, trouble::unranked(findings)));
     sections.push(trouble::section("wrong", trouble::WRONG, trouble::failures(findings)));
     sections.extend(servers_and_machine(findings));
-    sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
@@ -302,10 +301,6 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let answered =
         lower.map(|end| Cell::text(rate(end.answered_per_s)).valued(Some(end.answered_per_s)));
     let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server) };
-    let word = match worth.word.filter(|_| 0 < answer.trials) {
-        None => Cell::text("not run yet"),
-        Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
-    };
     let mut cells = vec![
         subject.marked(Marks::default().when(found.unmet.is_some(), Mark::Unranked)),
         holds,
@@ -314,11 +309,11 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         kept(lower),
         kept(upper),
         Cell::text(sentence::ended(&answer.conclusion)),
-        word,
+        Cell::verdict(worth.word.filter(|_| 0 < answer.trials)),
     ];
     cells.extend(is_checked(findings).then(|| conformance::cell(findings, found.subject)));
     cells.extend([
-        Cell::text(answer.trials.to_string()).valued(Some(answer.trials as f64)),
+        Cell::number(answer.trials),
         Cell::text(sentence::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ]);
     Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }

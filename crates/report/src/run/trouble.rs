@@ -30,8 +30,7 @@ const NAMED: usize = 6;
 
 /// A section that lists what is wrong; empty where nothing is.
 pub(super) fn section(id: &'static str, heading: &str, entries: Vec<Entry>) -> Section {
-    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-    Section::new(id, heading, Depth::Brief).with(blocks)
+    Section::new(id, heading, Depth::Brief).with([Block::Entries(entries)])
 }
 
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
@@ -129,11 +128,8 @@ fn failed_requests(findings: &Findings<'_>, workload: &str, row: &Row) -> Entry 
     let place = findings.place(row.point);
     let task = findings.task(workload);
     let head = format!("{subject}, {task} at {place}: {}", classes.join("; "));
-    let lines = evidence::first_of_each(&row.evidence).flat_map(|kept| {
-        let parts = evidence::parts(kept).into_iter();
-        let parts = parts.map(|(label, text)| format!("{label}: {text}"));
-        std::iter::once(evidence::title(kept)).chain(parts)
-    });
+    let lines = evidence::first_of_each(&row.evidence)
+        .flat_map(|kept| std::iter::once(evidence::title(kept)).chain(evidence::lines(kept)));
     let lines = lines.map(|text| Paragraph::new(Tone::Dim, text)).collect();
     Entry { lines, ..Entry::new(Tone::Plain, head) }
 }

@@ -19,7 +19,7 @@ fn race() -> (RunRecord, Vec<TrialRecord>, Origin) {
     let fields = [("authorization".to_string(), "s3cret".to_string())];
     let flags = Flags::of(&load).with("--path", &without_values("/a?t=s3cret&b"));
     let flags = flags.with_fields("-H", &fields).with_unwritten("-b", true).words();
-    (run, trials, Origin::Race { sides, terms: vec!["s3cret".into()], flags })
+    (run, trials, Origin::of_race(sides, vec!["s3cret".into()], flags))
 }
 
 #[test]
@@ -109,11 +109,13 @@ fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
 fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flags() {
     let (run, trials) = closed();
     let asked = "GET http://h/a?t=…".to_string();
-    let origin = |from: Option<&str>, term: &str| Origin::Load {
-        asked: asked.clone(),
+    let origin = |from: Option<&str>, term: &str| Origin {
+        made_by: MadeBy::Load,
+        experiment: Some(asked.clone()),
         from: from.map(String::from),
         terms: vec![term.into()],
         flags: Flags::of(&load::Load::Closed { connections: 16 }).with("-d", &"10s").words(),
+        ..Origin::default()
     };
     let line = |origin: &Origin| {
         let lines = of_origin(&run, &trials, origin);

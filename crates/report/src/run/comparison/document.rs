@@ -54,7 +54,6 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
         answer.extend(why::sentence(only));
     }
     let more = more(compared).map(|text| document::Paragraph::new(Tone::Dim, text));
-    sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "a comparison".into(),
         title: format!("{}, against {}", name(a), name(b)),

@@ -29,9 +29,8 @@ pub(super) fn blocks(ramp: &HeldRecord, is_unverified: bool) -> Vec<Block> {
         facts.push(Fact::new("dyno", cost(last)));
     }
     facts.extend(facts_of(&ramp.agents));
-    let reasons: Vec<_> = security.iter().flat_map(security::reasons).collect();
-    let reasons = (!reasons.is_empty()).then_some(Block::Entries(reasons));
-    std::iter::once(Block::Facts(facts)).chain(reasons).collect()
+    let reasons = security.iter().flat_map(security::reasons);
+    vec![Block::Facts(facts), Block::Entries(reasons.collect())]
 }
 
 fn lateness(last: &Plateau) -> Option<String> {

@@ -10,6 +10,7 @@ use lab::figure::{Figure, Unit};
 use units::{count, duration};
 
 use super::shown_in;
+use crate::held::cause;
 use crate::number_format::number;
 
 /// How often it was measured.
@@ -88,37 +89,16 @@ pub(super) fn gave_way(held: &HeldSubject) -> Option<String> {
     let main = found.causes.first()?;
     // All causes are listed below the tables.
     let more = if 1 < found.causes.len() { "…" } else { "" };
-    Some(format!("{}: {}{more}", count(found.connections as u64), short(main)))
-}
-
-fn short(cause: &Cause) -> String {
-    let own = if cause.is_own() { "dyno: " } else { "" };
-    let says = match cause {
-        Cause::Ended(kind) => outcome_in_words(*kind).to_string(),
-        Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
-        Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
-        Cause::Waiting(times) => format!("{} not opened", count(*times)),
-        Cause::Silent(times) => format!("{} silent", count(*times)),
-        Cause::Late { p99_ms, .. } => {
-            format!("late p99 {}", number(Unit::Milliseconds, *p99_ms))
-        }
-    };
-    format!("{own}{says}")
+    Some(format!("{}: {}{more}", count(found.connections as u64), cause(main)))
 }
 
 /// How it gave way with all causes, and what they mean.
 pub(super) fn gave_way_in_full(held: &HeldSubject) -> Option<String> {
     let found = held.price.gave_way.as_ref()?;
     let causes: Vec<String> = found.causes.iter().map(full).collect();
-    Some(format!("{}{}; {}", place(found), some(found), causes.join("; ")))
-}
-
-fn place(found: &FirstFailure) -> String {
-    format!(
-        "with {}, of which {} were open at the end",
-        count(found.connections as u64),
-        count(found.open)
-    )
+    let (many, open) = (count(found.connections as u64), count(found.open));
+    let causes = causes.join("; ");
+    Some(format!("with {many}, of which {open} were open at the end{}; {causes}", some(found)))
 }
 
 fn some(found: &FirstFailure) -> String {
