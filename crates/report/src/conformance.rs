@@ -33,12 +33,6 @@ pub(crate) fn rounds(finding: &Finding) -> String {
     finding.rounds.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Octets as text: an octet that is no letter is written by name, and lines end where they end in the data.
-pub(crate) fn octets(octets: &[u8]) -> String {
-    let shown = octets.escape_ascii().to_string();
-    shown.replace("\\r\\n", "\\r\\n\n").replace("\\\"", "\"").replace("\\'", "'")
-}
-
 /// A row for each server that was checked.
 pub(crate) fn matrix(findings: &Findings<'_>) -> Markup {
     let checked: Vec<(&Conformity, &Score)> = findings

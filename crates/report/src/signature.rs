@@ -5,8 +5,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::chart::{
-    About, Axis, Ceiling, Column, Form, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust,
-    Value,
+    About, Axis, Ceiling, Column, Form, Lines, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
 };
 use crate::markup::Markup;
 use crate::number_format::Written;
@@ -323,10 +322,6 @@ fn values(findings: &Findings<'_>, rows: &[&Row], figure: Figure) -> Vec<Value> 
 }
 
 fn dots(findings: &Findings<'_>, rows: &[&Row], about: About, columns: Vec<Column>) -> Rows {
-    let name = |row: &&Row| Name {
-        slot: Some(findings.slot(&row.subject)),
-        title: findings.title(&row.subject).into(),
-    };
-    let names = rows.iter().map(name).collect();
+    let names = rows.iter().map(|row| findings.name(&row.subject)).collect();
     Rows { about, names, columns, bars: "bars: 95 %", ..Rows::default() }
 }

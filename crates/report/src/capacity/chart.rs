@@ -35,10 +35,7 @@ pub(crate) fn drawn(searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup
     let is_far = 0.0 < least && least * FAR < most;
     let rows = Rows {
         about: about(searches),
-        names: searches
-            .iter()
-            .map(|it| Name { slot: Some(it.slot), title: it.server.into() })
-            .collect(),
+        names: searches.iter().map(|it| Name::of(it.slot, it.server)).collect(),
         note: note(&values, is_far),
         columns: vec![Column {
             includes: if is_far { vec![least, most] } else { vec![most * BEYOND] },

@@ -77,7 +77,6 @@ pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
     if columns.is_empty() {
         return Markup::default();
     }
-    let name = |line: &&Line<'_>| Name { slot: Some(line.slot), title: line.title.clone() };
     let rows = Rows {
         about: About {
             title: "what a connection and a message cost".into(),
@@ -85,7 +84,7 @@ pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
                 "For each server the memory of a connection and the CPU time of 1,000 messages"
                     .into(),
         },
-        names: competing.iter().map(name).collect(),
+        names: competing.iter().map(|line| Name::of(line.slot, &line.title)).collect(),
         columns,
         note: "memory: the slope over all plateaus; CPU: at the last plateau; less is better"
             .into(),

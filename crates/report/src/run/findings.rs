@@ -17,7 +17,7 @@ use lab::workload::Workload;
 use units::duration;
 
 use super::experiment_text;
-use crate::chart::Theme;
+use crate::chart::{Name, Theme};
 use crate::load::finished::{self, FinishedLoad};
 use crate::load::order_text;
 use crate::time::utc;
@@ -242,6 +242,11 @@ impl<'a> Findings<'a> {
     pub fn title<'t>(&'t self, subject: &'t str) -> &'t str {
         let title = self.entry(subject).map(|entry| entry.title.as_str());
         title.filter(|title| !title.is_empty()).unwrap_or(subject)
+    }
+
+    /// A subject's row in a chart.
+    pub(crate) fn name(&self, subject: &str) -> Name {
+        Name::of(self.slot(subject), self.title(subject))
     }
 
     /// How many requests one unit of the axis offers: the calls of a session.

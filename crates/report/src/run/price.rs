@@ -7,7 +7,7 @@ use lab::figure::Figure;
 use units::listed_in_short;
 
 use super::findings::Findings;
-use crate::chart::{About, Axis, Column as Ratios, Name, Rows, Stand, Trust, Value, both};
+use crate::chart::{About, Axis, Column as Ratios, Rows, Stand, Trust, Value, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
 use crate::grouped::grouped;
 use crate::paired::{Finding, NAMED, Ratio};
@@ -183,16 +183,12 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
         let values = price.pairs.iter().map(|pair| drawn_ratio(pair, *figure)).collect();
         Ratios::new(figure.heading(), Axis::Ratio, values)
     };
-    let server = |pair: &Pair<'_>| Name {
-        slot: Some(findings.slot(&pair.b.subject)),
-        title: findings.title(&pair.b.subject).into(),
-    };
     Rows {
         about: About {
             title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
             description: "For each server the ratio of each figure, with its interval".into(),
         },
-        names: price.pairs.iter().map(server).collect(),
+        names: price.pairs.iter().map(|pair| findings.name(&pair.b.subject)).collect(),
         columns: figures.iter().map(column).collect(),
         note: "logarithmic; the line is 1×, no difference".into(),
         bars: "bars: the interval that decides",
@@ -208,12 +204,9 @@ pub(super) fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
     let Some(ratio) = ratio else { return Value::absent("not measured") };
     let rounds = if ratio.interval.is_none() { " one round" } else { "" };
     Value {
-        value: Some(ratio.value),
-        interval: ratio.interval,
         trust: Trust::of_row(pair.a).or_doubtful(is_doubtful(pair)),
-        shown: ratio.written().0,
         says: format!("{ratio}{rounds} {}", figure.heading()),
-        ..Value::default()
+        ..Value::from(ratio)
     }
 }
 

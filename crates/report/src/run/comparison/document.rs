@@ -161,14 +161,7 @@ fn ratio(
         Ok(Change::Better | Change::Differs) => "found",
         Ok(Change::Within | Change::NotShown) | Err(_) => "unknown",
     };
-    let value = Value {
-        value: Some(made.ratio),
-        interval: Some(made.interval),
-        tone: Some(tone),
-        shown: Ratio::from(made).written().0,
-        says: Ratio::from(made).to_string(),
-        ..Value::default()
-    };
+    let value = Value { tone: Some(tone), ..Value::from(Ratio::from(made)) };
     (Name { slot: None, title }, value)
 }
 
