@@ -197,12 +197,10 @@ fn lacking_alike(group: &[&SubjectRow], width: usize) -> Vec<Line> {
         }
     };
     let way_out = way_out(group[0], &names.join(" "));
-    entry.extend(beside("      ", Ink::Dim, &way_out, width).into_iter().filter(has_text));
+    if !way_out.is_empty() {
+        entry.extend(beside("      ", Ink::Dim, &way_out, width));
+    }
     entry
-}
-
-fn has_text(line: &Line) -> bool {
-    !line.shown(false).trim().is_empty()
 }
 
 /// How to get what a subject lacks; a command is for all subjects of these names.

@@ -112,7 +112,9 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         height: 230.0,
         ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table))
     };
-    throughput.series.splice(0..0, published(findings, table));
+    let subjects = findings.subjects(table).into_iter();
+    let published = subjects.map(|subject| past(findings, table, subject));
+    throughput.series.splice(0..0, published);
     let mut response = Panel {
         is_log: true,
         way: Some(TIME),
@@ -265,11 +267,6 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
 fn place(findings: &Findings<'_>, row: &Row) -> f64 {
     let offered = row.estimate(Figure::Offered);
     offered.map_or(findings.shown(row.point).value(), |offered| offered.value)
-}
-
-fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
-    let subjects = findings.subjects(table).into_iter();
-    subjects.map(|subject| past(findings, table, subject)).collect()
 }
 
 /// The throughput of one subject that an article published.

@@ -197,7 +197,7 @@ fn a_holding_process_that_is_killed_is_reported_at_once_and_the_others_go_on() {
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"];
     assert_eq!(lost.as_array().map(Vec::len), Some(1));
-    assert_eq!((lost[0]["process"].as_u64(), lost[0]["open"].as_u64()), (Some(2), Some(20)));
+    assert_eq!((lost[0]["number"].as_u64(), lost[0]["open"].as_u64()), (Some(2), Some(20)));
     assert!(lost[0]["says"].as_str().unwrap().contains("signal 9 (KILL)"), "{lost}");
     let books = &json["plateaus"][0]["books"];
     assert_eq!((books["begun"].as_u64(), books["open"].as_u64()), (Some(40), Some(40)));
@@ -226,7 +226,7 @@ fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
     going.signal(Signal::INT);
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"][0];
-    assert_eq!(lost["process"].as_u64(), Some(3));
+    assert_eq!(lost["number"].as_u64(), Some(3));
     assert!(lost["says"].as_str().unwrap().contains("it sent nothing for 5 s"), "{lost}");
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
     until("it was killed", || rustix::process::test_kill_process(pids[2]).is_err());

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::trend::{self, SeriesTrend, Shift};
 use lab::figure::Figure;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::line::Line;
 use super::reader::{Broken, History};
@@ -21,12 +23,16 @@ pub struct Trend {
 }
 
 /// A machine whose runs are in a history.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "trend_machine")]
 pub(super) struct Machine {
+    /// its key
+    #[serde(rename = "machine")]
     pub(super) key: String,
-    pub(super) facts: BTreeMap<String, String>,
-    /// It is the one on which this is shown.
+    /// it is the one on which this was written
     pub(super) is_here: bool,
+    /// of what the key is made
+    pub(super) facts: BTreeMap<String, String>,
 }
 
 /// A figure from run to run.

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agents::LostAgent;
 use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau, Sends};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::seconds;
 
 use super::{FinishedHold, sentence, with_findings};
-use crate::agents::AgentJson;
+use crate::agents::{AgentJson, LostAgentJson};
 use crate::json::{DistributionJson, json_type};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
@@ -28,7 +27,7 @@ json_type! {
         /// whether it was stopped before its end
         was_halted: bool = held.holding.was_halted,
         /// agents (each a process, on this machine or another) that ended early; their connections are in no plateau
-        lost_processes: Vec<LostJson> = held.lost.iter().map(LostJson::from).collect(),
+        lost_processes: Vec<LostAgentJson> = held.lost.iter().map(LostAgentJson::from).collect(),
         /// the agents that held the connections
         agents: Vec<AgentJson> = held.agents.iter().map(AgentJson::from).collect(),
         /// the steps of the ramp
@@ -98,24 +97,6 @@ json_type! {
 enum SendsJson<'t> {
     Echo { text: Cow<'t, str>, per_s: f64 },
     Broadcast { every_s: f64 },
-}
-
-json_type! {
-    /// An agent that ended early.
-    struct LostJson as "lost_process" of lost: LostAgent {
-        /// which one, from 1
-        process: usize = lost.number,
-        /// its name
-        name: String = lost.name.clone(),
-        /// when it ended
-        at_s: f64 = seconds(lost.at_ns),
-        /// connections that it held in its last second
-        open: u64 = lost.open.unwrap_or(0),
-        /// the share of the connections that it was to hold
-        share: f64,
-        /// this in words
-        says: String = lost.to_string(),
-    }
 }
 
 json_type! {

@@ -129,17 +129,24 @@ fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table
             "memory of a connection: the slope of memory over the connections that are open",
         ),
         Column::new("message", "CPU/1k", 3)
-            .meaning("the server's CPU time for 1,000 messages, at the last step"),
+            .meaning("the server's CPU time for 1,000 messages, at the last step")
+            .explained(),
         Column::new("late", "late p99", 4).meaning(
             "99 % of the messages of the last step came no later than this after they were due",
         ),
         Column::new("reached", "reached", 2)
-            .meaning("the most connections that were open with no more than 0.1 % lost"),
+            .meaning("the most that were open where no more than 0.1 % of those requested were lost")
+            .explained(),
         Column::new("way", "gave way first", 0)
             .left()
-            .meaning("the first step where something was lost, silent or late"),
+            .meaning(
+                "on the first step, of any round, where connections failed, were lost, did not open or were silent, or \
+                 p99 of lateness was beyond a tenth of the interval",
+            )
+            .explained(),
         Column::new("back", "given back", 5)
-            .meaning("of the memory that was added, after all connections were closed"),
+            .meaning("of the memory that was added, after all connections were closed")
+            .explained(),
         Column::new("verdict", "verdict", 6).left().folding(),
         Column::new("conformance", "conformance", 7)
             .folding()
@@ -240,9 +247,9 @@ fn plateau_table(
         let is_foreign = matches!(figure, PlateauFigure::Probe(_)) && priority < MORE;
         columns.push(if is_foreign { column.explained() } else { column });
         if figure == LATE && has_reference {
-            columns.push(Column::new("late_reference", "(ref.)", 6).meaning(
-                "the late p99 of dyno's own server with as many connections: what the load and the machine add",
-            ));
+            let meaning = "the late p99 of dyno's own server with as many connections: what the load and the machine add";
+            let column = Column::new("late_reference", "(ref.)", 6);
+            columns.push(column.meaning(meaning).explained());
         }
     }
     columns.push(Column::new("rounds", "rounds", 5).folding());

@@ -5,7 +5,6 @@ use load::Recording;
 use units::seconds;
 
 use crate::json::json_type;
-use crate::load::Queue;
 
 json_type! {
     /// Whether the server kept up.
@@ -35,15 +34,5 @@ json_type! {
         longest_s: f64 = seconds(silence.longest),
         /// when that began
         longest_from_s: f64 = seconds(silence.from),
-    }
-}
-
-json_type! {
-    /// The server's accept queue.
-    pub(super) struct QueueJson as "queue" of it: Queue {
-        /// how many connections it holds; null if the kernel does not report it
-        backlog: Option<u32>,
-        /// connections that found a queue of this machine full during the run
-        overflows: u64,
     }
 }

@@ -25,7 +25,7 @@ use load::{
 
 use super::answers::AnswersJson;
 use super::requirements::RequirementJson;
-use super::{FinishedLoad, sentence};
+use super::{FinishedLoad, Queue, sentence};
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) const SCHEMA: &str = "dyno.load/1";
@@ -111,7 +111,7 @@ json_type! {
         /// agents that did not finish: what they measured is in no figure
         lost_agents: Vec<LostAgentJson> = run.lost.iter().map(LostAgentJson::from).collect(),
         /// the accept queue of a server on this machine; null for any other server
-        queue: Option<findings::QueueJson> = run.queue.as_ref().map(findings::QueueJson::from),
+        queue: Option<Queue> = run.queue,
         /// the slowest exchanges
         slowest: Vec<SlowJson> = run.recording.total.slowest.iter().map(SlowJson::from).collect(),
         /// the first three failures of each class that was sent

@@ -115,8 +115,9 @@ pub(super) fn brief(compared: &Compared<'_>) -> Vec<String> {
     for checks in all(compared) {
         let whose = checks.whose();
         let Ok(found) = &checks.found else { continue };
-        let (new, rest): (Vec<&Turned<'_>>, Vec<&Turned<'_>>) =
-            found.iter().partition(|turned| checks.is_later && is_new(turned));
+        let (new, rest): (Vec<&Turned<'_>>, Vec<&Turned<'_>>) = found.iter().partition(|turned| {
+            checks.is_later && (turned.is_newly_broken() || turned.is_newly_kept())
+        });
         texts.extend(new.iter().map(|turned| format!("{whose}: {}", differs(&checks, turned))));
         let rest = rest.into_iter().map(|turned| (kind(&checks, turned), turned.b.id.as_str()));
         texts.extend(grouped(rest).iter().map(|(what, ids)| {
@@ -127,10 +128,6 @@ pub(super) fn brief(compared: &Compared<'_>) -> Vec<String> {
     let said = |checks: &Checks<'_>| checks.found.as_ref().is_ok_and(|found| !found.is_empty());
     let others = lines_of(all(compared).iter().filter(|checks| !said(checks)));
     texts.into_iter().chain(others).collect()
-}
-
-fn is_new(turned: &Turned<'_>) -> bool {
-    turned.is_newly_broken() || turned.is_newly_kept()
 }
 
 /// A sentence that is true of several servers is printed once. Empty if neither side was checked.

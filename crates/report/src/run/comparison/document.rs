@@ -140,9 +140,9 @@ fn title<'t>(compared: &'t Compared<'_>, pair: &'t Pair<'_>) -> Option<&'t str> 
 
 /// A row for each ratio that can be made.
 fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> (Vec<Name>, Vec<Value>) {
-    let made =
-        |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
-    let made = pairs.iter().flat_map(made);
+    let made = pairs.iter().flat_map(|pair| {
+        pair.figures.iter().filter_map(move |(figure, made)| Some((pair, *figure, made.ok()?)))
+    });
     made.map(|(pair, figure, made)| ratio(compared, pair, figure, &made)).unzip()
 }
 
@@ -167,10 +167,6 @@ fn ratio(
 
 type Made = Result<Comparison, Why>;
 
-fn figures<'t>(pair: &'t Pair<'_>) -> impl Iterator<Item = (Figure, Made)> + 't {
-    pair.figures.iter().map(|(figure, made)| (*figure, *made))
-}
-
 fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
     let mut columns = paired::columns(["A", "B"], "B / A [interval]", "B is");
     if compared.sides[0].subject.is_none() {
@@ -179,11 +175,11 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
     // What loads of a server that ran already cannot have says nothing.
     let is_shown = |made: &Made| !compared.is_of_loads() || !matches!(made, Err(Why::Missing));
     let rows = pairs.iter().flat_map(|pair| {
-        let all = figures(pair).filter(move |(_, made)| is_shown(made)).enumerate();
+        let all = pair.figures.iter().filter(move |(_, made)| is_shown(made)).enumerate();
         all.map(move |(n, (figure, made))| {
             let title = title(compared, pair).map(|title| if n == 0 { title } else { "" });
             let of_pair = title.map(Cell::text).into_iter();
-            let cells = of_pair.chain(of_figure(compared, pair, figure, &made).cells()).collect();
+            let cells = of_pair.chain(of_figure(compared, pair, *figure, made).cells()).collect();
             document::Row { cells, ..document::Row::default() }
         })
     });

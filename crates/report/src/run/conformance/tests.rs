@@ -125,7 +125,10 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
     assert_eq!(page.matches("<script").count(), 1);
     assert!(page.contains("&lt;/pre&gt;&lt;script&gt;") && page.contains("GET / HTTP/1.1\\r\\n\n"));
     assert!(page.contains("tolerable: 1</summary>") && page.contains("not testable: 1</summary>"));
-    assert!(page.contains("sent: 5000 octets") && page.contains(" octets more)"), "what is left out is said");
+    assert!(
+        page.contains("sent: 5000 octets") && page.contains(" octets more)"),
+        "what is left out is said"
+    );
     assert!(page.contains("MUST broken 8, at most 1 may be</span>"));
     assert!(page.contains("gone afterwards.") && page.contains("Round by round: pass, fail."));
     for what in ["svg ", ".results tr"] {

@@ -23,7 +23,7 @@ pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {
     }
 }
 
-/// What the price list's columns mean.
+/// How the price of a connection was computed.
 pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
     let slopes = || subjects.iter().filter_map(|(_, held)| held.price.memory);
     let has_slope = |memory: Memory| slopes().any(|slope| slope.of == memory);
@@ -44,19 +44,6 @@ pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
             "~[95 %]: of one round's line (its slope's standard error); how far rounds differ is not in it".into(),
         );
     }
-    parts.push("CPU/1k: the server's CPU time for 1,000 messages on the last plateau".into());
-    parts.push(
-        "reached: the most that were open where no more than 0.1 % of those requested were lost"
-            .into(),
-    );
-    if subjects.iter().any(|(_, held)| held.price.after.is_some()) {
-        parts.push("given back: of the memory that they took, after all were closed".into());
-    }
-    parts.push(
-        "gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or \
-         were silent, or p99 of lateness was beyond a tenth of the interval"
-            .into(),
-    );
     parts.join(" · ")
 }
 
@@ -72,10 +59,6 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
         added".into());
     if plateaus().any(|plateau| plateau.estimate(Figure::Messages).is_none()) {
         parts.push("messages/s: – where a step measured for less than one interval".into());
-    }
-    if ramps.subjects.iter().any(|held| held.is_reference) {
-        parts.push("(ref.): the late p99 of dyno's own server with as many connections: what the load and the \
-            machine add".into());
     }
     parts.join(" · ")
 }

@@ -25,11 +25,11 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Bare (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid    2 of 2
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
-            over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages on the last plateau · reached: the most that
-            were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all
-            were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or
-            were silent, or p99 of lateness was beyond a tenth of the interval · (reference) a server that does nothing but answer:
-            the ceiling of this machine and of dyno, not a competitor
+            over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages, at the last step · reached: the most that
+            were open where no more than 0.1 % of those requested were lost · gave way first: on the first step, of any round, where
+            connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the interval ·
+            given back: of the memory that was added, after all connections were closed · (reference) a server that does nothing but
+            answer: the ceiling of this machine and of dyno, not a competitor
 
             wspoll, step by step: A WebSocket with a text every second
             Every step of wspoll in numbers
@@ -46,8 +46,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             the same in all rows: rounds 2
             connections: since the step began; all else: in its measured part · failed, lost, silent, waiting, missed: sums over n
             rounds; all else: the mean of the rounds · late: how long after it was due a message arrived; own: the most of it that
-            dyno itself may have added · (ref.): the late p99 of dyno's own server with as many connections: what the load and the
-            machine add · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on average
+            dyno itself may have added · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on average
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -130,7 +129,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
             run held`
-        "#]]
+    "#]]
     .assert_eq(&text);
 }
 
@@ -149,13 +148,12 @@ fn one_round_in_80_columns() {
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares
             over the plateaus · ~[95 %]: of one round's line (its slope's standard error);
-            how far rounds differ is not in it · CPU/1k: the server's CPU time for 1,000
-            messages on the last plateau · reached: the most that were open where no more
-            than 0.1 % of those requested were lost · given back: of the memory that they
-            took, after all were closed · gave way first: on the first plateau, of any
-            round, where connections failed, were lost, did not open or were silent, or p99
-            of lateness was beyond a tenth of the interval · (reference) a server that does
-            nothing but answer: the ceiling of this machine and of dyno, not a competitor
+            how far rounds differ is not in it · reached: the most that were open where no
+            more than 0.1 % of those requested were lost · gave way first: on the first
+            step, of any round, where connections failed, were lost, did not open or were
+            silent, or p99 of lateness was beyond a tenth of the interval · (reference) a
+            server that does nothing but answer: the ceiling of this machine and of dyno,
+            not a competitor
 
             Lossy ␛[31m, wspoll
             missed  21 numbered messages never came
@@ -182,25 +180,25 @@ fn markdown_has_the_price_list_first() {
     let trials = fixture::trials(&run);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
     expect![[r#"
-        **What does a held connection cost?** (held · run 7 · 2026-11-21 13:28 UTC)
+            **What does a held connection cost?** (held · run 7 · 2026-11-21 13:28 UTC)
 
-        **What a held connection costs** (0 to 2 rounds)
+            **What a held connection costs** (0 to 2 rounds)
 
-        | server | KiB each | CPU/1k | late p99 | reached | gave way first | given back | verdict | rounds |
-        | --- | --: | --: | --: | --: | --- | --: | --- | --: |
-        | Quick | 6.05 \[5.45–6.72\] | 20.0ms | 6.00ms | 3,000 | nothing | 75% | valid | 2 of 2 |
-        | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 330ms | 2,980 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
-        | =Mortal\|x | – | – | – | – | 2,000: died… | – | invalid | 0 of 2 |
-        | Bare (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
+            | server | KiB each | CPU/1k | late p99 | reached | gave way first | given back | verdict | rounds |
+            | --- | --: | --: | --: | --: | --- | --: | --- | --: |
+            | Quick | 6.05 \[5.45–6.72\] | 20.0ms | 6.00ms | 3,000 | nothing | 75% | valid | 2 of 2 |
+            | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 330ms | 2,980 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
+            | =Mortal\|x | – | – | – | – | 2,000: died… | – | invalid | 0 of 2 |
+            | Bare (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
 
-        **What gave way first**
+            **What gave way first**
 
-        - Lossy ␛\[31m, wspoll
-          with 2,000, of which 1,953 were open at the end (round 1; 2 of 2 rounds gave way); 30 were lost: recv.reset (reset while waiting for the answer); 12 failed: connect.refused (no server listens there); 5 were lost: ws.goodbye (the server closed the WebSocket)
-        - =Mortal\|x, wspoll
-          with 2,000, of which 0 were open at the end (round 1; 2 of 2 rounds gave way); the trial ended there: died; 2,000 were lost: recv.reset (reset while waiting for the answer)
+            - Lossy ␛\[31m, wspoll
+              with 2,000, of which 1,953 were open at the end (round 1; 2 of 2 rounds gave way); 30 were lost: recv.reset (reset while waiting for the answer); 12 failed: connect.refused (no server listens there); 5 were lost: ws.goodbye (the server closed the WebSocket)
+            - =Mortal\|x, wspoll
+              with 2,000, of which 0 were open at the end (round 1; 2 of 2 rounds gave way); the trial ended there: died; 2,000 were lost: recv.reset (reset while waiting for the answer)
 
-        **What went wrong**"#]]
+            **What went wrong**"#]]
     .assert_eq(&parts(&markdown(&findings), &["**What", "| server | KiB each", "**What gave way", "- Lossy"]));
 }
 
