@@ -86,30 +86,32 @@ pub struct Catalogue<'a> {
     pub is_verbose: bool,
 }
 
+impl Catalogue<'_> {
+    /// The cases of a protocol; none if it has none.
+    fn section(&self, protocol: Protocol) -> Option<Section> {
+        let own = self.cases.iter().copied().filter(|case| case.protocol() == protocol);
+        let own: Vec<&Case> = own.collect();
+        let cases = counted(own.len() as u64, "case", "cases");
+        let heading = format!("{}: {cases}", protocol.title());
+        let columns = HEADS.map(|head| Column::new(head, head, 0).left());
+        let block = match self.is_verbose {
+            true => Block::Entries(own.iter().map(|case| whole(case)).collect()),
+            false => {
+                Block::Table(Table::of("cases", columns.into(), own.iter().map(|case| row(case))))
+            }
+        };
+        (!own.is_empty()).then(|| Section::new("cases", heading, Depth::Brief).with([block]))
+    }
+}
+
 impl Shown for Catalogue<'_> {
     /// A table for each protocol; or, with `is_verbose`, all that is known of each case.
     fn document(&self) -> Document {
-        let of_protocol = |protocol: Protocol| {
-            let own = self.cases.iter().copied().filter(|case| case.protocol() == protocol);
-            let own: Vec<&Case> = own.collect();
-            let cases = counted(own.len() as u64, "case", "cases");
-            let heading = format!("{}: {cases}", protocol.title());
-            let columns = HEADS.map(|head| Column::new(head, head, 0).left());
-            let block = match self.is_verbose {
-                true => Block::Entries(own.iter().map(|case| whole(case)).collect()),
-                false => Block::Table(Table::of(
-                    "cases",
-                    columns.into(),
-                    own.iter().map(|case| row(case)),
-                )),
-            };
-            (!own.is_empty()).then(|| Section::new("cases", heading, Depth::Brief).with([block]))
-        };
         let says = "`dyno check --list --full` adds demands and bytes; docs/check.md says how they are judged";
         Document {
             label: "dyno check".into(),
             title: format!("Catalogue {}", stamp()),
-            sections: Protocol::ALL.into_iter().filter_map(of_protocol).collect(),
+            sections: Protocol::ALL.into_iter().filter_map(|it| self.section(it)).collect(),
             ending: vec![Paragraph::new(Tone::Dim, says)],
             ..Document::default()
         }

@@ -251,9 +251,9 @@ impl Table {
     /// Columns with the same text in every row, with that text.
     pub fn alike(&self) -> Vec<(usize, String)> {
         let text = |row: &Row, place: usize| Some(row.cells.get(place)?.whole_text());
+        let rows = || self.views.iter().flat_map(|view| &view.rows);
         let only_text = |place: usize| {
-            let mut texts =
-                self.views.iter().flat_map(|view| &view.rows).filter_map(|row| text(row, place));
+            let mut texts = rows().filter_map(|row| text(row, place));
             let first = texts.next()?;
             (texts.next()? == first && texts.all(|text| text == first)).then_some((place, first))
         };

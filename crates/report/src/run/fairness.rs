@@ -70,10 +70,10 @@ fn spoken(findings: &Findings<'_>) -> Vec<[String; 4]> {
         let sent = it.settings.iter().map(|(settings, _)| http2::in_words(settings));
         sent.map(|sent| (("HTTP/2 SETTINGS, as sent", sent), it.subject.clone()))
     });
-    let row = |((label, says), subjects): ((&str, String), Vec<String>)| {
+    let rows = grouped(tls.chain(settings)).into_iter().map(|((label, says), subjects)| {
         [label.to_string(), says, "–".into(), titles(findings, &subjects)]
-    };
-    grouped(tls.chain(settings)).into_iter().map(row).collect()
+    });
+    rows.collect()
 }
 
 /// Bytes of an answer, for each request.

@@ -288,11 +288,7 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let tone = if found.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
     let doubtful = results::mark(worth.word);
     let end = |end: Option<&End>| {
-        end.map_or_else(Cell::none, |end| {
-            let short = if end.is_short { " (short)" } else { "" };
-            let text = format!("{}{short}", rate(end.rate));
-            Cell::text(text).valued(Some(end.rate)).marked(doubtful).toned(tone)
-        })
+        end.map_or_else(Cell::none, |end| end_rate(end).marked(doubtful).toned(tone))
     };
     let kept = |end: Option<&End>| {
         end.map_or_else(Cell::none, |end| {
@@ -321,6 +317,12 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         Cell::text(sentence::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ]);
     Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }
+}
+
+/// The rate at an end of a search.
+fn end_rate(end: &End) -> Cell {
+    let short = if end.is_short { " (short)" } else { "" };
+    Cell::text(format!("{}{short}", rate(end.rate))).valued(Some(end.rate))
 }
 
 /// Why answers are worth no more, server by server.
