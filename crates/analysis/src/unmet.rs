@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn of_name(name: &str) -> Failure {
-        Failure::from_name(name).unwrap()
+        Failure::named(name).unwrap()
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::case::{Level, named};
+use units::named;
+
+use crate::case::Level;
 use crate::finding::{CaseVerdict, Finding};
 
 /// Below this share of decided cases there is no percentage.

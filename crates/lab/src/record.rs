@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use agents::{AgentFacts, Place};
-use check::named;
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use profile::Profile;
 use serde::{Deserialize, Serialize, Serializer};
+use units::named;
 use wire::AnswerParts;
 
 use crate::conformance::{Conformance, LEFT_OUT, Spot};

@@ -43,7 +43,9 @@ pub use forms::{Compared, Forms};
 pub use fortunes_page::fortunes_page;
 pub use h1::{H1, HeadMemo, Limits};
 pub use h2::Account;
-pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
+pub use held::{
+    Cut, HeldError, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream,
+};
 pub use meaning::{Insertion, Meaning, Statement};
 pub use rows::Rows;
 pub use socket::{Socket, socket_ask};

@@ -15,7 +15,7 @@ use lab::amounts;
 use lab::record::{
     CAPACITY, CAPACITY_CEILING, CAPACITY_FLAGS, CAPACITY_SEARCH, OutcomeKind, RunRecord,
 };
-use lab::schedule::rate;
+use lab::schedule::{Law, rate};
 use lab::search_goal;
 use load::Rate;
 use report::capacity::{Capacity, SearchOutcome};
@@ -24,7 +24,7 @@ use store::{RunId, Store};
 use terminal::progress;
 
 use crate::ceiling::Ceiling;
-use crate::order::flags::Law;
+use crate::one_of::one_of;
 use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
@@ -59,7 +59,7 @@ pub(crate) struct CapacityFlags {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_rate: Option<Rate>,
     /// How the requests are spaced in time; with even spacing a server can hold a higher rate
-    #[arg(long, value_name = "SPACING", default_value = "poisson")]
+    #[arg(long, value_name = "SPACING", default_value = "poisson", value_parser = one_of(Law::ALL, Law::name, Law::meaning))]
     arrivals: Law,
     /// Connections that are opened before a load starts; --max-connections may allow more
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]

@@ -19,6 +19,7 @@ use oracle::{
 use requests::file;
 
 use crate::interrupt::on_interrupt;
+use crate::one_of::one_of;
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
@@ -69,8 +70,8 @@ pub(crate) struct ServeFlags {
     /// Send each answer's true delay in the header field x-oracle-delay-ns
     #[arg(long)]
     tell_delay: bool,
-    /// What GET / answers: empty, hello or xml-error
-    #[arg(long, value_name = "ANSWER", default_value = "empty")]
+    /// What GET / answers
+    #[arg(long, value_name = "ANSWER", default_value = "empty", value_parser = one_of(Root::ALL, Root::name, Root::meaning))]
     root: Root,
     /// Answer every request with what is in this file: an HTTP/1.1 head, an empty line, the body
     #[arg(long, value_name = "FILE")]

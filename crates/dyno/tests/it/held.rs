@@ -124,7 +124,7 @@ fn answers_that_end_are_lost_by_their_cause_and_begun_again_only_if_that_is_want
             let trial = lab.trial();
             let steps = &holding(&trial).plateaus;
             let again: u64 = steps.iter().map(|step| step.begun_again).sum();
-            let ended = Loss::from_name("held.ended").unwrap().index();
+            let ended = Loss::named("held.ended").unwrap().index();
             let lost: u64 = steps.iter().map(Plateau::lost_in_all).sum();
             in_each(|| {
                 assert!(reopen || again == 0, "{again}");

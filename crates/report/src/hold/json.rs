@@ -266,6 +266,6 @@ fn broadcast((&number, received): (&u64, &Broadcast)) -> BroadcastJson {
 
 /// Those that occurred, by name.
 fn named(counts: &[u64; Loss::COUNT]) -> BTreeMap<String, u64> {
-    let all = Loss::all().zip(counts).filter(|(_, count)| 0 < **count);
+    let all = Loss::ALL.into_iter().zip(counts).filter(|(_, count)| 0 < **count);
     all.map(|(loss, count)| (loss.name().to_string(), *count)).collect()
 }

@@ -67,11 +67,8 @@ fn world(chance: &mut Chance) -> World {
         speed: 0.2 * any(chance, &[0.2, 0.95, 0.99, 1.0, 1.0, 1.0, 1.02, 1.3, 4.0]),
         noise: any(chance, &[0.0, 0.001, 0.01, 0.1]),
         times: chance.below(48),
-        failure: Failure::from_name(any(
-            chance,
-            &["recv.reset", "content.status", "content.mismatch"],
-        ))
-        .unwrap(),
+        failure: Failure::named(any(chance, &["recv.reset", "content.status", "content.mismatch"]))
+            .unwrap(),
         failed: any(chance, &[0, 0, 0, 0, 0, 0, 1, 5, 12, 300]),
         own: any(chance, &[0, 0, 0, 0, 0, 0, 0, 0, 6, 60]),
         on_time: any(chance, &[1.0, 1.0, 1.0, 0.992, 0.989, 0.7]),

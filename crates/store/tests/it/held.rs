@@ -61,7 +61,7 @@ fn a_ramp_that_was_stopped_at_once_is_no_missing_one() {
 #[test]
 fn every_cause_of_a_loss_keeps_its_name() {
     let mut made = held(1).holding;
-    for loss in Loss::all() {
+    for loss in Loss::ALL.into_iter() {
         made.plateaus[0].failed[loss.index()] = 1 + loss.index() as u64;
         made.plateaus[1].lost[loss.index()] = 100 + loss.index() as u64;
     }

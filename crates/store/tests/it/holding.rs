@@ -72,7 +72,7 @@ pub(crate) fn plateau(place: u64, n: u64) -> Plateau {
 fn losses(names: &[&str], count: u64) -> [u64; Loss::COUNT] {
     let mut all = [0; Loss::COUNT];
     for (more, name) in (0..).zip(names) {
-        all[Loss::from_name(name).expect(name).index()] = count + more;
+        all[Loss::named(name).expect(name).index()] = count + more;
     }
     all
 }

@@ -97,7 +97,7 @@ fn unlike_loads_are_named_and_not_judged() {
 /// Of 20,000 requests so many failed in this way.
 fn failing(class: &str, times: u64) -> String {
     let mut recording = healthy();
-    fail(&mut recording, Failure::from_name(class).unwrap(), times);
+    fail(&mut recording, Failure::named(class).unwrap(), times);
     crate::load::json(&finished(closed(), recording), &[]).unwrap()
 }
 

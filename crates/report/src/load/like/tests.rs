@@ -123,7 +123,7 @@ fn hey_s_shape_has_every_answer_by_its_real_status() {
 #[test]
 fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
     let mut recording = healthy();
-    let status = Failure::from_name("content.status").unwrap();
+    let status = Failure::named("content.status").unwrap();
     for (failure, times) in [
         (Failure::ConnectRefused, 1),
         (Failure::RecvReset, 2),
@@ -249,7 +249,7 @@ fn a_closed_loop_has_the_target_that_it_reached_as_zrk_s_has() {
 #[test]
 fn every_failure_is_among_zrk_s_errors() {
     let mut recording = healthy();
-    let named = |name| Failure::from_name(name).unwrap();
+    let named = |name| Failure::named(name).unwrap();
     for (failure, times) in [
         (Failure::ConnectRefused, 1),
         (Failure::RecvReset, 2),

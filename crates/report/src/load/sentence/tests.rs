@@ -60,7 +60,7 @@ fn made(seed: u64) -> Made {
     }
     for class in ["recv.deadline", "recv.reset", "content.mismatch", "own.blocked", "own.late"] {
         let times = any(&mut chance, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9, 400]);
-        let failure = Failure::from_name(class).unwrap();
+        let failure = Failure::named(class).unwrap();
         total.failed[failure.index()] = times;
         if failure.is_censored() {
             record(total, times, |all| all.record_censored(5 * SECOND));

@@ -89,7 +89,7 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
         let finding = json["ratios"][0]["figures"][0]["finding"].clone();
         (sentences(&findings).join(" ").replace(" (in doubt)", ""), findings.race(), finding)
     };
-    let named = |name: &str| Failure::from_name(name).unwrap();
+    let named = |name: &str| Failure::named(name).unwrap();
     let (says, outcome, finding) = of(named("content.mismatch"), 3_000);
     assert_eq!(
         says,

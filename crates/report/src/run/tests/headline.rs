@@ -37,7 +37,7 @@ fn lie(trial: &mut TrialRecord) {
     if trial.key.subject != "quick" {
         return;
     }
-    let failure = Failure::from_name("content.mismatch").unwrap();
+    let failure = Failure::named("content.mismatch").unwrap();
     let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.failed[failure.index()] += 1;
     total.correct -= 1;
