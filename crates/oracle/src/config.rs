@@ -134,9 +134,12 @@ named! {
     /// What a bare `GET /` answers.
     #[derive(Default)]
     pub enum Root {
+        /// 200 without content.
         #[default]
-        Empty = "empty" => "200 without content",
-        Hello = "hello" => "Hello, world!",
-        XmlError = "xml-error" => "The XML error of the echo tests",
+        Empty = "empty",
+        /// `Hello, world!`
+        Hello = "hello",
+        /// The XML error of the echo tests.
+        XmlError = "xml-error",
     }
 }

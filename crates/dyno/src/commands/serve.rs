@@ -19,7 +19,6 @@ use oracle::{
 use requests::file;
 
 use crate::interrupt::on_interrupt;
-use crate::one_of::one_of;
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
@@ -70,8 +69,8 @@ pub(crate) struct ServeFlags {
     /// Send each answer's true delay in the header field x-oracle-delay-ns
     #[arg(long)]
     tell_delay: bool,
-    /// What GET / answers
-    #[arg(long, value_name = "ANSWER", default_value = "empty", value_parser = one_of(Root::ALL, Root::name, Root::meaning))]
+    /// What GET / answers: empty, hello or xml-error
+    #[arg(long, value_name = "ANSWER", value_parser = root, default_value = "empty")]
     root: Root,
     /// Answer every request with what is in this file: an HTTP/1.1 head, an empty line, the body
     #[arg(long, value_name = "FILE")]
@@ -157,6 +156,12 @@ fn listen(text: &str) -> Result<Listen, String> {
             .to_string()
     })?;
     Ok(Listen::Tcp(address))
+}
+
+fn root(text: &str) -> Result<Root, String> {
+    let unknown =
+        || format!("`{text}` is nothing that / answers; choose empty, hello or xml-error");
+    Root::named(text).ok_or_else(unknown)
 }
 
 fn share(text: &str) -> Result<f64, String> {
