@@ -31,7 +31,6 @@
 #              truth, pairs of equals claim anything, and 1 µs more is named
 # make readme-output  valid outputs for README and docs/start.md, recorded on this machine
 # make subjects  every handler of every server that runs here under a short load of each of its workloads
-# make check-cost  what it costs dyno to judge the answers of each workload, over the same answers with any body
 # make bench   the figures of results/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -44,7 +43,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 5
 
-.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo board tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects check-cost test test-build formats carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo board tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects test test-build formats carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -234,9 +233,6 @@ fuzz:
 
 subjects: build
 	$(DYNO) run handlers
-
-check-cost:
-	cargo run --release --locked --quiet --package dyno-lab --example check_cost
 
 bench: build
 	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) --readme README.md $(BENCH)

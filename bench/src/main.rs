@@ -15,6 +15,9 @@ mod exchange;
 mod floor;
 mod floor_h2;
 mod floor_open;
+#[path = "../../crates/dyno/tests/it/folder.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "of the tests, which use more of it")]
+mod folder;
 mod generators;
 #[path = "../../crates/dyno/tests/it/hosts.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "of the tests, which use more of it")]

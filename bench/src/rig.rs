@@ -7,8 +7,9 @@ use crate::generators::{DYNO, FLOOR, Generator, PEERS, WRK};
 use crate::load::Load;
 use crate::measure::{self, Measured};
 use crate::quantiles::{self, Quantiles};
-use crate::rounds::{Series, alternate};
+use crate::rounds::alternate;
 use crate::run::Run;
+use crate::sections::Compared;
 use crate::server::{Answered, Kind, Server};
 use crate::template::{Filling, fill, words};
 use anyhow::{Context, Result, anyhow, bail};
@@ -105,8 +106,8 @@ impl Rig {
 
     /// Alternating rounds of those contenders that are installed; for the others the reason is
     /// recorded.
-    pub(crate) fn alternate(&self, contenders: &[Contender], rounds: usize) -> Vec<Series<Run>> {
-        alternate(contenders.len(), rounds, |round, index| {
+    pub(crate) fn alternate(&self, contenders: Vec<Contender>, rounds: usize) -> Compared {
+        let all = alternate(contenders.len(), rounds, |round, index| {
             let contender = contenders[index];
             let name = contender.generator.name;
             let outcome = self.run(contender);
@@ -120,7 +121,8 @@ impl Rig {
                 Err(error) => eprintln!("  round {}: {name:<14} {error:#}", round + 1),
             }
             outcome
-        })
+        });
+        Compared { contenders, all }
     }
 
     /// One run.

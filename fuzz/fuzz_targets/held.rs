@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    Ask, Cut, Expect, HeldEvent, HeldFault, HeldLimits, HeldSession, Limits, Request, Socket,
+    Ask, Cut, Expect, HeldError, HeldEvent, HeldLimits, HeldSession, Limits, Request, Socket,
     Stream, socket_ask,
 };
 
@@ -14,7 +14,7 @@ const AGREED: &[u8] =
     b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                         Sec-WebSocket-Accept: +4jEaCeob/am/pFD6T+C5po6e10=\r\n\r\n";
 
-type Said = (Vec<String>, Result<(), HeldFault>, Vec<u8>);
+type Said = (Vec<String>, Result<(), HeldError>, Vec<u8>);
 
 fuzz_target!(|input: &[u8]| {
     let [how, cut, bytes @ ..] = input else { return };

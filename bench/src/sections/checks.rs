@@ -1,13 +1,13 @@
 //! n. What the check of an answer costs dyno, and requests in varied forms: its CPU for a request.
 
-use super::{Section, at_most, notes, ratio_of};
+use super::{Section, at_most};
 use crate::generators::{ABSENT, Generator};
 use crate::load::Load;
 use crate::quantiles::Report;
 use crate::rig::{Contender, Rig};
 use crate::run::Run;
 use crate::server::Kind;
-use crate::table::{Table, number, range};
+use crate::table::{number, range};
 
 /// What is compared, from the least.
 static CHECKS: [Generator; 4] = [
@@ -46,22 +46,17 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
     let contender =
         |generator: &'static Generator| Contender { generator, load, server: Kind::Oracle(&[]) };
-    let contenders: Vec<Contender> = CHECKS.iter().map(contender).collect();
-    let all = rig.alternate(&contenders, rig.rounds);
+    let compared = rig.alternate(CHECKS.iter().map(contender).collect(), rig.rounds);
     let columns = ["compared of each answer", "µs CPU a request", "× the status alone"];
-    let mut table = Table::new("CPU per request by what is compared, 50 connections", &columns);
-    for (check, series) in CHECKS.iter().zip(&all) {
-        let over = ratio_of(&contenders, &all, (check.name, CHECKS[0].name), Run::cpu_us);
-        table.rows.push(vec![
-            check.name.to_owned(),
-            number(series.median(Run::cpu_us), 2),
-            range(over),
-        ]);
-    }
-    table.notes = notes(&contenders, &all);
+    let title = "CPU per request by what is compared, 50 connections";
+    let mut table = compared.table(title, &columns, |contender, series| {
+        let name = contender.generator.name;
+        let over = compared.ratio((name, CHECKS[0].name), Run::cpu_us);
+        vec![name.to_owned(), number(series.median(Run::cpu_us), 2), range(over)]
+    });
     table.notes.push("the body has 13 bytes".to_owned());
     let [.., one, varied] = CHECKS.each_ref().map(|check| check.name);
-    let over = ratio_of(&contenders, &all, (varied, one), Run::cpu_us);
+    let over = compared.ratio((varied, one), Run::cpu_us);
     let verdict = at_most("CPU per request, in varied forms".into(), "in one", over, VARIED_MOST);
     Section { tables: vec![table], verdicts: vec![verdict] }
 }

@@ -1,9 +1,9 @@
 //! a. A closed loop: CPU per request of the generator, beside wrk and the floor.
 
-use super::{Section, at_most, notes, ratio_of};
+use super::{Compared, Section, at_most};
 use crate::dyno_json;
 use crate::load::Load;
-use crate::rig::{Contender, Rig};
+use crate::rig::Rig;
 use crate::rounds::{Series, ratio};
 use crate::run::Run;
 use crate::sections::Verdict;
@@ -24,10 +24,9 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
     for case in cases(rig) {
         eprintln!("{}", case.title);
-        let contenders = rig.contenders(case.load, case.server);
-        let all = rig.alternate(&contenders, rig.rounds);
-        section.tables.push(table(&case, &contenders, &all));
-        section.verdicts.extend(verdicts(&case, &contenders, &all));
+        let compared = rig.alternate(rig.contenders(case.load, case.server), rig.rounds);
+        section.tables.push(table(&case, &compared));
+        section.verdicts.extend(verdicts(&case, &compared));
     }
     section
 }
@@ -55,25 +54,22 @@ fn case(
     Case { title, load, server, wrk_most, floor_most }
 }
 
-fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
+fn table(case: &Case, compared: &Compared) -> Table {
     let title = format!("CPU per request: {}", case.title);
     let columns =
         ["generator", "µs a request", "of it user", "× floor", "× wrk", "requests/s", "peak MB"];
-    let mut table = Table::new(title, &columns);
-    for (contender, series) in contenders.iter().zip(all) {
-        let against =
-            |name| ratio_of(contenders, all, (contender.generator.name, name), Run::cpu_us);
-        table.rows.push(vec![
-            contender.generator.name.to_owned(),
+    let mut table = compared.table(title, &columns, |contender, series| {
+        let name = contender.generator.name;
+        vec![
+            name.to_owned(),
             number(series.median(Run::cpu_us), 2),
             number(series.median(user_us), 2),
-            range(against("floor")),
-            range(against("wrk")),
+            range(compared.ratio((name, "floor"), Run::cpu_us)),
+            range(compared.ratio((name, "wrk"), Run::cpu_us)),
             number(series.median(per_s), 0),
             number(series.median(Run::peak_mb), 1),
-        ]);
-    }
-    table.notes = notes(contenders, all);
+        ]
+    });
     table
         .notes
         .push("start-up is included: in a short run an upper bound for k6 and JMeter".into());
@@ -89,14 +85,14 @@ pub(super) fn per_s(run: &Run) -> Option<f64> {
     Some(run.requests as f64 / run.wall.as_secs_f64())
 }
 
-fn verdicts(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
+fn verdicts(case: &Case, compared: &Compared) -> Vec<Verdict> {
     let what = format!("CPU per request: {}", case.title);
-    let against = |name| ratio_of(contenders, all, ("dyno", name), Run::cpu_us);
+    let against = |name| compared.ratio(("dyno", name), Run::cpu_us);
     let mut verdicts = vec![at_most(what.clone(), "wrk", against("wrk"), case.wrk_most)];
     if let Some(most) = case.floor_most {
         verdicts.push(at_most(what.clone(), "floor", against("floor"), most));
     }
-    if let Some(dyno) = super::series_of(contenders, all, "dyno") {
+    if let Some(dyno) = compared.series("dyno") {
         verdicts.push(own_count(&what, dyno));
     }
     verdicts

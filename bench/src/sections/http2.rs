@@ -1,11 +1,11 @@
 //! h. A closed loop over HTTP/2 in cleartext: CPU per request of the generator, beside h2load and the floor.
 
 use super::closed::{own_count, per_s, user_us};
-use super::{Section, at_most, notes, ratio_of, series_of};
+use super::{Compared, Section, at_most};
 use crate::generators::DYNO;
 use crate::load::Load;
 use crate::rig::{Contender, Rig};
-use crate::rounds::{Series, ratio};
+use crate::rounds::ratio;
 use crate::run::Run;
 use crate::sections::Verdict;
 use crate::server::Kind;
@@ -36,9 +36,9 @@ pub(crate) fn measure(rig: &Rig) -> Section {
             let load = Load::Closed { connections: connections * streams, seconds };
             contenders.push(Contender { generator: &DYNO, load, server });
         }
-        let all = rig.alternate(&contenders, rig.rounds);
-        section.tables.push(table(&case, &contenders, &all));
-        section.verdicts.extend(verdicts(&case, &contenders, &all));
+        let compared = rig.alternate(contenders, rig.rounds);
+        section.tables.push(table(&case, &compared));
+        section.verdicts.extend(verdicts(&case, &compared));
     }
     section
 }
@@ -85,7 +85,7 @@ fn name(contender: &Contender) -> &'static str {
     }
 }
 
-fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
+fn table(case: &Case, compared: &Compared) -> Table {
     let title = format!("CPU per request, HTTP/2: {}", case.title);
     let columns = [
         "generator",
@@ -96,13 +96,12 @@ fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
         "requests/s",
         "peak MB",
     ];
-    let mut table = Table::new(title, &columns);
-    for (contender, series) in contenders.iter().zip(all) {
+    let mut table = compared.table(title, &columns, |contender, series| {
         let against = |name| {
-            let below = series_of(contenders, all, name)?;
+            let below = compared.series(name)?;
             ratio(&series.figures(Run::cpu_us), &below.figures(Run::cpu_us))
         };
-        table.rows.push(vec![
+        vec![
             name(contender).to_owned(),
             number(series.median(Run::cpu_us), 2),
             number(series.median(user_us), 2),
@@ -110,18 +109,17 @@ fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
             range(against("h2load")),
             number(series.median(per_s), 0),
             number(series.median(Run::peak_mb), 1),
-        ]);
-    }
-    table.notes = notes(contenders, all);
+        ]
+    });
     if case.server == Kind::H2o {
         table.notes.push("h2o's requests are counted by the lines of its access log".to_owned());
     }
     table
 }
 
-fn verdicts(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
+fn verdicts(case: &Case, compared: &Compared) -> Vec<Verdict> {
     let what = format!("CPU per request, HTTP/2: {}", case.title);
-    let against = |name| ratio_of(contenders, all, ("dyno", name), Run::cpu_us);
+    let against = |name| compared.ratio(("dyno", name), Run::cpu_us);
     let mut verdicts = Vec::new();
     let mut most = |name, measured, most: Option<f64>| {
         verdicts.extend(most.map(|most| at_most(what.clone(), name, measured, most)));
@@ -129,10 +127,11 @@ fn verdicts(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Vec<V
     most("h2load", against("h2load"), case.h2load_most);
     most("floor-h2", against("floor"), case.floor_most);
     // HTTP/1.1 comes last.
-    let over_http1 = all.first().zip(all.last()).and_then(|(over_http2, over_http1)| {
-        ratio(&over_http2.figures(Run::cpu_us), &over_http1.figures(Run::cpu_us))
-    });
+    let over_http1 =
+        compared.all.first().zip(compared.all.last()).and_then(|(over_http2, over_http1)| {
+            ratio(&over_http2.figures(Run::cpu_us), &over_http1.figures(Run::cpu_us))
+        });
     most("dyno over HTTP/1.1", over_http1, case.http1_most);
-    verdicts.extend(series_of(contenders, all, "dyno").map(|dyno| own_count(&what, dyno)));
+    verdicts.extend(compared.series("dyno").map(|dyno| own_count(&what, dyno)));
     verdicts
 }

@@ -1,6 +1,6 @@
 //! e. The cost of ten thousand connections, whether memory grows with requests, and sessions.
 
-use super::{Section, at_most, notes, ratio_of, sessions};
+use super::{Compared, Section, at_most, notes, sessions};
 use crate::generators::{DYNO, Generator, WRK};
 use crate::load::Load;
 use crate::rig::{Contender, Rig};
@@ -29,21 +29,19 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 
 fn held(rig: &Rig) -> Section {
     let load = Load::Closed { connections: 10_000, seconds: if rig.quick { 3 } else { 5 } };
-    let contenders = rig.contenders(load, Kind::Oracle(&[]));
-    let all = rig.alternate(&contenders, rig.long_rounds);
+    let compared = rig.alternate(rig.contenders(load, Kind::Oracle(&[])), rig.long_rounds);
     let columns = ["generator", "peak MB", "× wrk", "µs CPU a request"];
-    let mut table = Table::new("10,000 keep-alive connections", &columns);
-    for (contender, series) in contenders.iter().zip(&all) {
-        let over_wrk = ratio_of(&contenders, &all, (contender.generator.name, "wrk"), Run::peak_mb);
-        table.rows.push(vec![
-            contender.generator.name.to_owned(),
+    let title = "10,000 keep-alive connections";
+    let table = compared.table(title, &columns, |contender, series| {
+        let name = contender.generator.name;
+        vec![
+            name.to_owned(),
             number(series.median(Run::peak_mb), 1),
-            range(over_wrk),
+            range(compared.ratio((name, "wrk"), Run::peak_mb)),
             number(series.median(Run::cpu_us), 2),
-        ]);
-    }
-    table.notes = notes(&contenders, &all);
-    let over_wrk = ratio_of(&contenders, &all, ("dyno", "wrk"), Run::peak_mb);
+        ]
+    });
+    let over_wrk = compared.ratio(("dyno", "wrk"), Run::peak_mb);
     let what = "Peak memory at 10,000 connections".to_owned();
     Section { tables: vec![table], verdicts: vec![at_most(what, WRK.name, over_wrk, 1.0)] }
 }
@@ -63,8 +61,7 @@ fn growth(rig: &Rig) -> Section {
     let pairs = generators
         .iter()
         .flat_map(|&generator| [counted(generator, FEW), counted(generator, MANY)]);
-    let contenders: Vec<Contender> = pairs.collect();
-    let all = rig.alternate(&contenders, rig.long_rounds);
+    let Compared { contenders, all } = rig.alternate(pairs.collect(), rig.long_rounds);
     let columns = ["generator", "peak MB at 200,000", "at 1,000,000", "bytes a request"];
     let mut table = Table::new("Memory that grows with requests, 50 connections", &columns);
     for (generator, pair) in generators.iter().zip(all.chunks(2)) {

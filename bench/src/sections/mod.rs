@@ -3,6 +3,7 @@
 mod checks;
 mod closed;
 mod http2;
+mod judging;
 mod machines;
 mod memory;
 mod oracle;
@@ -65,28 +66,44 @@ pub(crate) const ALL: &[Entry] = &[
         measure: sleep::measure,
     },
     Entry { letter: "n", title: "What the check of an answer costs", measure: checks::measure },
+    Entry { letter: "o", title: "What it costs to judge a workload", measure: judging::measure },
 ];
 
-/// The series of one generator.
-fn series_of<'a>(
-    contenders: &[Contender],
-    all: &'a [Series<Run>],
-    name: &str,
-) -> Option<&'a Series<Run>> {
-    let index = contenders.iter().position(|contender| contender.generator.name == name)?;
-    all.get(index)
+/// Contenders, and what each of them did in every round.
+pub(crate) struct Compared {
+    pub(crate) contenders: Vec<Contender>,
+    pub(crate) all: Vec<Series<Run>>,
 }
 
-/// A figure of one generator over the same figure of another, round by round.
-fn ratio_of(
-    contenders: &[Contender],
-    all: &[Series<Run>],
-    names: (&str, &str),
-    figure: impl Fn(&Run) -> Option<f64>,
-) -> Option<Ratio> {
-    let above = series_of(contenders, all, names.0)?;
-    let below = series_of(contenders, all, names.1)?;
-    ratio(&above.figures(&figure), &below.figures(&figure))
+impl Compared {
+    /// The series of one generator.
+    fn series(&self, name: &str) -> Option<&Series<Run>> {
+        let is_named = |contender: &Contender| contender.generator.name == name;
+        self.all.get(self.contenders.iter().position(is_named)?)
+    }
+
+    /// A figure of one generator over the same figure of another, round by round.
+    fn ratio(
+        &self,
+        (above, below): (&str, &str),
+        figure: impl Fn(&Run) -> Option<f64>,
+    ) -> Option<Ratio> {
+        ratio(&self.series(above)?.figures(&figure), &self.series(below)?.figures(&figure))
+    }
+
+    /// A row for each contender; below it how often, the command lines, the failures, the complaints.
+    fn table(
+        &self,
+        title: impl Into<String>,
+        columns: &[&str],
+        row: impl Fn(&Contender, &Series<Run>) -> Vec<String>,
+    ) -> Table {
+        let mut table = Table::new(title, columns);
+        let all = self.contenders.iter().zip(&self.all);
+        table.rows = all.map(|(contender, series)| row(contender, series)).collect();
+        table.notes = notes(&self.contenders, &self.all);
+        table
+    }
 }
 
 /// A ratio that must not be above `most`.

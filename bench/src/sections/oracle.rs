@@ -1,6 +1,6 @@
 //! f. The oracle as a server: its CPU per request beside nginx's, under the same generator.
 
-use super::{Section, at_most, notes};
+use super::{Compared, Section, at_most, notes};
 use crate::generators::WRK;
 use crate::load::Load;
 use crate::rig::{Contender, Rig};
@@ -16,7 +16,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
     let servers = [Kind::Oracle(&[]), Kind::Nginx, Kind::Canned];
     let contenders = servers.map(|server| Contender { generator: &WRK, load, server });
-    let all = rig.alternate(&contenders, rig.rounds);
+    let Compared { contenders, all } = rig.alternate(contenders.to_vec(), rig.rounds);
     let columns = ["server", "µs CPU a request", "× nginx"];
     let mut table = Table::new("The server's CPU per request under wrk, 50 connections", &columns);
     let figures = |index: usize| all[index].figures(Run::server_cpu_us);

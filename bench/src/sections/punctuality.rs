@@ -1,10 +1,9 @@
 //! d. 20,000 requests/s one by one: how late does the generator send, and what does that add?
 
-use super::{Section, at_most, notes, ratio_of, series_of};
+use super::{Compared, Section, at_most};
 use crate::dyno_json;
 use crate::load::Load;
-use crate::rig::{Contender, Rig};
-use crate::rounds::Series;
+use crate::rig::Rig;
 use crate::run::Run;
 use crate::sections::Verdict;
 use crate::server::Kind;
@@ -17,13 +16,11 @@ const LATE_P99_US_MAX: f64 = 100.0;
 pub(crate) fn measure(rig: &Rig) -> Section {
     let seconds = if rig.quick { 3 } else { 10 };
     let load = Load::Open { connections: 50, seconds, rate: RATE };
-    let contenders = rig.contenders(load, Kind::Oracle(&[]));
-    let all = rig.alternate(&contenders, rig.long_rounds);
-    let table = table(&contenders, &all, seconds);
-    Section { tables: vec![table], verdicts: verdicts(&contenders, &all, seconds) }
+    let compared = rig.alternate(rig.contenders(load, Kind::Oracle(&[])), rig.long_rounds);
+    Section { tables: vec![table(&compared, seconds)], verdicts: verdicts(&compared, seconds) }
 }
 
-fn table(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Table {
+fn table(compared: &Compared, seconds: u32) -> Table {
     let title = format!("20,000 requests/s on 50 connections for {seconds} s");
     let columns = [
         "generator",
@@ -35,34 +32,29 @@ fn table(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Table {
         "p50 × floor-open",
         "µs CPU a request",
     ];
-    let mut table = Table::new(title, &columns);
-    for (contender, series) in contenders.iter().zip(all) {
+    compared.table(title, &columns, |contender, series| {
         let generator = contender.generator.name;
-        let over_floor = ratio_of(contenders, all, (generator, "floor"), p50_us);
-        table.rows.push(vec![
+        vec![
             if generator == "floor" { "floor-open" } else { generator }.to_owned(),
             number(series.median(|run| Some(run.requests as f64 / f64::from(seconds))), 0),
             number(series.median(dyno_json::late_p50_us), 1),
             number(series.median(dyno_json::late_p99_us), 1),
             number(series.median(p50_us), 0),
             number(series.median(|run| Some(run.reported.p99_ms? * 1e3)), 0),
-            range(over_floor),
+            range(compared.ratio((generator, "floor"), p50_us)),
             number(series.median(Run::cpu_us), 1),
-        ]);
-    }
-    table.notes = notes(contenders, all);
-    table
+        ]
+    })
 }
 
 fn p50_us(run: &Run) -> Option<f64> {
     Some(run.reported.p50_ms? * 1e3)
 }
 
-fn verdicts(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Vec<Verdict> {
-    let response = ratio_of(contenders, all, ("dyno", "floor"), p50_us);
-    let late = |name| series_of(contenders, all, name)?.median(dyno_json::late_p99_us);
-    let instants =
-        series_of(contenders, all, "dyno").and_then(|dyno| dyno.median(dyno_json::attempted));
+fn verdicts(compared: &Compared, seconds: u32) -> Vec<Verdict> {
+    let response = compared.ratio(("dyno", "floor"), p50_us);
+    let late = |name| compared.series(name)?.median(dyno_json::late_p99_us);
+    let instants = compared.series("dyno").and_then(|dyno| dyno.median(dyno_json::attempted));
     vec![
         lateness(late("dyno"), late("floor")),
         at_most("Punctuality: median response".to_owned(), "floor-open", response, 1.25),

@@ -1,6 +1,6 @@
 //! i. TLS: what requests within it cost the generator, what handshakes cost, and the memory of idle connections.
 
-use super::{Section, at_most, notes, ratio_of};
+use super::{Section, at_most};
 use crate::generators::{DYNO, Generator, S_TIME, WRK, h2load};
 use crate::load::Load;
 use crate::rig::{Contender, Rig};
@@ -40,23 +40,21 @@ fn requests(rig: &Rig) -> (Table, Vec<Verdict>) {
     eprintln!("{title}");
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
     let contenders = contenders(FULL, &[(&DYNO, load), (&WRK, load), (h2load(), load)]);
-    let all = rig.alternate(&contenders, rig.rounds);
+    let compared = rig.alternate(contenders, rig.rounds);
     let columns = ["generator", "µs a request", "× wrk", "peak MB"];
-    let mut table = Table::new(title, &columns);
-    for (contender, series) in contenders.iter().zip(&all) {
+    let mut table = compared.table(title, &columns, |contender, series| {
         let name = contender.generator.name;
-        table.rows.push(vec![
+        vec![
             name.to_owned(),
             number(series.median(Run::cpu_us), 2),
-            range(ratio_of(&contenders, &all, (name, "wrk"), Run::cpu_us)),
+            range(compared.ratio((name, "wrk"), Run::cpu_us)),
             number(series.median(Run::peak_mb), 1),
-        ]);
-    }
-    table.notes = notes(&contenders, &all);
+        ]
+    });
     table
         .notes
         .push("certificates are not verified, by any of them; the key is ECDSA P-256".into());
-    let over_wrk = ratio_of(&contenders, &all, ("dyno", "wrk"), Run::cpu_us);
+    let over_wrk = compared.ratio(("dyno", "wrk"), Run::cpu_us);
     let what = "CPU per request: HTTP/1.1 within TLS, 50 connections".to_owned();
     (table, vec![at_most(what, "wrk", over_wrk, 0.85)])
 }
@@ -73,23 +71,22 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
         contenders(RESUMED, &[(&DYNO, resumed), (&S_TIME, resumed)]),
     ]
     .concat();
-    let all = rig.alternate(&contenders, rig.rounds);
+    let compared = rig.alternate(contenders, rig.rounds);
+    let all = &compared.all;
     let columns = ["generator", "µs CPU each", "resumed, %", "× h2load", "× dyno, full"];
-    let mut table = Table::new(title, &columns);
     let over = |series: &Series<Run>, index: usize| -> Option<Ratio> {
         ratio(&series.figures(Run::cpu_us), &all.get(index)?.figures(Run::cpu_us))
     };
-    for (contender, series) in contenders.iter().zip(&all) {
+    let mut table = compared.table(title, &columns, |contender, series| {
         let kind = if contender.load == full { "full" } else { "resumed" };
-        table.rows.push(vec![
+        vec![
             format!("{}, {kind}", contender.generator.name),
             number(series.median(Run::cpu_us), 1),
             number(series.median(|run| run.resumed_share.map(|share| share * 100.0)), 1),
             range(over(series, 1)),
             range(over(series, 0)),
-        ]);
-    }
-    table.notes = notes(&contenders, &all);
+        ]
+    });
     table
         .notes
         .push("the oracle sends no tickets, or with `--tls-tickets 1` those to resume by".into());
@@ -114,20 +111,19 @@ fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
     eprintln!("{title}");
     let load = Load::Idle { connections: IDLE, requests: 2 * IDLE, rate: IDLE / 5 };
     let contenders = contenders(FULL, &[(&DYNO, load), (h2load(), load)]);
-    let all = rig.alternate(&contenders, rig.long_rounds);
-    let mut table = Table::new(title, &["generator", "peak MB", "× h2load", "requests"]);
-    for (contender, series) in contenders.iter().zip(&all) {
+    let compared = rig.alternate(contenders, rig.long_rounds);
+    let columns = ["generator", "peak MB", "× h2load", "requests"];
+    let mut table = compared.table(title, &columns, |contender, series| {
         let name = contender.generator.name;
-        table.rows.push(vec![
+        vec![
             name.to_owned(),
             number(series.median(Run::peak_mb), 1),
-            range(ratio_of(&contenders, &all, (name, "h2load"), Run::peak_mb)),
+            range(compared.ratio((name, "h2load"), Run::peak_mb)),
             number(series.median(|run| Some(run.requests as f64)), 0),
-        ]);
-    }
-    table.notes = notes(&contenders, &all);
+        ]
+    });
     table.notes.push("2,000 requests/s: five seconds between two on a connection".into());
-    let over = ratio_of(&contenders, &all, ("dyno", "h2load"), Run::peak_mb);
+    let over = compared.ratio(("dyno", "h2load"), Run::peak_mb);
     let what = "Peak memory at 10,000 connections within TLS".to_owned();
     (table, vec![at_most(what, "h2load", over, 0.5)])
 }

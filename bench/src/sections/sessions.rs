@@ -1,46 +1,42 @@
 //! e, third part. Connections on a schedule, ten calls each, as in httperf.
 
-use super::{Section, at_most, notes, ratio_of, series_of};
+use super::{Compared, Section, at_most};
 use crate::dyno_json;
 use crate::load::Load;
-use crate::rig::{Contender, Rig};
+use crate::rig::Rig;
 use crate::rounds::Series;
 use crate::run::Run;
 use crate::sections::Verdict;
 use crate::server::Kind;
-use crate::table::{Table, number, range};
+use crate::table::{number, range};
 
 const LOAD: Load = Load::Sessions { rate: 1200, calls: 10, sessions: 5000 };
 const REQUESTS: f64 = 50_000.0;
 
 /// 1,200 connections a second.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let contenders = rig.contenders(LOAD, Kind::Oracle(&[]));
-    let all = rig.alternate(&contenders, rig.long_rounds);
+    let compared = rig.alternate(rig.contenders(LOAD, Kind::Oracle(&[])), rig.long_rounds);
     let title = "Sessions of 10 calls, 1,200 connections/s, 50,000 requests";
     let columns = ["generator", "requests", "µs CPU a request", "× httperf", "× h2load", "peak MB"];
-    let mut table = Table::new(title, &columns);
-    for (contender, series) in contenders.iter().zip(&all) {
-        let over =
-            |name| ratio_of(&contenders, &all, (contender.generator.name, name), Run::cpu_us);
-        table.rows.push(vec![
-            contender.generator.name.to_owned(),
+    let mut table = compared.table(title, &columns, |contender, series| {
+        let name = contender.generator.name;
+        vec![
+            name.to_owned(),
             number(series.median(|run| Some(run.requests as f64)), 0),
             number(series.median(Run::cpu_us), 2),
-            range(over("httperf")),
-            range(over("h2load")),
+            range(compared.ratio((name, "httperf"), Run::cpu_us)),
+            range(compared.ratio((name, "h2load"), Run::cpu_us)),
             number(series.median(Run::peak_mb), 1),
-        ]);
-    }
-    table.notes = notes(&contenders, &all);
+        ]
+    });
     table.notes.push("httperf spins; h2load opens a second's connections in one burst".to_owned());
-    Section { tables: vec![table], verdicts: verdicts(&contenders, &all) }
+    Section { tables: vec![table], verdicts: verdicts(&compared) }
 }
 
-fn verdicts(contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
-    let dyno = series_of(contenders, all, "dyno");
+fn verdicts(compared: &Compared) -> Vec<Verdict> {
+    let dyno = compared.series("dyno");
     let correct = dyno.and_then(|dyno| least(dyno, dyno_json::correct));
-    let over_httperf = ratio_of(contenders, all, ("dyno", "httperf"), Run::cpu_us);
+    let over_httperf = compared.ratio(("dyno", "httperf"), Run::cpu_us);
     vec![
         Verdict {
             what: "Sessions: correct answers, worst round".to_owned(),

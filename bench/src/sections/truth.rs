@@ -1,9 +1,9 @@
 //! c and j. The server adds known delays: does a tool's rate mode report them? Over HTTP/1.1, and over HTTP/2.
 
-use super::{Section, notes, series_of};
+use super::{Compared, Section};
 use crate::load::Load;
 use crate::quantiles::Quantiles;
-use crate::rig::{Contender, Rig};
+use crate::rig::Rig;
 use crate::rounds::Series;
 use crate::run::Run;
 use crate::sections::Verdict;
@@ -62,10 +62,10 @@ fn measured(rig: &Rig, cases: &[Case]) -> Section {
     for case in cases {
         eprintln!("{}", case.title);
         let contenders = rig.contenders(case.load, Kind::Oracle(case.oracle));
-        let all = rig.alternate(&contenders, rig.long_rounds);
-        let truth = truth(case, &contenders, &all);
-        section.tables.push(table(case, &contenders, &all, &truth));
-        section.verdicts.push(verdict(case, &contenders, &all, &truth));
+        let compared = rig.alternate(contenders, rig.long_rounds);
+        let truth = truth(case, &compared);
+        section.tables.push(table(case, &compared, &truth));
+        section.verdicts.push(verdict(case, &compared, &truth));
     }
     section
 }
@@ -88,16 +88,13 @@ fn cases(quick: bool) -> [Case; 3] {
     ]
 }
 
-fn truth(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Quantiles {
-    match case.truth {
-        Truth::Floor => {
-            series_of(contenders, all, "floor").map_or_else(Quantiles::default, medians)
-        }
-        Truth::Books => series_of(contenders, all, "dyno")
-            .map_or_else(Quantiles::default, |dyno| medians_of(dyno, |run| run.imposed)),
-        Truth::Streams => series_of(contenders, all, "dyno")
-            .map_or_else(Quantiles::default, |dyno| medians_of(dyno, |run| run.scheduled)),
-    }
+fn truth(case: &Case, compared: &Compared) -> Quantiles {
+    let (name, of): (_, fn(&Run) -> Quantiles) = match case.truth {
+        Truth::Floor => ("floor", |run| run.reported),
+        Truth::Books => ("dyno", |run| run.imposed),
+        Truth::Streams => ("dyno", |run| run.scheduled),
+    };
+    compared.series(name).map_or_else(Quantiles::default, |series| medians_of(series, of))
 }
 
 fn medians(series: &Series<Run>) -> Quantiles {
@@ -113,45 +110,27 @@ fn medians_of(series: &Series<Run>, of: impl Fn(&Run) -> Quantiles) -> Quantiles
     }
 }
 
-fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>], truth: &Quantiles) -> Table {
+fn table(case: &Case, compared: &Compared, truth: &Quantiles) -> Table {
     let seconds = case.load.seconds();
     let title = format!("{}: 1,000 requests/s for {seconds} s; response times in ms", case.title);
     let columns = ["generator", "requests/s", "p50", "p90", "p99", "p99.9", "furthest off"];
-    let mut table = Table::new(title, &columns);
-    match case.truth {
-        Truth::Floor => {
-            table.rows.push(row(
-                "expected by arithmetic",
-                None,
-                &expected_of_a_stall(seconds),
-                truth,
-                case,
-            ));
-        }
-        Truth::Streams => {
-            let name = "by the oracle's record of streams";
-            table.rows.push(row(
-                "expected by arithmetic",
-                None,
-                &expected_of_a_stall(seconds),
-                truth,
-                case,
-            ));
-            table.rows.push(row(name, None, truth, truth, case));
-        }
-        Truth::Books => {
-            table.rows.push(row("imposed, by the oracle's books", None, truth, truth, case));
-        }
-    }
-    for (contender, series) in contenders.iter().zip(all) {
+    let mut table = compared.table(title, &columns, |contender, series| {
         let name = match contender.generator.name {
             "floor" => "floor-open",
             name => name,
         };
         let per_s = series.median(|run| Some(run.requests as f64 / f64::from(seconds)));
-        table.rows.push(row(name, per_s, &medians(series), truth, case));
-    }
-    table.notes = notes(contenders, all);
+        row(name, per_s, &medians(series), truth, case)
+    });
+    let expected = expected_of_a_stall(seconds);
+    let known: &[(&str, &Quantiles)] = match case.truth {
+        Truth::Floor => &[("expected by arithmetic", &expected)],
+        Truth::Streams => {
+            &[("expected by arithmetic", &expected), ("by the oracle's record of streams", truth)]
+        }
+        Truth::Books => &[("imposed, by the oracle's books", truth)],
+    };
+    table.rows.splice(0..0, known.iter().map(|(name, it)| row(name, None, it, truth, case)));
     table
 }
 
@@ -195,13 +174,8 @@ fn furthest_off(quantiles: &Quantiles, truth: &Quantiles, allowed: (f64, f64)) -
     offs.max_by(|one, other| one.of_allowed.total_cmp(&other.of_allowed))
 }
 
-fn verdict(
-    case: &Case,
-    contenders: &[Contender],
-    all: &[Series<Run>],
-    truth: &Quantiles,
-) -> Verdict {
-    let dyno = series_of(contenders, all, "dyno").map(medians);
+fn verdict(case: &Case, compared: &Compared, truth: &Quantiles) -> Verdict {
+    let dyno = compared.series("dyno").map(medians);
     // In a short run dyno does not report p99.9: too few samples lie beyond it.
     let complete = dyno.is_some_and(|dyno| dyno.all()[..3].iter().all(Option::is_some));
     let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth, case.allowed));

@@ -48,13 +48,8 @@ mod tests {
         trial.key.workload = "hello over h2c, 10 streams".into();
         let wanted = WantedStreams { connections: 16, streams: 10, server_cpus: Some(2) };
         let mut seen = Http2 { wanted, ..Http2::default() };
-        let settings = ServerSettings {
-            header_table_size: 4_096,
-            max_concurrent_streams: Some(allowed),
-            initial_window_size: 65_535,
-            max_frame_size: 16_384,
-            max_header_list_size: None,
-        };
+        let settings =
+            ServerSettings { max_concurrent_streams: Some(allowed), ..ServerSettings::default() };
         seen.settings.push((settings, 16));
         trial.loaded.as_mut().unwrap().recording.total.http2 = Some(Box::new(seen));
         trial

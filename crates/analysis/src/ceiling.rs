@@ -134,21 +134,14 @@ mod tests {
 
     #[test]
     fn a_server_that_comes_near_to_the_reference_may_be_limited_by_something_else() {
-        told(
-            &doubts(CLOSED, 17_000, 19_000).concat(),
-            &expect![
-                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
-                 1,900/s with this load: this may be dyno's or the machine's limit, not the server's"
-            ],
-        );
         assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
-        told(
+        expect![[r#"
+            ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches 1,900/s with this load: this may be dyno's or the machine's limit, not the server's
+            ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches 1,500/s with this load: this may be dyno's or the machine's limit, not the server's"#]]
+        .assert_eq(&told([
+            &doubts(CLOSED, 17_000, 19_000).concat(),
             &doubts(CLOSED, 17_000, 15_000).concat(),
-            &expect![
-                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
-                 1,500/s with this load: this may be dyno's or the machine's limit, not the server's"
-            ],
-        );
+        ]));
     }
 
     #[test]
@@ -159,13 +152,8 @@ mod tests {
         }
         let table = table(&trials);
         let row = table.rows.iter().find(|row| row.subject == "a").unwrap();
-        told(
-            &row.doubts,
-            &expect![
-                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
-                 1,900/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the server's"
-            ],
-        );
+        expect!["ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches 1,900/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the server's"]
+            .assert_eq(&told([&row.doubts]));
         assert!(
             row.doubts[0]
                 .way_out(crate::doubt::By::Flags)
@@ -200,13 +188,8 @@ mod tests {
     fn a_schedule_is_only_asked_of_a_server_that_is_behind_like_the_reference() {
         assert_eq!(doubts(OFFERED, 20_000, 20_000), [vec![], vec![]], "both keep up");
         assert_eq!(doubts(OFFERED, 17_000, 20_000), [vec![], vec![]], "the reference keeps up");
-        told(
-            &doubts(OFFERED, 17_000, 18_000).concat(),
-            &expect![
-                "ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches \
-                 1,800/s with this load: this may be dyno's or the machine's limit, not the server's"
-            ],
-        );
+        expect!["ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches 1,800/s with this load: this may be dyno's or the machine's limit, not the server's"]
+            .assert_eq(&told([&doubts(OFFERED, 17_000, 18_000).concat()]));
         assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");
     }
 

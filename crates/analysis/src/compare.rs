@@ -7,7 +7,7 @@ mod rank;
 mod single;
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Figure, Number};
 
 use crate::board::{Board, Row};
 use crate::difference::{
@@ -16,7 +16,7 @@ use crate::difference::{
 
 pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
-use numbers::{numbers, rounds, rounds_of_all};
+use numbers::{rounds, rounds_of_all};
 pub(crate) use rank::ranks;
 pub use rank::{RoundsOfRun, compared_runs, groups_of_runs};
 pub use single::Single;
@@ -216,7 +216,11 @@ fn difference(figure: Figure, [a, b]: [&Row; 2], is_one_run: bool) -> Result<Com
             Err(Why::KeptUp)
         }
         _ if is_one_run => paired(figure, &rounds(a, b, figure)),
-        _ => unpaired(figure, &numbers(a, figure), &numbers(b, figure)),
+        _ => {
+            let numbers = |row: &Row| row.rounds(figure).into_iter().map(|(_, number)| number);
+            let [a, b] = [a, b].map(|row| numbers(row).collect::<Vec<Number>>());
+            unpaired(figure, &a, &b)
+        }
     }
 }
 

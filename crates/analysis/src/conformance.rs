@@ -84,8 +84,8 @@ impl Score {
     }
 
     fn line(&self, protocol: Protocol, counts: &VerdictCounts) -> String {
-        let percent = counts.percent().map_or(String::new(), |percent| {
-            format!(" | {percent:.0} % ({} of {} tested)", counts.tested(), counts.applicable())
+        let percent = counts.whole_percent().map_or(String::new(), |percent| {
+            format!(" | {percent} % ({} of {} tested)", counts.tested(), counts.applicable())
         });
         format!("{} {counts} | catalogue {}{percent}", protocol.title(), self.catalogue)
     }

@@ -290,7 +290,9 @@ pub(crate) fn decide(mut statements: Vec<(f64, &mut Comparison)>, reserved: f64)
     let mut left = reserved + statements.iter().map(|(weight, _)| weight).sum::<f64>();
     let (mut highest, mut sharing, mut together) = (0.0_f64, left, many);
     for (weight, comparison) in statements {
-        highest = highest.max(comparison.alone(many) * left / weight).min(1.0);
+        // By itself it is what it was above.
+        let p = if comparison.is_of_many { comparison.alone(many) } else { comparison.adjusted_p };
+        highest = highest.max(p * left / weight).min(1.0);
         comparison.adjusted_p = highest;
         comparison.decide(ALPHA * weight / sharing, together);
         left = (left - weight).max(0.0);

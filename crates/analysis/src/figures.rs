@@ -83,14 +83,8 @@ mod tests {
             series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
             series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4e6)]),
         ];
-        trial.launch = Some(Launch {
-            command: Vec::new(),
-            pid: 1,
-            port: 1,
-            ready_after: Some(30 * MS),
-            backlog: Some(128),
-            processes: 2,
-        });
+        let (ready_after, backlog) = (Some(30 * MS), Some(128));
+        trial.launch = Some(Launch { ready_after, backlog, processes: 2, ..Launch::default() });
         for (figure, expected) in [
             (Figure::Throughput, Some(2_000.0)),
             (Figure::Offered, Some(2_000.0)),

@@ -68,7 +68,7 @@ fn entry(figure: Figure) -> String {
         "\n### `{}`\n\n*{}*, {}: {}.\n\n- of: {}\n- time: {}{better}\n- rounds: {}\n- edges: {}\n",
         figure.name(),
         figure.heading(),
-        figure.unit().words(),
+        figure.unit().meaning(),
         figure.meaning(),
         figure.population(),
         figure.time(),

@@ -108,14 +108,7 @@ mod tests {
     fn trial(subject: &str, request: &[u8], digest: u8) -> TrialRecord {
         let mut trial = healthy();
         (trial.key.subject, trial.key.point) = (subject.into(), Point::Connections(2));
-        trial.launch = Some(Launch {
-            command: Vec::new(),
-            pid: 1,
-            port: 1,
-            ready_after: None,
-            backlog: None,
-            processes: 1,
-        });
+        trial.launch = Some(Launch { processes: 1, ..Launch::default() });
         trial.checks = vec![Check {
             phase: Phase::Before,
             ask: "value".into(),

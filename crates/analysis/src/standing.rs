@@ -92,7 +92,7 @@ impl Table {
         is_mostly_invalid(&self.competitors().collect::<Vec<_>>())
     }
 
-    /// The same of those at one place.
+    /// Whether too many of the competitors at one place are invalid for any of them to be ranked.
     #[must_use]
     pub fn is_mostly_invalid_at(&self, point: Point) -> bool {
         let here = self.competitors().filter(|row| row.point == point);

@@ -3,6 +3,7 @@
 
 use lab::record::TrialRecord;
 use load::{Evidence, Failure, Tally};
+use units::count;
 
 use crate::board::Row;
 use crate::conduct::{Conduct, Faults, Tolerated};
@@ -43,10 +44,14 @@ impl Row {
         match self.conduct {
             Conduct::Sound | Conduct::Tolerated(_) => {}
             Conduct::Wrong(Faults { wrong, of, .. }) => self.lack(format!(
-                "{wrong} of {of} requests were answered with the wrong content, at most {wrong_percent} % may be"
+                "{} of {} requests were answered with the wrong content, at most {wrong_percent} % may be",
+                count(wrong),
+                count(of)
             )),
             Conduct::Failing(Faults { failed, of, .. }) => self.lack(format!(
-                "{failed} of {of} requests failed, at most {failed_percent} % may"
+                "{} of {} requests failed, at most {failed_percent} % may",
+                count(failed),
+                count(of)
             )),
         }
     }
@@ -111,13 +116,13 @@ mod tests {
     }
 
     fn of_name(name: &str) -> Failure {
-        Failure::from_name(name).unwrap()
+        Failure::named(name).unwrap()
     }
 
     #[test]
     fn one_wrong_body_in_forty_thousand_takes_the_server_out_of_the_ranking() {
         let board = board(1, of_name("content.mismatch"), "");
-        let says = "1 of 40000 requests were answered with the wrong content, at most 0 % may be";
+        let says = "1 of 40,000 requests were answered with the wrong content, at most 0 % may be";
         assert_eq!(unmet(&board), [None, Some(says)]);
         assert_eq!(board.tables[0].rows[1].faults.wrong, 1);
     }
@@ -141,7 +146,7 @@ mod tests {
             Faults { wrong: 0, failed: 400, mostly: Some(status), of: 40_000, ..Faults::default() };
         assert_eq!(conduct(&allowed), Conduct::Tolerated(faults));
         let failing = board(401, status, "");
-        assert_eq!(unmet(&failing)[1], Some("401 of 40000 requests failed, at most 1 % may"));
+        assert_eq!(unmet(&failing)[1], Some("401 of 40,000 requests failed, at most 1 % may"));
         assert_eq!(conduct(&failing), Conduct::Failing(Faults { failed: 401, ..faults }));
         assert_eq!(conduct(&board(0, status, "")), Conduct::Sound);
         assert_eq!(conduct(&board(5_000, of_name("own.still"), "")), Conduct::Sound, "dyno's own");

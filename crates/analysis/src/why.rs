@@ -216,7 +216,7 @@ pub fn explain(sampled: &[Sampled<'_>]) -> Explanation {
 
 /// The first of these against those from which it differs most. As the data chose them, all others count as compared.
 fn pairs(servers: Vec<Server<'_>>) -> Vec<PairDifference> {
-    let mut others = servers.into_iter().filter(Server::has_samples).map(Server::of_many);
+    let mut others = servers.into_iter().filter(Server::has_samples);
     let Some(first) = others.next() else { return Vec::new() };
     let mut others: Vec<Server<'_>> = others.collect();
     let comparisons = others.len();

@@ -11,6 +11,8 @@ use lab::record::{Entry, RunRecord, TrialRecord};
 use public::{Lineage, PublicRun, Words};
 
 const SERVERS: usize = 8;
+/// No trial takes longer.
+const TRIAL_MS: i64 = 600_000;
 
 /// The run with copies of its servers and of their trials, until it has eight.
 fn widened(run: &PublicRun) -> (RunRecord, Vec<TrialRecord>) {
@@ -27,6 +29,7 @@ fn widened(run: &PublicRun) -> (RunRecord, Vec<TrialRecord>) {
             let mut trial = trial.clone();
             trial.key.subject = format!("{}-{copy}", trial.key.subject);
             trial.key.number = trials.len() as u32;
+            trial.began_unix_ms = record.began_unix_ms + i64::from(trial.key.number) * TRIAL_MS;
             record.plan.push(trial.key.clone());
             trials.push(trial);
         }
@@ -42,16 +45,18 @@ fn main() {
         files.iter().map(|file| PublicRun::read(&fs::read(file).unwrap()).unwrap()).collect();
     for n in 0..runs {
         let original = &originals[n as usize % originals.len()];
-        let (mut record, trials) = widened(original);
+        let (mut record, mut trials) = widened(original);
         record.began_unix_ms += n * 3_600_000;
+        trials.iter_mut().for_each(|trial| trial.began_unix_ms += n * 3_600_000);
+        let ended = record.began_unix_ms + trials.len() as i64 * TRIAL_MS;
+        let ended = original.ended.map(|(_, how)| (ended, how));
         record.seed += n as u64;
-        record.dyno = format!("0.{}.0", 1 + n * 4 / runs);
+        record.dyno = format!("0.0.{}", 1 + n * 4 / runs);
         for entry in &mut record.entries {
             entry.version = format!("{}.{}", 1 + n / 100, n / 10 % 10);
         }
         let lineage = Lineage { finished: 1, unfinished: 0 };
-        let (run, _) =
-            PublicRun::of(record, trials, original.ended, lineage, &Words::default()).unwrap();
+        let (run, _) = PublicRun::of(record, trials, ended, lineage, &Words::default()).unwrap();
         let folder = out.join("runs").join(format!("{:02}", n % 100));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(format!("{n}.dyno")), run.write(false).unwrap()).unwrap();

@@ -15,8 +15,8 @@ pub(crate) fn badge(shown: Shown<'_>) -> Markup {
     let Shown { run, row, .. } = shown;
     let value = row.estimate(row.leading).map_or_else(String::new, |estimate| {
         let cell = cell_of(row.leading, estimate);
-        let interval = cell.interval.unwrap_or_else(|| "(one round)".into());
-        format!("{} {} {interval}", row.leading.heading(), cell.text)
+        let alone = if cell.interval.is_none() { " (one round)" } else { "" };
+        format!("{} {}{alone}", row.leading.heading(), cell.whole_text())
     });
     let date = run.date();
     let month = date.get(..7).unwrap_or(&date);

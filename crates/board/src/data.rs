@@ -2,80 +2,76 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use analysis::Estimate;
 use report::run::cell_of;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::folder::Known;
 use crate::pages::File;
 use crate::pages::beside::INDEX;
 use crate::ranking::Shown;
-use crate::summary::RowSummary;
+use crate::summary::{RowSummary, RunSummary};
 
-/// A line of `rows.jsonl`.
-#[derive(Serialize)]
-struct Line<'k> {
-    run: &'k str,
-    file: &'k str,
-    date: String,
-    began_unix_ms: i64,
-    dyno: &'k str,
-    experiment: &'k str,
-    class: &'k str,
-    is_own_machine: bool,
-    level: &'static str,
-    is_superseded: bool,
-    is_quick: bool,
-    server: &'k str,
-    title: &'k str,
-    version: &'k str,
-    is_reference: bool,
-    task: &'k str,
-    workload: &'k str,
-    workload_hash: &'k str,
-    point: f64,
-    point_unit: &'static str,
-    figure: &'static str,
-    figures: BTreeMap<&'static str, [Option<f64>; 3]>,
-    trials: usize,
-    trials_planned: usize,
-    verdict: &'static str,
-    reason: &'k str,
+/// The fields of a line of `rows.jsonl`: the name, the type, the value of a row of a run, and what it is.
+macro_rules! fields {
+    (($known:ident, $run:ident, $row:ident)
+     $($name:literal: $kind:literal = $value:expr, $says:literal;)*) => {
+        const FIELDS: &[[&str; 3]] = &[$([$name, $kind, $says]),*];
+
+        fn line($known: &Known, Shown { run: $run, row: $row, .. }: Shown<'_>) -> Value {
+            Value::Object([$(($name.to_string(), json!($value))),*].into_iter().collect())
+        }
+    };
 }
 
-/// What each field of a line is.
-const FIELDS: [(&str, &str, &str); 26] = [
-    ("run", "string", "the id of the run: SHA-256 over the content of its file"),
-    ("file", "string", "its file in the board's folder"),
-    ("date", "string", "the day on which it began, in UTC"),
-    ("began_unix_ms", "integer", "when it began: milliseconds since 1970"),
-    ("dyno", "string", "the dyno that measured"),
-    ("experiment", "string", "the experiment's name"),
-    ("class", "string", "the class of machines, which follows from the facts of the run"),
-    ("is_own_machine", "boolean", "the class is one of the board's own"),
-    ("level", "string", "consistent, intact, or differs: claims are not what the counts give"),
-    ("is_superseded", "boolean", "the run is wrong, and its page says why"),
-    ("is_quick", "boolean", "times and rounds were reduced"),
-    ("server", "string", "the server's name"),
-    ("title", "string", "the name that people use for it"),
-    ("version", "string", "what its version command printed"),
-    ("is_reference", "boolean", "it does not compete"),
-    ("task", "string", "the workload, and how it was requested"),
-    ("workload", "string", "the workload's name"),
-    ("workload_hash", "string", "the first digits of the SHA-256 of the workload's file"),
-    ("point", "number", "the load"),
-    ("point_unit", "string", "what the load counts"),
-    ("figure", "string", "the figure by which rows of this load are compared"),
-    (
-        "figures",
-        "object",
-        "each figure by its name in docs/figures.md: mean, and both ends of its 95 % interval",
-    ),
-    ("trials", "integer", "rounds that were measured"),
-    ("trials_planned", "integer", "rounds that were planned"),
-    ("verdict", "string", "valid, suspect or invalid"),
-    ("reason", "string", "why it is not ranked, or why its verdict is no better"),
-];
+fields! { (known, run, row)
+    "run": "string" = run.id, "the id of the run: SHA-256 over the content of its file";
+    "file": "string" = run.file, "its file in the board's folder";
+    "date": "string" = run.date(), "the day on which it began, in UTC";
+    "began_unix_ms": "integer" = run.began_unix_ms, "when it began: milliseconds since 1970";
+    "dyno": "string" = run.dyno, "the dyno that measured";
+    "experiment": "string" = run.experiment, "the experiment's name";
+    "class": "string" = run.class.label,
+        "the class of machines, which follows from the facts of the run";
+    "is_own_machine": "boolean" = known.written.is_own(&run.class.label),
+        "the class is one of the board's own";
+    "level": "string" = level(run),
+        "consistent, intact, or differs: claims are not what the counts give";
+    "is_superseded": "boolean" = known.superseded(run).is_some(),
+        "the run is wrong, and its page says why";
+    "is_quick": "boolean" = run.is_quick, "times and rounds were reduced";
+    "server": "string" = row.server, "the server's name";
+    "title": "string" = row.title, "the name that people use for it";
+    "version": "string" = row.version, "what its version command printed";
+    "is_reference": "boolean" = row.is_reference, "it does not compete";
+    "task": "string" = row.task, "the workload, and how it was requested";
+    "workload": "string" = row.workload, "the workload's name";
+    "workload_hash": "string" = row.workload_hash,
+        "the first digits of the SHA-256 of the workload's file";
+    "point": "number" = row.point.value(), "the load";
+    "point_unit": "string" = row.point.unit(), "what the load counts";
+    "figure": "string" = row.leading.name(),
+        "the figure by which rows of this load are compared";
+    "figures": "object" = by_name(row),
+        "each figure by its name in docs/figures.md, as an `estimate` of docs/json.md: `value`, the \
+         mean, `low` and `high`, the ends of its 95 % interval, and `is_bound`: the true value is no less";
+    "trials": "integer" = row.measured, "rounds that were measured";
+    "trials_planned": "integer" = row.planned, "rounds that were planned";
+    "verdict": "string" = row.verdict.name(), "valid, suspect or invalid";
+    "reason": "string" = row.reason, "why it is not ranked, or why its verdict is no better";
+}
+
+fn level(run: &RunSummary) -> &'static str {
+    match (run.differences, run.is_consistent) {
+        (0, true) => "consistent",
+        (0, false) => "intact",
+        _ => "differs",
+    }
+}
+
+fn by_name(row: &RowSummary) -> BTreeMap<&'static str, &Estimate> {
+    row.figures.iter().map(|(of, it)| (of.name(), it)).collect()
+}
 
 /// `data/rows.jsonl` and `data/schema.json`.
 pub(crate) fn lines(known: &Known) -> Result<[File; 2], String> {
@@ -89,54 +85,16 @@ pub(crate) fn lines(known: &Known) -> Result<[File; 2], String> {
     }
     let properties = FIELDS
         .iter()
-        .map(|(name, kind, says)| (name.to_string(), json!({ "type": kind, "description": says })));
+        .map(|[name, kind, says]| (name.to_string(), json!({ "type": kind, "description": says })));
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "a row of a board: a line of rows.jsonl",
         "type": "object",
         "properties": properties.collect::<serde_json::Map<String, Value>>(),
-        "required": FIELDS.map(|(name, ..)| name),
+        "required": FIELDS.iter().map(|[name, ..]| *name).collect::<Vec<_>>(),
     });
     let schema = serde_json::to_string_pretty(&schema).map_err(|error| error.to_string())?;
     Ok([("data/rows.jsonl".into(), text), ("data/schema.json".into(), (schema + "\n").into())])
-}
-
-fn line<'k>(known: &'k Known, Shown { run, row, .. }: Shown<'k>) -> Line<'k> {
-    let figure = |(figure, it): &(lab::figure::Figure, analysis::Estimate)| {
-        (figure.name(), [Some(it.value), it.low, it.high])
-    };
-    Line {
-        run: &run.id,
-        file: &run.file,
-        date: run.date(),
-        began_unix_ms: run.began_unix_ms,
-        dyno: &run.dyno,
-        experiment: &run.experiment,
-        class: &run.class.label,
-        is_own_machine: known.written.is_own(&run.class.label),
-        level: match (run.differences, run.is_consistent) {
-            (0, true) => "consistent",
-            (0, false) => "intact",
-            _ => "differs",
-        },
-        is_superseded: known.superseded(run).is_some(),
-        is_quick: run.is_quick,
-        server: &row.server,
-        title: &row.title,
-        version: &row.version,
-        is_reference: row.is_reference,
-        task: &row.task,
-        workload: &row.workload,
-        workload_hash: &row.workload_hash,
-        point: row.point.value(),
-        point_unit: row.point.unit(),
-        figure: row.leading.name(),
-        figures: row.figures.iter().map(figure).collect(),
-        trials: row.measured,
-        trials_planned: row.planned,
-        verdict: row.verdict.name(),
-        reason: &row.reason,
-    }
 }
 
 /// Texts that occur many times, each once.
@@ -175,11 +133,7 @@ pub(crate) fn index(known: &Known) -> Result<File, String> {
             runs.push(json!([run.short, dates.place(&run.date()), class, dyno]));
             runs.len() - 1
         });
-        let value = row.estimate(row.leading).map(|it| cell_of(row.leading, it));
-        let value = value.map(|cell| match cell.interval {
-            None => cell.text,
-            Some(interval) => format!("{} {interval}", cell.text),
-        });
+        let value = row.estimate(row.leading).map(|it| cell_of(row.leading, it).whole_text());
         rows.push(json!([
             servers.place(&row.server),
             loads.place(&match files.get(&load(row)).map_or(0, BTreeSet::len) {
@@ -217,7 +171,6 @@ mod tests {
     use crate::fixture::READER;
     use crate::settings::Written;
     use crate::slug::hash;
-    use crate::summary::RunSummary;
 
     /// Runs of eight servers, whose ids, days, versions and figures are those of chance.
     fn of_chance(runs: u64) -> Known {
@@ -278,6 +231,29 @@ mod tests {
         let quick = of_two(|run| run.is_quick = true);
         let verdict = quick["rows"][1][4].as_u64().unwrap() as usize;
         assert_eq!(quick["verdicts"][verdict], "valid, no number");
+    }
+
+    #[test]
+    fn a_bound_is_marked_as_one_as_in_other_json() {
+        let mut known = of_chance(1);
+        let (_, estimate) = &mut known.runs[0].rows[0].figures[0];
+        (estimate.is_bound, estimate.high) = (true, None);
+        let low = estimate.low;
+        let [(_, lines), (_, schema)] = lines(&known).unwrap();
+        let line = String::from_utf8(lines).unwrap().lines().next().unwrap().to_string();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let figure = &line["figures"]["throughput_per_s"];
+        assert_eq!((&figure["is_bound"], &figure["high"]), (&json!(true), &Value::Null), "{line}");
+        assert_eq!(
+            (&figure["low"], line["figures"]["response_p99_ms"]["is_bound"].as_bool()),
+            (&json!(low), Some(false))
+        );
+        assert!(String::from_utf8(schema).unwrap().contains("`is_bound`"));
+        let (_, index) = index(&known).unwrap();
+        let badge = crate::badge::badge(known.rows().next().unwrap()).into_string();
+        for text in [String::from_utf8(index).unwrap(), badge] {
+            assert!(text.contains("≥"), "{text}");
+        }
     }
 
     #[test]

@@ -113,13 +113,13 @@ fn parse(bytes: &[u8]) -> Result<PublicRun, String> {
     for round in 0..5 {
         for server in &servers {
             let rate: u64 = server[2].parse().map_err(|_| "no rate")?;
-            let key = TrialKey {
-                number: trials.len() as u32,
-                subject: server[0].into(),
-                workload: workload.into(),
-                point: Point::Connections(64),
-                repeat: round,
-            };
+            let key = TrialKey::new(
+                trials.len() as u32,
+                server[0],
+                workload,
+                Point::Connections(64),
+                round,
+            );
             record.plan.push(key.clone());
             // The rounds of no two servers go up and down together.
             let turned = u64::from(round) * (1 + u64::from(server[0].as_bytes()[0] % 4)) % 5;

@@ -1,19 +1,21 @@
 //! Rows of runs as a table: each with its date, versions, class, trials and verdict.
 
-use analysis::Verdict;
+use analysis::{Estimate, Verdict};
 use lab::figure::Figure;
 use report::document::{Cell, Column, Row, Sign, Table, Tone};
 use report::run::cell_of;
 
+use crate::pages::{runs, servers};
 use crate::ranking::{Ranked, Shown};
-use crate::slug::slug;
+use crate::summary::RowSummary;
 
 /// What a table shows of its rows besides what every row has.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct With {
     /// Numbers, and why a row has none.
     pub(crate) ranks: bool,
-    pub(crate) load: bool,
+    /// The load, and the figure as the file claims it and as it is computed now, and no others.
+    pub(crate) printed: bool,
     /// Rows that began before this are pale: milliseconds since 1970.
     pub(crate) pale_before: i64,
 }
@@ -34,11 +36,12 @@ pub(crate) const ROWS_MOST: usize = 300;
 pub(crate) fn table(key: &str, root: &str, rows: &[Ranked<'_>], with: With) -> Table {
     let shown = &rows[..rows.len().min(ROWS_MOST)];
     let leading = shown.first().map_or(Figure::Throughput, |ranked| ranked.shown.row.leading);
-    let has = |figure: &Figure| {
+    let is_shown = |figure: &Figure| {
         let mut rows = shown.iter().map(|ranked| ranked.shown.row);
-        *figure != leading && rows.any(|row| row.estimate(*figure).is_some())
+        !with.printed && *figure != leading && rows.any(|row| row.estimate(*figure).is_some())
     };
-    let others: Vec<(Figure, u8)> = OTHERS.into_iter().filter(|(figure, _)| has(figure)).collect();
+    let others: Vec<(Figure, u8)> =
+        OTHERS.into_iter().filter(|(figure, _)| is_shown(figure)).collect();
     let columns = columns(leading, &others, with);
     let rows = shown.iter().map(|ranked| Row {
         tie: ranked.rank,
@@ -61,13 +64,20 @@ fn columns(leading: Figure, others: &[(Figure, u8)], with: With) -> Vec<Column> 
         all.push(Column::new("rank", "rank", 0).left().meaning(meaning));
     }
     all.push(Column::new("subject", "server", 0).left());
-    if with.load {
-        all.push(Column::new("load", "workload and load", 1).left());
+    if with.printed {
+        all.push(Column::new("load", "workload and load", 0).left());
     }
     let figure = |figure: Figure, priority: u8| {
         Column::new(figure.name(), figure.heading(), priority).meaning(figure.meaning())
     };
-    all.push(figure(leading, 0).explained());
+    match with.printed {
+        true => all.extend([
+            Column::new("figure", "figure", 2).left(),
+            Column::new("printed", "as printed", 0),
+            Column::new("now", "as computed now", 1),
+        ]),
+        false => all.push(figure(leading, 0).explained()),
+    }
     all.push(Column::new("verdict", "verdict", 0).left());
     all.extend(others.iter().map(|(of, priority)| figure(*of, *priority)));
     let trials = "measured, of those planned";
@@ -108,11 +118,14 @@ fn cells(
     if with.ranks {
         all.push(rank(ranked.rank));
     }
-    all.push(server.linked(format!("{root}s/{}/index.html", slug(&row.server))));
-    if with.load {
+    all.push(server.linked(format!("{root}{}", servers::address(&row.server))));
+    if with.printed {
         all.push(text(&format!("{}, {}", row.task, row.place)));
     }
-    all.push(toned(figure(leading), main));
+    match with.printed {
+        true => all.extend(printed(row)),
+        false => all.push(toned(figure(leading), main)),
+    }
     all.push(verdict);
     all.extend(others.iter().map(|(of, _)| toned(figure(*of), Tone::Plain)));
     let trials = format!("{}/{}", row.measured, row.planned);
@@ -122,13 +135,22 @@ fn cells(
         text(&run.date()).valued(Some(run.began_unix_ms as f64)),
         text(&run.dyno),
         text(&run.class.label).linked(format!("{root}m/index.html#{}", run.class.label)),
-        text(&run.short[..run.short.len().min(8)])
-            .linked(format!("{root}r/{}/index.html", run.short)),
+        toned(runs::linked(run, root), Tone::Plain),
     ]);
     if with.ranks {
         all.push(text(&ranked.why));
     }
     all
+}
+
+/// A figure's name, what the file claims of it, and what is computed now.
+fn printed(row: &RowSummary) -> [Cell; 3] {
+    let cell = |estimate: &Estimate| cell_of(row.leading, estimate);
+    let now = row.estimate(row.leading).map_or_else(Cell::none, cell);
+    let claimed = row.claimed.as_ref().map_or_else(|| now.clone(), cell);
+    let is_same = claimed.whole_text() == now.whole_text();
+    let now = if is_same { Cell::text("the same").toned(Tone::Dim) } else { now };
+    [Cell::text(row.leading.heading()), claimed.toned(Tone::Strong), now]
 }
 
 fn rank(places: Option<(usize, usize)>) -> Cell {

@@ -37,8 +37,7 @@ pub(crate) fn build(place: &dyn Place, reader: Reader) -> Result<Built, String> 
     let mut paths = place.paths()?;
     paths.sort();
     let written = Written::read(place, &paths)?;
-    let place = Counted { place, sizes: Mutex::default() };
-    let folder = Folder { place: &place, reader, paths: &paths };
+    let folder = Folder { place, reader, paths: &paths, sizes: Mutex::default() };
     let is_run = |path: &&String| path.starts_with("runs/") && path.ends_with(".dyno");
     let files: Vec<&String> = paths.iter().filter(is_run).collect();
     let around = Around { written: &written, known: None };
@@ -48,7 +47,7 @@ pub(crate) fn build(place: &dyn Place, reader: Reader) -> Result<Built, String> 
         found.push((path.clone(), taken?));
     }
     let (mut known, twice) = Known::of(written, found);
-    add_repetitions(&mut known, &place, reader);
+    add_repetitions(&mut known, place, reader);
     // Their pages name other runs, which were not known yet; or two files have written the page.
     let is_again = |run: &&RunSummary| known.has_kin(run) || twice.contains(&run.short);
     let again: Vec<&RunSummary> = known.runs.iter().filter(is_again).collect();
@@ -56,16 +55,10 @@ pub(crate) fn build(place: &dyn Place, reader: Reader) -> Result<Built, String> 
     for (run, taken) in again.iter().zip(for_each(&again, |run| folder.take(&around, &run.file))) {
         taken?.map_err(|why| format!("{}: {why}", run.file))?;
     }
-    for (path, bytes) in pages(&known)? {
-        place.write(&path, &bytes)?;
-    }
-    Ok(of_built(known, &place))
-}
-
-fn of_built(known: Known, place: &Counted<'_>) -> Built {
-    let sizes = place.sizes.lock().expect("no thread panics");
+    folder.write(pages(&known)?)?;
+    let sizes = folder.sizes.lock().expect("no thread panics");
     let rounds = known.written.rounds.iter().filter(|(_, round)| round.sentences.is_empty());
-    Built {
+    Ok(Built {
         runs: known.runs.len(),
         rows: known.runs.iter().map(|run| run.rows.len()).sum(),
         files: sizes.len(),
@@ -74,32 +67,7 @@ fn of_built(known: Known, place: &Counted<'_>) -> Built {
             .map(|(name, round)| (name.clone(), rounds::answer(&known, round)))
             .collect(),
         refused: known.refused,
-    }
-}
-
-/// A place that knows how much was written.
-struct Counted<'p> {
-    place: &'p dyn Place,
-    sizes: Mutex<BTreeMap<String, usize>>,
-}
-
-impl Place for Counted<'_> {
-    fn paths(&self) -> Result<Vec<String>, String> {
-        self.place.paths()
-    }
-
-    fn read(&self, path: &str, most: usize) -> Result<Vec<u8>, String> {
-        self.place.read(path, most)
-    }
-
-    fn signed(&self, path: &str) -> String {
-        self.place.signed(path)
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
-        self.sizes.lock().expect("no thread panics").insert(path.into(), bytes.len());
-        self.place.write(path, bytes)
-    }
+    })
 }
 
 /// The folder that is read, in order.
@@ -107,20 +75,26 @@ struct Folder<'f> {
     place: &'f dyn Place,
     reader: Reader,
     paths: &'f [String],
+    /// Of the files that were written.
+    sizes: Mutex<BTreeMap<String, usize>>,
 }
 
 impl Folder<'_> {
     /// Reads a run and writes its page, its file, and its signature if there is one; or why the file is refused. The
     /// error is that of a site that cannot be written.
     fn take(&self, around: &Around<'_>, path: &str) -> Result<Result<RunSummary, String>, String> {
-        let (summary, files) = match self.made(around, path) {
-            Ok(made) => made,
-            Err(why) => return Ok(Err(why)),
-        };
-        for (path, bytes) in files {
+        Ok(match self.made(around, path) {
+            Ok((summary, files)) => self.write(files).map(|()| Ok(summary))?,
+            Err(why) => Err(why),
+        })
+    }
+
+    fn write(&self, files: Vec<File>) -> Result<(), String> {
+        files.into_iter().try_for_each(|(path, bytes)| {
             self.place.write(&path, &bytes)?;
-        }
-        Ok(Ok(summary))
+            self.sizes.lock().expect("no thread panics").insert(path, bytes.len());
+            Ok(())
+        })
     }
 
     fn made(&self, around: &Around<'_>, path: &str) -> Result<(RunSummary, Vec<File>), String> {

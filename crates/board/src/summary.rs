@@ -89,7 +89,7 @@ pub(crate) struct RowSummary {
     pub(crate) measured: usize,
     pub(crate) planned: usize,
     /// What its figures published, as the file has it: a round that was printed stays as it was.
-    pub(crate) claimed: Option<(f64, Option<f64>, Option<f64>)>,
+    pub(crate) claimed: Option<Estimate>,
 }
 
 /// A server as a run started it.
@@ -161,26 +161,7 @@ impl RowSummary {
 
 fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSummary> {
     let workload = Task::named(&table.workload).workload;
-    let of_workload = RowSummary {
-        server: String::new(),
-        title: String::new(),
-        version: String::new(),
-        is_reference: false,
-        task: cut(&table.workload),
-        workload: cut(&workload),
-        workload_hash: hash(&workload_text(run, &workload), 12),
-        point: Point::Connections(0),
-        place: String::new(),
-        figures: Vec::new(),
-        leading: Figure::Throughput,
-        rounds: Vec::new(),
-        verdict: Verdict::Invalid,
-        reason: String::new(),
-        is_ranked: false,
-        measured: 0,
-        planned: 0,
-        claimed: None,
-    };
+    let workload_hash = hash(&workload_text(run, &workload), 12);
     let judged = table.rows.iter().filter_map(|row| Some((row, row.verdict()?)));
     judged
         .map(|(row, verdict): (&Row, Verdict)| {
@@ -193,11 +174,14 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
                 title: cut(findings.title(&row.subject)),
                 version: entry.map(|entry| cut(&entry.version)).unwrap_or_default(),
                 is_reference: row.is_reference,
+                task: cut(&table.workload),
+                workload: cut(&workload),
+                workload_hash: workload_hash.clone(),
                 point: row.point,
                 place: findings.place(row.point) + &apart(run, entry.map_or("", |it| &it.tier)),
                 figures: figures.collect(),
                 leading,
-                rounds: rounds(row, leading),
+                rounds: row.rounds(leading),
                 verdict,
                 reason: if is_void { MOSTLY_INVALID.into() } else { cut(&reason(row)) },
                 is_ranked: row.judgement.is_ranked()
@@ -206,7 +190,6 @@ fn rows_of(run: &PublicRun, findings: &Findings<'_>, table: &Table) -> Vec<RowSu
                 measured: row.measured(),
                 planned: row.planned,
                 claimed: claimed(run, table, row, leading),
-                ..of_workload.clone()
             }
         })
         .collect()
@@ -255,11 +238,6 @@ fn leading(table: &Table, row: &Row) -> Figure {
     }
 }
 
-fn rounds(row: &Row, figure: Figure) -> Vec<(u32, Number)> {
-    let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    measured.filter_map(|trial| Some((trial.repeat, trial.figures.get(figure)?))).collect()
-}
-
 fn reason(row: &Row) -> String {
     if let Some(unmet) = &row.unmet {
         return unmet.clone();
@@ -269,13 +247,8 @@ fn reason(row: &Row) -> String {
     doubts.next().map(|reason| reason.doubt.says().to_string()).unwrap_or_default()
 }
 
-/// The value and the ends of the interval that the file claims.
-fn claimed(
-    run: &PublicRun,
-    table: &Table,
-    row: &Row,
-    figure: Figure,
-) -> Option<(f64, Option<f64>, Option<f64>)> {
+/// The figure that the file claims, with the ends of its interval.
+fn claimed(run: &PublicRun, table: &Table, row: &Row, figure: Figure) -> Option<Estimate> {
     let tables = run.claims.get("tables")?.as_array()?;
     let is_table = |it: &&serde_json::Value| it["workload"] == table.workload.as_str();
     let is_row = |it: &&serde_json::Value| {
@@ -285,7 +258,14 @@ fn claimed(
     };
     let found = tables.iter().find(is_table)?["rows"].as_array()?.iter().find(is_row)?;
     let estimate = &found["figures"][figure.name()];
-    Some((estimate["value"].as_f64()?, estimate["low"].as_f64(), estimate["high"].as_f64()))
+    Some(Estimate {
+        value: estimate["value"].as_f64()?,
+        low: estimate["low"].as_f64(),
+        high: estimate["high"].as_f64(),
+        is_bound: estimate["is_bound"] == true,
+        is_supported: estimate["is_supported"] != false,
+        ..row.estimate(figure)?
+    })
 }
 
 fn servers_of(run: &PublicRun, findings: &Findings<'_>) -> Vec<ServerSummary> {

@@ -77,13 +77,13 @@ impl<'a> Rule<'a> for Searches<'a> {
                 of.subject
             )));
         }
-        Ok(Next::Trials(vec![TrialKey {
-            number: of.first + number,
-            subject: of.subject.clone(),
-            workload: of.task.clone(),
-            point: ordered(&run.campaign.experiment, &press).points[0],
-            repeat: number,
-        }]))
+        Ok(Next::Trials(vec![TrialKey::new(
+            of.first + number,
+            &of.subject,
+            &of.task,
+            ordered(&run.campaign.experiment, &press).points[0],
+            number,
+        )]))
     }
 
     /// A trial ends early where the aim cannot be kept any more.
@@ -168,13 +168,7 @@ pub fn ceiling(
     let cpus = server_cpus(&resources.facts());
     let mut found = Err(String::new());
     for repeat in 0..CEILING_TRIALS {
-        let key = TrialKey {
-            number: SEARCH_TRIALS,
-            subject: reference.into(),
-            workload: task.into(),
-            point: experiment.points[0],
-            repeat,
-        };
+        let key = TrialKey::new(SEARCH_TRIALS, reference, task, experiment.points[0], repeat);
         let trial = means.try_as(&experiment, &key, None, &mut |_| {})?;
         if trial.outcome.kind == OutcomeKind::Interrupted {
             return Ok(None);
@@ -330,12 +324,14 @@ pub fn so_far(
 /// The places in the store for the trials of a search, whose rates are not known before.
 #[must_use]
 pub fn places(search: u32, subject: &str, workload: &str) -> Vec<TrialKey> {
-    let places = (0..SEARCH_TRIALS).map(|repeat| TrialKey {
-        number: search * SEARCH_TRIALS + repeat,
-        subject: subject.into(),
-        workload: workload.into(),
-        point: Point::Requests(1.0),
-        repeat,
+    let places = (0..SEARCH_TRIALS).map(|repeat| {
+        TrialKey::new(
+            search * SEARCH_TRIALS + repeat,
+            subject,
+            workload,
+            Point::Requests(1.0),
+            repeat,
+        )
     });
     places.collect()
 }
@@ -349,13 +345,7 @@ mod tests {
 
     /// Two seconds of 1,000 answers a second, beside programs that use so much of a CPU.
     fn beside(share: f64) -> TrialRecord {
-        let key = TrialKey {
-            number: SEARCH_TRIALS,
-            subject: "dyno--oracle".into(),
-            workload: "w".into(),
-            point: Point::Connections(50),
-            repeat: 0,
-        };
+        let key = TrialKey::new(SEARCH_TRIALS, "dyno--oracle", "w", Point::Connections(50), 0);
         let mut total = Tally::new(5 * SECOND);
         for _ in 0..2_000 {
             total.response.record(1_000_000);

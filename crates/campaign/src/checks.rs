@@ -58,7 +58,24 @@ impl Campaign {
             service: None,
             halt,
         };
-        checked(setup, entrant, &checked_over(self, &entrant.subject), &mut |_, _| {})
+        checked(setup, entrant, &self.checked_over(&entrant.subject), &mut |_, _| {})
+    }
+
+    /// What a subject is checked over: HTTP/1.1 in cleartext, if it speaks it; and HTTP/2 where the experiment loads it over
+    /// that, within TLS if it does so.
+    pub fn checked_over(&self, subject: &Subject) -> Vec<Protocol> {
+        let asked = self.experiment.protocols();
+        let has_certificate = self.identity.is_some();
+        let is_spoken =
+            |it: &Protocol| subject.answers_over(*it) && (has_certificate || !it.is_secured());
+        // What a user's own command speaks is not declared.
+        let is_declared = matches!(subject.serving, Serving::Built(_));
+        let is_asked = |it: &Protocol| is_declared || asked.contains(it);
+        let first = [Protocol::Http1, Protocol::Http1Tls].into_iter();
+        let first = first.filter(is_asked).find(is_spoken);
+        let second = [Protocol::H2, Protocol::H2c].into_iter();
+        let second = second.filter(|it| asked.contains(it)).find(is_spoken);
+        first.into_iter().chain(second).collect()
     }
 }
 
@@ -111,7 +128,7 @@ impl<'a> Run<'a> {
             service: None,
             halt: self.halt,
         };
-        let protocols = |entrant: &Entrant| checked_over(campaign, &entrant.subject);
+        let protocols = |entrant: &Entrant| campaign.checked_over(&entrant.subject);
         let is_race = self.record.facts.iter().any(|fact| fact.name == RACE);
         for (place, entry) in left.iter().enumerate() {
             let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);
@@ -146,7 +163,7 @@ impl<'a> Run<'a> {
 fn needs_http2(campaign: &Campaign, entry: &Entry) -> bool {
     let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
     let subject = subjects.into_iter().find(|subject| subject.name == entry.name);
-    subject.is_some_and(|it| checked_over(campaign, it).into_iter().any(Protocol::is_http2))
+    subject.is_some_and(|it| campaign.checked_over(it).into_iter().any(Protocol::is_http2))
 }
 
 /// Whether a subject takes part without a kept result.
@@ -189,23 +206,6 @@ fn checked_where_it_runs(
     let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
     let name = &entrant.subject.name;
     (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
-}
-
-/// What a subject is checked over: HTTP/1.1 in cleartext, if it speaks it; and HTTP/2 where the experiment loads it over
-/// that, within TLS if it does so.
-fn checked_over(campaign: &Campaign, subject: &Subject) -> Vec<Protocol> {
-    let asked = campaign.experiment.protocols();
-    let has_certificate = campaign.identity.is_some();
-    let is_spoken =
-        |it: &Protocol| subject.answers_over(*it) && (has_certificate || !it.is_secured());
-    // What a user's own command speaks is not declared.
-    let is_declared = matches!(subject.serving, Serving::Built(_));
-    let is_asked = |it: &Protocol| is_declared || asked.contains(it);
-    let first = [Protocol::Http1, Protocol::Http1Tls].into_iter();
-    let first = first.filter(is_asked).find(is_spoken);
-    let second = [Protocol::H2, Protocol::H2c].into_iter();
-    let second = second.filter(|it| asked.contains(it)).find(is_spoken);
-    first.into_iter().chain(second).collect()
 }
 
 /// Starts a subject for each of these protocols, runs all cases of it, and ends it; none if interrupted.

@@ -8,7 +8,7 @@ use lab::Refusal;
 use lab::experiment::{Experiment, Profiling};
 use lab::probe::Probe;
 use lab::record::{OutcomeKind, ProfileRecord, TrialKey};
-use lab::trial::{LEAST_WARMUP, SAMPLED_LOAD, Sampling};
+use lab::trial::{LEAST_WARMUP, SAMPLED_LOAD, Sampling, is_permitted};
 use load::Halt;
 use store::{Extent, Kept};
 
@@ -54,17 +54,21 @@ impl Run<'_> {
     fn take_profiles(&mut self, profiling: Profiling, watch: Watch<'_>) -> Result<(), Refusal> {
         let probes = probes(&self.campaign.project)?;
         let kept = self.store.run(self.id)?.profiles;
-        let is_left = |key: &TrialKey| !kept.iter().any(|it| it.key.number == key.number);
-        let keys: Vec<TrialKey> =
-            self.sampled_keys(profiling)?.into_iter().filter(is_left).collect();
-        for (at, key) in keys.iter().enumerate() {
+        let is_kept = |key: &TrialKey| kept.iter().any(|it| it.key.number == key.number);
+        let mut tried: Vec<(TrialKey, bool)> =
+            kept.iter().map(|it| (it.key.clone(), it.found.is_ok())).collect();
+        let keys = self.sampled_keys(profiling)?;
+        for (at, key) in keys.iter().enumerate().filter(|(_, key)| !is_kept(key)) {
+            if cannot_be_sampled(key, &tried) {
+                continue;
+            }
             watch(&Event::Sampling { key, place: at + 1, of: keys.len() });
             rest(self.campaign.experiment.pause, self.halt);
             let Some(record) = self.sampled(key, profiling, &probes, watch)? else { break };
-            let is_refused = record.found.is_err();
+            let is_sampled = record.found.is_ok();
             self.store.keep_profile(self.id, &record)?;
-            // What is not permitted once is not permitted the next time.
-            if is_refused && at == 0 {
+            tried.push((record.key, is_sampled));
+            if !is_sampled && !is_permitted() {
                 break;
             }
         }
@@ -116,6 +120,15 @@ impl Run<'_> {
     }
 }
 
+/// Whether this server was tried with this load, and never with success.
+fn cannot_be_sampled(key: &TrialKey, tried: &[(TrialKey, bool)]) -> bool {
+    let is_its = |other: &TrialKey| {
+        *other == TrialKey { number: other.number, repeat: other.repeat, ..key.clone() }
+    };
+    let own: Vec<bool> = tried.iter().filter(|(other, _)| is_its(other)).map(|it| it.1).collect();
+    !own.is_empty() && !own.contains(&true)
+}
+
 /// The probes of a project that say something of a runtime's functions; where it has none, those that dyno carries.
 pub fn probes(project: &Project) -> Result<Vec<Probe>, Refusal> {
     let (mut root, mut names) = (project.root.clone(), project.probes());
@@ -126,4 +139,28 @@ pub fn probes(project: &Project) -> Result<Vec<Probe>, Refusal> {
     let read: Result<Vec<Probe>, Refusal> =
         names.iter().map(|name| Ok(Probe::read(&root, name)?)).collect();
     Ok(read?.into_iter().filter(|probe| probe.why.is_some()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::experiment::Point;
+
+    use super::*;
+
+    fn key(number: u32, subject: &str) -> TrialKey {
+        TrialKey {
+            number,
+            subject: subject.into(),
+            workload: "hello".into(),
+            point: Point::Connections(2),
+            repeat: number / 3,
+        }
+    }
+
+    #[test]
+    fn only_a_server_that_was_never_sampled_with_success_is_left_out() {
+        let tried = [(key(0, "never"), false), (key(1, "once"), true), (key(4, "once"), false)];
+        let left_out = ["never", "once", "new"].map(|it| cannot_be_sampled(&key(6, it), &tried));
+        assert_eq!(left_out, [true, false, false]);
+    }
 }

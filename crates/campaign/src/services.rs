@@ -156,8 +156,10 @@ pub(crate) fn facts(entrants: &[Entrant]) -> Vec<Fact> {
         let version = if ready.version.is_empty() { &ready.service.title } else { &ready.version };
         let value = format!("{version}; template {}", ready.built.hash);
         facts.push(Fact { name: name.clone(), value });
-        let settings = (!ready.settings.is_empty()).then(|| ready.settings.join(", "));
-        facts.extend(settings.map(|value| Fact { name: format!("{name}.settings"), value }));
+        let more =
+            [("settings", ready.settings.join(", ")), ("notes", ready.service.notes.clone())];
+        let more = more.into_iter().filter(|(_, value)| !value.is_empty());
+        facts.extend(more.map(|(what, value)| Fact { name: format!("{name}.{what}"), value }));
     }
     facts
 }

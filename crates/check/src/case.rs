@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-pub(crate) use crate::labels::named;
 pub use crate::labels::{Area, Level, Need, Protocol, Scheduling, Tag};
 use crate::script::{Rule, Step};
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::case::{Area, Case, Level, Tag, named};
+use units::named;
+
+use crate::case::{Area, Case, Level, Tag};
 use crate::script::joined;
 
 named! {

@@ -1,7 +1,7 @@
 //! WebSocket frames (RFC 6455, 5): parses a server's frames with what is wrong with them, and makes a simple one of
 //! ours.
 
-use std::fmt;
+use units::named;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -94,41 +94,22 @@ fn joined(frames: &[Frame]) -> Vec<(u8, Vec<u8>)> {
     messages
 }
 
-/// What can be wrong with what a server sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slip {
-    Masked,
-    Reserved,
-    Opcode,
-    LongForm,
-    LongControl,
-    CutControl,
-    NothingToContinue,
-    Interrupted,
-    Text,
-    CloseBody,
-    CloseCode,
-    CloseReason,
-    AfterClose,
-}
-
-impl fmt::Display for Slip {
-    fn fmt(&self, form: &mut fmt::Formatter<'_>) -> fmt::Result {
-        form.write_str(match self {
-            Slip::Masked => "a masked frame",
-            Slip::Reserved => "a reserved bit that no extension was agreed for",
-            Slip::Opcode => "an opcode that is not defined",
-            Slip::LongForm => "a length in more octets than it needs",
-            Slip::LongControl => "a control frame of more than 125 octets",
-            Slip::CutControl => "a control frame in fragments",
-            Slip::NothingToContinue => "a continuation of nothing",
-            Slip::Interrupted => "a new message before the end of the last one",
-            Slip::Text => "a text that is not UTF-8",
-            Slip::CloseBody => "a Close with a body of one octet",
-            Slip::CloseCode => "a Close with a code that must not be sent",
-            Slip::CloseReason => "a Close whose reason is not UTF-8",
-            Slip::AfterClose => "data after its own Close",
-        })
+named! {
+    /// What can be wrong with what a server sends.
+    pub(crate) enum Slip {
+        Masked = "a masked frame",
+        Reserved = "a reserved bit that no extension was agreed for",
+        Opcode = "an opcode that is not defined",
+        LongForm = "a length in more octets than it needs",
+        LongControl = "a control frame of more than 125 octets",
+        CutControl = "a control frame in fragments",
+        NothingToContinue = "a continuation of nothing",
+        Interrupted = "a new message before the end of the last one",
+        Text = "a text that is not UTF-8",
+        CloseBody = "a Close with a body of one octet",
+        CloseCode = "a Close with a code that must not be sent",
+        CloseReason = "a Close whose reason is not UTF-8",
+        AfterClose = "data after its own Close",
     }
 }
 

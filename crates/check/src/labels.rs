@@ -1,6 +1,8 @@
 //! What cases are marked with: protocols, areas, levels, tags, needs. The catalogue's files name them, and the build
 //! reads this list.
 
+use units::named;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protocol {
     /// HTTP/1.1.
@@ -30,34 +32,6 @@ impl Protocol {
         }
     }
 }
-
-/// Makes an enum whose values have names, in one list.
-#[macro_export]
-macro_rules! named {
-    ($(#[$about:meta])* $vis:vis enum $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        $vis enum $name { $($(#[$what])* $value,)+ }
-
-        impl $name {
-            /// All of them, in their order.
-            $vis const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
-
-            /// As it is written in rows, in JSON and on the command line.
-            #[must_use]
-            $vis fn name(self) -> &'static str {
-                match self { $($name::$value => $word,)+ }
-            }
-
-            /// The value with this name.
-            #[must_use]
-            $vis fn named(name: &str) -> Option<$name> {
-                $name::ALL.into_iter().find(|it| it.name() == name)
-            }
-        }
-    };
-}
-pub(crate) use named;
 
 named! {
     /// What a case is about.

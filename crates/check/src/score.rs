@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::case::{Level, named};
+use units::named;
+
+use crate::case::Level;
 use crate::finding::{CaseVerdict, Finding};
 
 /// Below this share of decided cases there is no percentage.
@@ -125,22 +127,35 @@ impl VerdictCounts {
         (self.coverage() >= COVERAGE).then(|| self.points())
     }
 
-    /// The percentage with its coverage, or why there is none: `91 % of the points; 84 of 86 cases decided (97 %)`.
+    /// The percentage as a whole number, which is 100 only if all points were earned.
+    #[must_use]
+    pub fn whole_percent(&self) -> Option<f64> {
+        self.percent().map(whole)
+    }
+
+    /// The percentage with its coverage, or why there is none: `91 % of the points; 84 of 86 cases decided (98 %)`.
     #[must_use]
     pub fn score(&self) -> String {
         let coverage = 100.0 * self.coverage();
-        let decided =
-            format!("{} of {} cases decided ({coverage:.0} %)", self.tested(), self.applicable());
-        match self.percent() {
-            Some(percent) => {
+        let decided = |coverage: f64| {
+            format!("{} of {} cases decided ({coverage} %)", self.tested(), self.applicable())
+        };
+        match self.whole_percent() {
+            Some(points) => {
                 let capped = if self.crash > 0 { ", no more than 50 % after a crash" } else { "" };
-                format!("{percent:.0} % of the points{capped}; {decided}")
+                let decided = decided(whole(coverage));
+                format!("{points} % of the points{capped}; {decided}")
             }
             None => {
+                let decided = decided(coverage.floor());
                 format!("no percentage: only {decided}, and it takes {:.0} %", 100.0 * COVERAGE)
             }
         }
     }
+}
+
+fn whole(percent: f64) -> f64 {
+    if percent < 100.0 { percent.round().min(99.0) } else { percent }
 }
 
 /// `74 pass · 6 warn · 5 fail · 1 not testable of 86 | MUST broken 1 | security 4: A05 F09 R06 K07`
@@ -181,5 +196,34 @@ impl FailOn {
             FailOn::Security => !tally.security.is_empty(),
             FailOn::Never => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_all_is_not_shown_as_all() {
+        let counts = |pass, warn, not_testable, earned| VerdictCounts {
+            pass,
+            warn,
+            not_testable,
+            earned,
+            weight: 500.0,
+            ..VerdictCounts::default()
+        };
+        assert_eq!(
+            counts(212, 1, 0, 499.5).score(),
+            "99 % of the points; 213 of 213 cases decided (100 %)"
+        );
+        assert_eq!(
+            counts(299, 0, 1, 500.0).score(),
+            "100 % of the points; 299 of 300 cases decided (99 %)"
+        );
+        assert_eq!(
+            counts(239, 0, 61, 500.0).score(),
+            "no percentage: only 239 of 300 cases decided (79 %), and it takes 80 %"
+        );
     }
 }

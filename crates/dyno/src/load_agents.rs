@@ -36,17 +36,6 @@ pub(crate) fn uninterrupted<T>(result: Result<T, LoadsError>) -> Result<Option<T
     }
 }
 
-/// Flags that are about this machine, where the load comes from others.
-pub(crate) fn refuse_local(flags: &[Option<&str>]) -> Result<(), Refusal> {
-    match flags.iter().flatten().next() {
-        None => Ok(()),
-        Some(flag) => Err(Refusal::new(format!(
-            "{flag} is about this machine, but with --load-on the load comes from other machines; leave it out \
-             (CPUs are named with the host: ssh:desk2:cpus=0-3)"
-        ))),
-    }
-}
-
 /// Each machine has a loopback of its own.
 pub(crate) fn warn_of_loopback(targets: &[SocketAddr]) {
     if let Some(target) = targets.iter().find(|target| target.ip().is_loopback()) {

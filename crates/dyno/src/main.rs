@@ -9,6 +9,7 @@ mod interrupt;
 mod kernel;
 mod load_agents;
 mod loads;
+mod one_of;
 mod order;
 mod origin;
 mod own_server;

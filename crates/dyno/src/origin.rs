@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::time::Duration;
 
-use ::report::history::{Flags, Origin, RaceSide, Side, SideKind, without_values};
+use ::report::history::{Flags, MadeBy, Origin, RaceSide, Side, SideKind, without_values};
 use ::report::load::terms;
 use agents::AgentGroup;
 use campaign::race::label::Label;
@@ -45,11 +45,13 @@ pub(crate) fn of_load(flags: &LoadFlags, plan: &Plan, group: Option<&AgentGroup>
         .with_any("--max-connections", flags.arriving.max_connections)
         .with_any("-d", duration(&order.load, order.stop.duration))
         .with_any("--warmup", Some(order.warmup).filter(|it| !it.is_zero()).map(amounts::written));
-    Origin::Load {
-        asked: format!("{}{over}", shown.words()),
+    Origin {
+        made_by: MadeBy::Load,
+        experiment: Some(format!("{}{over}", shown.words())),
         from: group.map(AgentGroup::places),
         terms: load_terms(flags, plan),
         flags: again.words(),
+        ..Origin::default()
     }
 }
 
@@ -105,7 +107,7 @@ pub(crate) fn of_race(
         named.push(RaceSide { subject: subject.name.clone(), name, side });
     }
     let terms = sides.iter().flat_map(|(side, _, subject)| [whole(side), offered(subject)]);
-    Origin::Race { sides: named, terms: terms.collect(), flags: flags.words() }
+    Origin::of_race(named, terms.collect(), flags.words())
 }
 
 /// A text, with a number where an earlier side has it.

@@ -87,13 +87,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("dyno-resume-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut store = Store::open(&folder.join("s.sqlite")).unwrap();
-        let key = TrialKey {
-            number: 0,
-            subject: "a".into(),
-            workload: "load".into(),
-            point: Point::Connections(1),
-            repeat: 0,
-        };
+        let key = TrialKey::new(0, "a", "load", Point::Connections(1), 0);
         let mut record =
             RunRecord { name: "x".into(), seed: 1, plan: vec![key], ..RunRecord::default() };
         let of_experiment = record.clone();

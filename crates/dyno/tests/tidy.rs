@@ -402,7 +402,7 @@ fn closures_with_names_are_short_and_their_names_say_what_they_compute() {
     const LONGEST: usize = 5;
     const NO_NAMES: [&str; 6] = ["of", "one", "it", "at", "says", "row"];
     // These were there before the rule; there are never to be more.
-    const LEFT_IN_TESTS: usize = 317;
+    const LEFT_IN_TESTS: usize = 302;
     let (mut product, mut tests) = (Vec::new(), Vec::new());
     for path in ["crates", "bench"].into_iter().flat_map(|room| files(&root().join(room), ".rs")) {
         for closure in named_closures(&read(&path)) {

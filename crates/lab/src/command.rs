@@ -141,8 +141,14 @@ fn unfinished(why: &str) -> String {
 /// A command as a user could type it: words with spaces in them are quoted.
 #[must_use]
 pub fn shown(words: &[String]) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+{}".contains(&byte);
-    let quote = |word: &String| match !word.is_empty() && word.bytes().all(plain) {
+    in_shell(words, b"-_./=:,@%+{}")
+}
+
+/// Words as a shell reads them back: one is quoted that is empty, or has more than letters, digits and these octets.
+#[must_use]
+pub fn in_shell(words: &[String], plain: &[u8]) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || plain.contains(&byte);
+    let quote = |word: &String| match !word.is_empty() && word.bytes().all(is_plain) {
         true => word.clone(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };

@@ -18,22 +18,18 @@ pub use source::{Step, Trial};
 pub use table::{DISTRIBUTIONS, Figure};
 pub use terms::Terms;
 
-use check::named;
+use units::named;
 
 use crate::source_file::nearest;
 
 named! {
     pub enum Unit {
-        /// How many a second.
-        PerSecond = "per_s",
-        Count = "count",
-        Percent = "percent",
-        /// Milliseconds.
-        Milliseconds = "ms",
-        /// Bytes.
-        Bytes = "bytes",
-        /// Units of 1,024 bytes, each second.
-        KibPerSecond = "kib_per_s",
+        PerSecond = "per_s" => "per second",
+        Count = "count" => "a number",
+        Percent = "percent" => "percent",
+        Milliseconds = "ms" => "milliseconds",
+        Bytes = "bytes" => "bytes",
+        KibPerSecond = "kib_per_s" => "units of 1,024 bytes per second",
     }
 }
 
@@ -77,19 +73,6 @@ pub enum Column {
 }
 
 impl Unit {
-    /// The unit in words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Unit::PerSecond => "per second",
-            Unit::Count => "a number",
-            Unit::Percent => "percent",
-            Unit::Milliseconds => "milliseconds",
-            Unit::Bytes => "bytes",
-            Unit::KibPerSecond => "units of 1,024 bytes per second",
-        }
-    }
-
     /// How the rounds become one number, as a rule.
     #[must_use]
     pub fn fold(self) -> Fold {

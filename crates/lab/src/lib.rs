@@ -30,5 +30,5 @@ pub mod trial;
 pub mod visit;
 pub mod workload;
 
-pub use check::named;
 pub use refusal::Refusal;
+pub use units::named;

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::num::NonZeroU16;
 
-use check::named;
 use serde::{Deserialize, Serialize};
 use tls::{HTTP_1_1, HTTP_2, Offer, Resume, TlsOrder, Trust, Version};
+use units::named;
 use wire::h2::Scheme;
 
 use crate::source_file::nearest;
@@ -64,12 +64,6 @@ impl Protocol {
             Protocol::H2c => Some(Scheme::Http),
             Protocol::H2 => Some(Scheme::Https),
         }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

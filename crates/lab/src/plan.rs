@@ -48,13 +48,13 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
                 here.insert(aside.below(here.len() + 1), extra);
             }
             for runner in here.into_iter().filter(|runner| runner.answers(task)) {
-                plan.push(TrialKey {
-                    number: plan.len() as u32,
-                    subject: runner.subject.clone(),
-                    workload: task.to_string(),
+                plan.push(TrialKey::new(
+                    plan.len() as u32,
+                    &runner.subject,
+                    &task.to_string(),
                     point,
                     repeat,
-                });
+                ));
             }
             if !order.is_empty() {
                 order.rotate_left(1);

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use agents::{AgentFacts, Place};
-use check::named;
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use profile::Profile;
 use serde::{Deserialize, Serialize, Serializer};
+use units::named;
 use wire::AnswerParts;
 
 use crate::conformance::{Conformance, LEFT_OUT, Spot};
@@ -269,6 +269,13 @@ pub struct TrialKey {
     pub repeat: u32,
 }
 
+impl TrialKey {
+    #[must_use]
+    pub fn new(number: u32, subject: &str, workload: &str, point: Point, repeat: u32) -> TrialKey {
+        TrialKey { number, subject: subject.into(), workload: workload.into(), point, repeat }
+    }
+}
+
 /// The record of one trial. Times are nanoseconds since it began, unless stated otherwise.
 #[derive(Clone, Debug)]
 pub struct TrialRecord {
@@ -331,7 +338,7 @@ impl TrialRecord {
 }
 
 /// The server's process, as it started.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
     /// The command as it was run, placeholders filled.
     pub command: Vec<String>,

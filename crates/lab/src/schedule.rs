@@ -4,8 +4,19 @@ use std::time::Duration;
 
 use load::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
+use units::named;
 
 use crate::amounts;
+
+named! {
+    /// How arrivals are spaced.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Law {
+        Constant = "constant" => "Evenly",
+        Poisson = "poisson" => "Independently of one another",
+    }
+}
 
 /// A rate in its written form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

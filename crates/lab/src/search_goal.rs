@@ -57,6 +57,14 @@ const LIMIT_LEAST: Duration = Duration::from_secs(20);
 const QUICK_WIDTH: f64 = 0.2;
 const QUICK_LIMIT: Duration = Duration::from_secs(90);
 
+/// The percentiles that have names of their own: p50 to p99.99.
+const NAMED: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Those of the named percentiles, p50 to p99.99, that have a limit.
+pub fn named(limits: [Option<Duration>; 6]) -> impl Iterator<Item = (f64, Duration)> {
+    NAMED.into_iter().zip(limits).filter_map(|(percent, within)| Some((percent, within?)))
+}
+
 /// A percentile as it is written where it has no name of its own: `97.5=30ms`.
 pub fn percentile(text: &str) -> Result<(f64, Duration), String> {
     let unclear = || format!("`{text}` is not a percentile with a limit; write it like 97.5=30ms");

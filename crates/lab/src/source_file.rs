@@ -127,7 +127,7 @@ impl SourceFile {
         read(text.get_ref()).map_err(|says| self.wrong_here(text, says))
     }
 
-    /// The same for a text that may be missing.
+    /// What a text means that may be missing, or its line with what is wrong with it.
     pub(crate) fn some_text<T>(
         &self,
         text: &Option<Spanned<String>>,
@@ -136,7 +136,7 @@ impl SourceFile {
         text.as_ref().map(|text| self.text(text, read)).transpose()
     }
 
-    /// The same for several.
+    /// What several texts mean, or the line of the first that means nothing, with what is wrong with it.
     pub(crate) fn texts<T>(
         &self,
         texts: &[Spanned<String>],

@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use check::named;
 use serde::Deserialize;
 use tls::TlsOrder;
+use units::named;
 use wire::h2::Scheme;
 
 use crate::build::plan::BuildPlan;

@@ -53,6 +53,7 @@ use machine::monitor::Watch;
 use machine::process::{Exit, Running, family_of};
 use machine::sockets::listeners;
 pub use press::{LEFT_OUT, SPIN};
+pub use profile::is_permitted;
 pub use running_server::{is_here, processes};
 use sampled::SampledServer;
 pub use sampled::{LEAST_WARMUP, SAMPLED_LOAD, Sampling, beside_load};

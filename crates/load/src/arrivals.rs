@@ -161,6 +161,17 @@ impl Arrivals {
         }
     }
 
+    /// The mean time between two arrivals, where they are random.
+    pub(crate) fn mean_gap(&self) -> Option<Nanos> {
+        match self {
+            Arrivals::Poisson(rate) => Some(rate.instant(1)),
+            Arrivals::Constant(_)
+            | Arrivals::Ramp { .. }
+            | Arrivals::Steps(_)
+            | Arrivals::Listed(_) => None,
+        }
+    }
+
     /// The highest rate that the schedule reaches.
     #[must_use]
     pub fn peak(&self) -> Rate {

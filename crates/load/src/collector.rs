@@ -190,7 +190,7 @@ impl<'a> Collector<'a> {
     }
 
     fn take(&mut self, report: WindowReport) {
-        let WindowReport { lane, index, mut tally, quiet, is_last, sections } = report;
+        let WindowReport { lane, index, mut tally, quiet, ended, sections } = report;
         let from = index * self.plan.times.width;
         self.quiet[lane].append(quiet, from);
         if self.is_inside(from) {
@@ -207,7 +207,14 @@ impl<'a> Collector<'a> {
             // A lane that stood still when all lanes were to end noticed the end late.
             (tally.correct_inside, tally.carried_in) = (0, 0);
         }
-        self.progress[lane] = if is_last { u64::MAX } else { index + 1 };
+        self.progress[lane] = match ended {
+            Some(ended) => {
+                let measured = self.plan.times.measured.start..self.part.until.min(ended);
+                self.part.reports[lane].wall = measured.end.saturating_sub(measured.start);
+                u64::MAX
+            }
+            None => index + 1,
+        };
         self.reached = self.reached.max(index + 1);
         self.part.add_sections(sections);
         if let Some(window) = self.open.get_mut(&index) {

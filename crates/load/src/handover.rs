@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
+use crate::Nanos;
 use crate::section::Section;
 use crate::silence::Quiet;
 use crate::tally::Tally;
@@ -14,8 +15,8 @@ pub(crate) struct WindowReport {
     pub(crate) tally: Tally,
     /// Where the lane had no right answers: what it has noted since its last window.
     pub(crate) quiet: Quiet,
-    /// Whether this is the lane's last window.
-    pub(crate) is_last: bool,
+    /// When the lane ended, if this is its last window.
+    pub(crate) ended: Option<Nanos>,
     /// With the last window: the results of each section's share.
     pub(crate) sections: Vec<Section>,
 }

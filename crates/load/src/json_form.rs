@@ -35,19 +35,20 @@ pub(crate) mod large {
 
 /// Counts by the names of what is counted, without zeros.
 macro_rules! by_name {
-    ($module:ident, $type:ty, $count:expr, $all:expr) => {
+    ($module:ident, $type:ty) => {
         pub(crate) mod $module {
             use std::collections::BTreeMap;
 
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-            type Counts = [u64; $count];
+            type Counts = [u64; <$type>::COUNT];
 
             pub(crate) fn serialize<S: Serializer>(
                 counts: &Counts,
                 serializer: S,
             ) -> Result<S::Ok, S::Error> {
-                let named = $all.zip(counts).filter(|(_, count)| 0 < **count);
+                let all = <$type>::ALL.into_iter().zip(counts);
+                let named = all.filter(|(_, count)| 0 < **count);
                 let named: BTreeMap<&str, u64> =
                     named.map(|(kind, count)| (kind.name(), *count)).collect();
                 named.serialize(serializer)
@@ -56,9 +57,9 @@ macro_rules! by_name {
             pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Counts, D::Error> {
-                let mut counts = [0; $count];
+                let mut counts = [0; <$type>::COUNT];
                 for (name, count) in BTreeMap::<String, u64>::deserialize(deserializer)? {
-                    let kind = <$type>::from_name(&name).ok_or_else(|| {
+                    let kind = <$type>::named(&name).ok_or_else(|| {
                         serde::de::Error::custom(format!(
                             "`{}` is not a failure that this dyno knows; a newer one may",
                             name.escape_debug()
@@ -72,8 +73,8 @@ macro_rules! by_name {
     };
 }
 
-by_name!(failures, crate::Failure, crate::Failure::COUNT, crate::Failure::ALL.into_iter());
-by_name!(losses, crate::Loss, crate::Loss::COUNT, crate::Loss::all());
+by_name!(failures, crate::Failure);
+by_name!(losses, crate::Loss);
 
 /// Nanoseconds as seconds: exact for what happens within 26 days.
 pub mod seconds {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tls::Client;
+use units::named;
 use wire::h2::H2Order;
 use wire::{Asks, Limits};
 
@@ -95,6 +96,14 @@ impl Order {
     #[must_use]
     pub fn lanes_in_all(&self) -> usize {
         self.share.map_or(self.lanes, |share| share.of)
+    }
+
+    /// The length of a window: as ordered, or a little less, so that an ordered duration ends with one.
+    #[must_use]
+    pub fn window_length(&self) -> Nanos {
+        let ordered = nanos(self.window).max(1_000_000);
+        let length = self.stop.duration.map_or(ordered, nanos).max(1);
+        length.div_ceil(length.div_ceil(ordered)).max(1_000_000)
     }
 
     /// The number of this process's first lane.
@@ -236,43 +245,32 @@ impl Protocol {
     }
 }
 
-/// How requests are spread over connections that have room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Spread {
-    /// The connection whose turn was longest ago is next.
-    #[default]
-    Even,
-    /// One connection carries as much as it can before another is used.
-    Fill,
+named! {
+    /// How requests are spread over connections that have room.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Spread {
+        #[default]
+        Even = "even" => "The least recently used one with a free stream",
+        Fill = "fill" => "The most recently used one, until it has no free stream",
+    }
 }
 
-/// Whether a lane polls for a short while before it sleeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Spin {
-    /// Poll for as long as polling has recently got answers sooner than sleeping would have; bounded.
-    #[default]
-    Adaptive,
-    /// Sleep while answers are awaited; poll only just before a request is due. When it polls does not depend on how
-    /// soon a server answers, so servers that are compared are treated alike.
-    Due,
-    /// Always sleep.
-    Never,
-    /// Never sleep: the most punctual, and a whole CPU for each lane.
-    Always,
-}
-
-impl Spin {
-    /// Its name in flags and results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Spin::Adaptive => "adaptive",
-            Spin::Due => "due",
-            Spin::Never => "never",
-            Spin::Always => "always",
-        }
+named! {
+    /// Whether a lane polls (busy-waits) for answers before it sleeps.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Spin {
+        /// For as long as polling has recently got answers sooner than sleeping would have; bounded.
+        #[default]
+        Adaptive = "adaptive" => "Poll while answers come soon",
+        /// When it polls does not depend on how soon a server answers, so servers that are compared are treated alike.
+        Due = "due"
+            => "Poll only just before a request is due, as run, race, gate and capacity do; for loads that will be \
+                compared",
+        Never = "never" => "Always sleep",
+        /// The most punctual, and a whole CPU for each lane.
+        Always = "always" => "Never sleep",
     }
 }
 

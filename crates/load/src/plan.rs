@@ -40,7 +40,7 @@ const SECTIONS_MAX: usize = 64;
 
 impl Plan {
     pub(crate) fn of(order: &Order) -> Plan {
-        let width = nanos(order.window).max(1_000_000);
+        let width = order.window_length();
         let lead = match &order.load {
             Load::Closed { .. } => 0,
             Load::Open { connections, .. } => {
@@ -54,7 +54,8 @@ impl Plan {
             Load::Closed { .. } => None,
             Load::Open { arrivals, .. } | Load::Sessions { arrivals, .. } => arrivals.length(),
         };
-        let own_length = own_length.map(|own| own.saturating_sub(order.warmup));
+        let own_length =
+            own_length.map(|own| own.saturating_sub(Duration::from_nanos(from - lead)));
         let length = match (order.stop.duration, own_length) {
             (Some(length), Some(own)) => Some(length.min(own)),
             (length, own) => length.or(own),
@@ -87,10 +88,11 @@ impl Plan {
     }
 
     /// Until when a schedule has something due in the measured time; where the ordered number ends it, until when the
-    /// next request would have been due. None for a closed loop.
+    /// next request would have been due, if the schedule says when. None for a closed loop.
     pub(crate) fn scheduled_until(&self, order: &Order) -> Option<Nanos> {
         let arrivals = order.load.arrivals()?;
-        let by_total = order.stop.total.map(|total| {
+        let total = order.stop.total.filter(|_| arrivals.mean_gap().is_none());
+        let by_total = total.map(|total| {
             let before = self.before_measured(arrivals);
             self.lead.saturating_add(arrivals.instant(before.saturating_add(total)))
         });

@@ -99,7 +99,7 @@ fn carry_out(
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let origin = seat.as_mut().map_or(origin, |seat| Origin::at(seat.begin()));
                 if !origin.wait_unless(&|| end.agreed() == Some(0)) {
-                    return plan.recorder(number, handover).finish(Clocks::default());
+                    return plan.recorder(number, handover).finish(0, Clocks::default());
                 }
                 began_late.fetch_max(origin.elapsed(), Ordering::Relaxed);
                 let lane = plan.own.start + number;

@@ -139,7 +139,7 @@ impl Recorder {
     }
 
     fn next_window(&mut self, now: Nanos) {
-        self.end_window(false);
+        self.end_window(None);
         self.index = now / self.times.width;
         self.turn = (self.index + 1) * self.times.width;
     }
@@ -171,12 +171,13 @@ impl Recorder {
     }
 
     /// Hands over the last window.
-    pub(crate) fn finish(&mut self, clocks: Clocks) {
-        self.end_window(true);
+    pub(crate) fn finish(&mut self, now: Nanos, clocks: Clocks) {
+        self.end_window(Some(now));
         self.settle(clocks);
     }
 
-    fn end_window(&mut self, is_last: bool) {
+    fn end_window(&mut self, ended: Option<Nanos>) {
+        let is_last = ended.is_some();
         if let Some(report) = self.ended.take() {
             self.hand_on_unsettled(report);
         }
@@ -206,7 +207,7 @@ impl Recorder {
         let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
         self.long_turns.end_window();
         let (lane, index, quiet) = (self.lane, self.index, self.gaps.take(is_last));
-        self.ended = Some(WindowReport { lane, index, tally, quiet, is_last, sections });
+        self.ended = Some(WindowReport { lane, index, tally, quiet, ended, sections });
     }
 
     pub(crate) fn session_attempted(&mut self, intended: Nanos) {
@@ -253,6 +254,7 @@ impl Recorder {
         self.keep_up(due);
         if self.times.measured.start <= due {
             self.window.due += u64::from(requests);
+            self.window.last_due = self.window.last_due.max(due);
             if let Some(section) = self.section(due) {
                 section.due += u64::from(requests);
             }

@@ -260,9 +260,9 @@ pub struct LaneReport {
     pub cpu: Option<usize>,
     /// CPU time during the measured time.
     pub cpu_time: Nanos,
-    /// Wall time of the measured time.
+    /// Wall time of the measured time; in a part, until this thread ended.
     pub wall: Nanos,
-    /// Of that, waiting: asleep, or polling without result.
+    /// Of that, waiting: asleep, or polling without result; or after its end, before that of the others.
     pub idle: Nanos,
     /// Of the idle time, polling.
     pub polled: Nanos,

@@ -24,7 +24,7 @@ const STALL: Nanos = SECOND / 100;
 const PARTS: u64 = 1 << 14;
 
 /// The silences of a load: times without a correct answer that are longer than 100 ms, than ten times the mean time
-/// between correct answers, and than the p99 of service outside of them.
+/// between correct answers, than twice the median of service, and than the p99 of service outside of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     pub longest: Nanos,
@@ -201,9 +201,10 @@ impl Quiet {
     ) -> Silence {
         let mean = (measured.end - measured.start) as f64 / total.correct_inside.max(1) as f64;
         let least = SHORTEST.max((MEANS * mean) as Nanos);
-        // Whatever is longer than half of the answers took may be a silence: most answers came outside of all these.
+        // Connections that are answered together are silent for as long as an answer takes. Whatever is longer than twice
+        // what half of the answers took may be a silence: most answers came outside of all these.
         let service = &total.service;
-        let usual = service.quantile(0.5).map_or(0, |p50| p50.value);
+        let usual = service.quantile(0.5).map_or(0, |p50| 2 * p50.value);
         let longer_than = |least: Nanos| move |&(_, lasted): &(Range<Nanos>, Nanos)| least < lasted;
         let clipped = self.gaps.iter().map(|gap| self.silent(gap, &measured));
         let possible: Vec<_> = clipped.filter(longer_than(least.max(usual))).collect();

@@ -109,6 +109,9 @@ pub struct Tally {
     pub idle: Nanos,
     /// Of that, polling.
     pub polled: Nanos,
+    /// When the last exchange became due.
+    #[serde(default)]
+    pub last_due: Nanos,
     /// When the last exchange ended.
     pub last_done: Nanos,
     /// The slowest exchanges, slowest first.
@@ -278,6 +281,7 @@ impl Tally {
             cpu: 0,
             idle: 0,
             polled: 0,
+            last_due: 0,
             last_done: 0,
             slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
             evidence: Vec::new(),
@@ -357,6 +361,7 @@ impl Tally {
         self.flight.correct += other.flight.correct;
         self.flight.failed += other.flight.failed;
         self.flight.unsent += other.flight.unsent;
+        self.last_due = self.last_due.max(other.last_due);
         self.last_done = self.last_done.max(other.last_done);
         for &slow in &other.slowest {
             self.keep_if_slow(slow);
@@ -408,7 +413,8 @@ impl Tally {
         (self.warmup_attempted, self.warmup_failed) = (0, 0);
         (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);
         (self.flight, self.still) = (Flight::default(), Still::default());
-        (self.cpu, self.idle, self.polled, self.last_done) = (0, 0, 0, 0);
+        (self.cpu, self.idle, self.polled) = (0, 0, 0);
+        (self.last_due, self.last_done) = (0, 0);
     }
 
     pub(crate) fn all_distributions(&self) -> [&Distribution; 6] {

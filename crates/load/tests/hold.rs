@@ -176,7 +176,11 @@ fn an_end_is_reported_as_the_protocol_reports_it() {
 /// Why connections were never opened or have ended, and how often.
 fn causes(plateau: &Plateau) -> Vec<(&'static str, u64)> {
     let count = |loss: Loss| plateau.failed[loss.index()] + plateau.lost[loss.index()];
-    Loss::all().map(|loss| (loss.name(), count(loss))).filter(|(_, count)| *count > 0).collect()
+    Loss::ALL
+        .into_iter()
+        .map(|loss| (loss.name(), count(loss)))
+        .filter(|(_, count)| *count > 0)
+        .collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use wire::{Ask, Asks, Expect, Request};
 
 /// The figures of which a changed one may be taken, and why it cannot be known. A number of their way is left out.
-const UNKNOWABLE: [(&str, &str); 24] = [
+const UNKNOWABLE: [(&str, &str); 25] = [
     ("/began_late", "only the agent knows when it began"),
     ("/begun_before", "counted once"),
     ("/quiet/gaps", "the silences are kept once"),
@@ -35,6 +35,7 @@ const UNKNOWABLE: [(&str, &str); 24] = [
     ("/total/in_flight_area", "less than the window in which the measured time ends has"),
     ("/total/received_inside", "the same"),
     ("/total/cpu", "the same"),
+    ("/total/last_due", "only the agent knows when its last request was due"),
     ("/total/last_done", "at any time before its last window ends"),
     ("/total/notes", "counted once"),
     ("/total/slowest", "which exchange it was, and when within the measured time"),

@@ -11,7 +11,7 @@ use crate::beats::{Rhythm, Wrap};
 use crate::faults::Change;
 use crate::octets::{parameter, push_chunk, push_number};
 use crate::reply::Reply;
-use crate::request::{Head, Method, Refusal, Status, Version};
+use crate::request::{Head, Method, Refusal, Version};
 use crate::resource::Resource;
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
@@ -247,7 +247,7 @@ impl<'a> Answer<'a> {
 /// Writes the answer to a refused request; the connection ends with it.
 pub(crate) fn write_refusal(refusal: Refusal, date: &[u8; 29], out: &mut Vec<u8>) {
     let why = refusal.why;
-    out.extend_from_slice(refusal_line(refusal.status).as_bytes());
+    out.extend_from_slice(refusal.status.name().as_bytes());
     out.extend_from_slice(b"\r\nDate: ");
     out.extend_from_slice(date);
     out.extend_from_slice(b"\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: ");
@@ -255,19 +255,6 @@ pub(crate) fn write_refusal(refusal: Refusal, date: &[u8; 29], out: &mut Vec<u8>
     out.extend_from_slice(b"\r\n\r\n");
     out.extend_from_slice(why.as_bytes());
     out.push(b'\n');
-}
-
-pub(crate) fn refusal_line(status: Status) -> &'static str {
-    match status {
-        Status::BadRequest => "HTTP/1.1 400 Bad Request",
-        Status::TimedOut => "HTTP/1.1 408 Request Timeout",
-        Status::TooLong => "HTTP/1.1 413 Content Too Large",
-        Status::UriTooLong => "HTTP/1.1 414 URI Too Long",
-        Status::UnmetExpectation => "HTTP/1.1 417 Expectation Failed",
-        Status::FieldsTooLarge => "HTTP/1.1 431 Request Header Fields Too Large",
-        Status::NotImplemented => "HTTP/1.1 501 Not Implemented",
-        Status::VersionUnknown => "HTTP/1.1 505 HTTP Version Not Supported",
-    }
 }
 
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {

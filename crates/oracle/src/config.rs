@@ -5,6 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use units::named;
+
 use crate::burn::Burns;
 use crate::dataset::Dataset;
 use crate::delays::{Delay, Stall};
@@ -128,29 +130,16 @@ pub enum HttpVersions {
     Http2,
 }
 
-/// What a bare `GET /` answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Root {
-    /// 200 without content.
-    #[default]
-    Empty,
-    /// `Hello, world!`
-    Hello,
-    /// The XML error of the echo tests.
-    XmlError,
-}
-
-impl std::str::FromStr for Root {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Root, String> {
-        match text {
-            "empty" => Ok(Root::Empty),
-            "hello" => Ok(Root::Hello),
-            "xml-error" => Ok(Root::XmlError),
-            _ => {
-                Err(format!("`{text}` is nothing that / answers; choose empty, hello or xml-error"))
-            }
-        }
+named! {
+    /// What a bare `GET /` answers.
+    #[derive(Default)]
+    pub enum Root {
+        /// 200 without content.
+        #[default]
+        Empty = "empty",
+        /// `Hello, world!`
+        Hello = "hello",
+        /// The XML error of the echo tests.
+        XmlError = "xml-error",
     }
 }

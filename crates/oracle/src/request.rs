@@ -4,6 +4,7 @@ mod fields;
 mod wanted;
 
 use memchr::memchr;
+use units::named;
 
 use fields::Fields;
 
@@ -93,16 +94,18 @@ pub(crate) struct Refusal {
     pub(crate) why: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    BadRequest,
-    TimedOut,
-    TooLong,
-    UriTooLong,
-    UnmetExpectation,
-    FieldsTooLarge,
-    NotImplemented,
-    VersionUnknown,
+named! {
+    /// The status line of a refusal.
+    pub(crate) enum Status {
+        BadRequest = "HTTP/1.1 400 Bad Request",
+        TimedOut = "HTTP/1.1 408 Request Timeout",
+        TooLong = "HTTP/1.1 413 Content Too Large",
+        UriTooLong = "HTTP/1.1 414 URI Too Long",
+        UnmetExpectation = "HTTP/1.1 417 Expectation Failed",
+        FieldsTooLarge = "HTTP/1.1 431 Request Header Fields Too Large",
+        NotImplemented = "HTTP/1.1 501 Not Implemented",
+        VersionUnknown = "HTTP/1.1 505 HTTP Version Not Supported",
+    }
 }
 
 const fn bad(why: &'static str) -> Refusal {

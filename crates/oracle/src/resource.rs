@@ -1,57 +1,32 @@
 //! What can be requested.
 
-/// The resource under which a request is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resource {
-    Root,
-    Echo,
-    Hello,
-    User,
-    Post,
-    Poll,
-    WsPoll,
-    WsEcho,
-    WsRoom,
-    Delay,
-    Header,
-    Items,
-    Sum,
-    /// Whole and as it is.
-    File,
-    EncodedFile,
-    FilePart,
-    NotModified,
-    Server,
-    Unknown,
-    Refused,
-    Reply,
-    Limited,
-}
+use units::named;
 
-impl Resource {
-    /// Names in the order of the variants, as the books list them.
-    pub(crate) const NAMES: [&'static str; 22] = [
-        "root",
-        "echo",
-        "hello",
-        "user",
-        "post",
-        "poll",
-        "wspoll",
-        "wsecho",
-        "wsroom",
-        "delay",
-        "header",
-        "items",
-        "sum",
-        "file",
-        "encoded_file",
-        "file_part",
-        "not_modified",
-        "server",
-        "unknown",
-        "refused",
-        "reply",
-        "limited",
-    ];
+named! {
+    /// The resource under which a request is counted, in the order in which the books list them.
+    pub(crate) enum Resource {
+        Root = "root",
+        Echo = "echo",
+        Hello = "hello",
+        User = "user",
+        Post = "post",
+        Poll = "poll",
+        WsPoll = "wspoll",
+        WsEcho = "wsecho",
+        WsRoom = "wsroom",
+        Delay = "delay",
+        Header = "header",
+        Items = "items",
+        Sum = "sum",
+        /// Whole and as it is.
+        File = "file",
+        EncodedFile = "encoded_file",
+        FilePart = "file_part",
+        NotModified = "not_modified",
+        Server = "server",
+        Unknown = "unknown",
+        Refused = "refused",
+        Reply = "reply",
+        Limited = "limited",
+    }
 }

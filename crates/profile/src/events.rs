@@ -60,6 +60,9 @@ const CLOSE_ON_EXEC: u64 = 8;
 const ENABLE: u64 = 0x2400;
 const DISABLE: u64 = 0x2401;
 const SET_OUTPUT: u64 = 0x2405;
+const PERIOD: u64 = 0x4008_2404;
+/// More than any trial takes.
+static NO_SAMPLE_NS: u64 = 1 << 50;
 
 impl Method {
     /// An event for a thread on a CPU; for all that runs on the CPU if there is no thread.
@@ -108,6 +111,13 @@ impl Method {
     }
 }
 
+/// Whether the kernel lets this process sample at least itself. If not, it refuses every server.
+#[must_use]
+pub fn is_permitted() -> bool {
+    let method = Method { hz: 1, target: Target::Threads, user_only: true, dwarf_bytes: None };
+    method.open(Some(0), rustix::thread::sched_getcpu()).is_ok()
+}
+
 pub(crate) fn enable(event: &OwnedFd) -> io::Result<()> {
     control(event, ENABLE, 0)
 }
@@ -116,9 +126,21 @@ pub(crate) fn disable(event: &OwnedFd) -> io::Result<()> {
     control(event, DISABLE, 0)
 }
 
-fn control(event: &OwnedFd, request: u64, argument: i32) -> io::Result<()> {
+/// Of CPUs: no more samples come, and processes that begin are still reported.
+pub(crate) fn end_samples(event: &OwnedFd) -> io::Result<()> {
+    control(event, PERIOD, (&raw const NO_SAMPLE_NS).addr() as u64)
+}
+
+/// Of a thread: how long it and all that it started have run.
+pub(crate) fn ran_ns(event: &OwnedFd) -> io::Result<u64> {
+    let mut count = [0; 8];
+    rustix::io::read(event, &mut count)?;
+    Ok(u64::from_ne_bytes(count))
+}
+
+fn control(event: &OwnedFd, request: u64, argument: u64) -> io::Result<()> {
     #[allow(unsafe_code)]
-    // SAFETY: these requests of an event take a number and touch no memory of ours.
+    // SAFETY: these requests of an event take a number, or read one at an address that is valid for ever.
     match unsafe { libc::ioctl(event.as_raw_fd(), request as _, argument) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -157,7 +179,7 @@ impl Ring {
 
     /// What comes to this event goes into the ring of another one.
     pub(crate) fn share(owner: &OwnedFd, event: &OwnedFd) -> io::Result<()> {
-        control(event, SET_OUTPUT, owner.as_raw_fd())
+        control(event, SET_OUTPUT, owner.as_raw_fd() as u64)
     }
 
     /// Hands over every record that has come: its kind, and its bytes after the header.
@@ -209,15 +231,6 @@ impl Drop for Ring {
         // SAFETY: this is the mapping that `of` made, and no reference into it is left.
         let _ = unsafe { rustix::mm::munmap(self.base.cast(), (RING_PAGES + 1) * self.page) };
     }
-}
-
-/// Whether this process has an event of the sampler or a BPF object open, by the names of its descriptors.
-#[must_use]
-pub fn open_probes(pid: u32) -> Vec<String> {
-    let folder = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let targets = folder.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    let names = targets.map(|target| target.display().to_string());
-    names.filter(|name| name.contains("perf_event") || name.contains("bpf")).collect()
 }
 
 /// The kernel's level of protection; none where it does not say.

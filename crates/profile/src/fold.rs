@@ -30,7 +30,7 @@ impl Sampler {
             let thread = self.comms.get(&sample.tid).map_or("", String::as_str);
             folding.add(&mut names, sample, thread, block);
         }
-        folding.finish(self.method, self.lost)
+        folding.finish(self.method, self.lost[0])
     }
 }
 
@@ -99,9 +99,7 @@ impl Folding {
             lines: in_order(self.lines),
             functions: in_order(self.functions),
             stacks: stacks.collect(),
-            sampled_ns: 0,
             cpu_ns: 0,
-            user_cpu_ns: None,
             answers: 0,
             waited_for_cpu_ns: 0,
             lost,

@@ -21,9 +21,9 @@ mod sampler;
 mod unwind;
 
 pub use calls::CallCounter;
-pub use events::open_probes;
+pub use events::is_permitted;
 pub use pattern::Pattern;
-pub use processes::{executable, waited_ns};
+pub use processes::{executable, waited_ns, waited_since};
 pub use profile::{BLOCKS, Calls, Line, Method, NAMELESS, Profile, Side, Stack, Target};
 pub use refusal::refusal;
 pub use rules::{NameRule, Runtime};

@@ -34,6 +34,7 @@ pub(crate) struct Names<'a> {
 /// A file that is open, and its symbols.
 type ReadFile = (Rc<File>, Elf);
 
+#[derive(Default)]
 struct Process<'a> {
     compiled: PerfMap,
     runtimes: Vec<&'a Runtime>,
@@ -87,12 +88,7 @@ impl<'a> Names<'a> {
                 let file = self.file(pid, mapping)?;
                 Some((Rc::clone(&file.0), file.1.address(mapping.offset)?))
             });
-            let process = self.processes.entry(pid).or_insert_with(|| Process {
-                compiled: PerfMap::default(),
-                runtimes: Vec::new(),
-                unwinding: None,
-            });
-            process.unwinding = Some(unwinding);
+            self.processes.entry(pid).or_default().unwinding = Some(unwinding);
         }
         let process = self.processes.get_mut(&pid);
         process.and_then(|it| it.unwinding.as_mut()).map_or(Vec::new(), |it| it.stack(raw))

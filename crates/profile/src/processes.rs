@@ -1,28 +1,39 @@
 //! Which processes are the server's, by what `/proc` and the kernel's records of forks say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::mem::take;
 
 /// The processes of a server, those that have ended included.
 #[derive(Debug, Default)]
 pub(crate) struct Processes {
     all: BTreeSet<u32>,
+    /// (process, parent) of others: each CPU has its own list of forks, so that a parent's own may come later.
+    others: Vec<(u32, u32)>,
 }
 
 impl Processes {
     pub(crate) fn of(pids: &[u32]) -> Processes {
-        Processes { all: pids.iter().copied().collect() }
+        Processes { all: pids.iter().copied().collect(), others: Vec::new() }
     }
 
-    /// Adds what these forks made, as (process, parent): in any order, because each CPU has its own list of them.
-    pub(crate) fn add_forks(&mut self, forks: &[(u32, u32)]) {
+    pub(crate) fn add(&mut self, pids: &[u32]) {
+        self.all.extend(pids);
         let mut before = 0;
         while before < self.all.len() {
             before = self.all.len();
-            let own = forks.iter().filter(|(_, parent)| self.all.contains(parent));
-            let own: Vec<u32> = own.map(|(pid, _)| *pid).collect();
-            self.all.extend(own);
+            let is_own = |(_, parent): &(u32, u32)| self.all.contains(parent);
+            let (own, others): (Vec<_>, Vec<_>) =
+                take(&mut self.others).into_iter().partition(is_own);
+            self.all.extend(own.into_iter().map(|(pid, _)| pid));
+            self.others = others;
         }
+    }
+
+    /// Adds what these forks made, as (process, parent), in any order.
+    pub(crate) fn add_forks(&mut self, forks: &[(u32, u32)]) {
+        self.others.extend(forks);
+        self.add(&[]);
     }
 
     pub(crate) fn has(&self, pid: u32) -> bool {
@@ -40,15 +51,23 @@ pub(crate) fn threads(pid: u32) -> Vec<u32> {
     folder.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// How long the threads of these processes that live have been ready to run without a CPU, in nanoseconds.
-pub fn waited_ns(pids: &[u32]) -> u64 {
-    let waited = |path: String| {
-        fs::read_to_string(path).ok()?.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
+/// How long each living thread of these processes has been ready to run without a CPU, in nanoseconds.
+#[must_use]
+pub fn waited_ns(pids: &[u32]) -> BTreeMap<u32, u64> {
+    let waited = |(pid, tid): (u32, u32)| {
+        let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
+        Some((tid, text.split_ascii_whitespace().nth(1)?.parse().ok()?))
     };
-    let of_threads = pids.iter().flat_map(|pid| {
-        threads(*pid).into_iter().map(move |tid| format!("/proc/{pid}/task/{tid}/schedstat"))
-    });
-    of_threads.filter_map(waited).sum()
+    let of_process =
+        |pid: &u32| threads(*pid).into_iter().map(|tid| (*pid, tid)).collect::<Vec<_>>();
+    pids.iter().flat_map(of_process).filter_map(waited).collect()
+}
+
+/// How long the living threads of these processes have waited since then. What a thread that has ended waited is not known.
+#[must_use]
+pub fn waited_since(before: &BTreeMap<u32, u64>, pids: &[u32]) -> u64 {
+    let since = |(tid, ns): (u32, u64)| ns.saturating_sub(before.get(&tid).copied().unwrap_or(0));
+    waited_ns(pids).into_iter().map(since).sum()
 }
 
 /// The name of a process' executable, without its folder.
@@ -71,7 +90,18 @@ mod tests {
     #[test]
     fn forks_count_in_any_order_and_those_of_others_do_not() {
         let mut processes = Processes::of(&[1]);
-        processes.add_forks(&[(4, 3), (3, 2), (2, 1), (9, 8), (2, 2)]);
+        processes.add_forks(&[(4, 3), (3, 2), (9, 8)]);
+        processes.add_forks(&[(2, 1)]);
         assert_eq!(processes.all().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
+
+    /// Its sum is less than before, and says nothing of the others.
+    #[test]
+    fn a_thread_that_has_ended_takes_nothing_from_what_others_waited() {
+        let own = [std::process::id()];
+        let mut before = waited_ns(&own);
+        before.values_mut().for_each(|ns| *ns = 0);
+        before.insert(u32::MAX, 1 << 60);
+        assert!(waited_ns(&own).values().sum::<u64>() <= waited_since(&before, &own));
     }
 }

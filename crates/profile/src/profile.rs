@@ -21,12 +21,8 @@ pub struct Profile {
     /// Names of functions of the program, each once, without the user's paths.
     pub functions: Vec<String>,
     pub stacks: Vec<Stack>,
-    /// How long samples were taken.
-    pub sampled_ns: u64,
-    /// CPU time of the server meanwhile, as the kernel counts it without sampling.
+    /// CPU time of the server meanwhile, as the kernel counts it without sampling; 0 if it is not known.
     pub cpu_ns: u64,
-    /// The part of it that was spent in user mode, where the kernel counts it precisely.
-    pub user_cpu_ns: Option<u64>,
     /// Answers that the load received in this time.
     pub answers: u64,
     /// How long threads of the server were ready to run and had no CPU.
@@ -112,15 +108,13 @@ impl Profile {
     /// read from a file may have any.
     pub fn is_sound(&self) -> bool {
         let has = |number: u32, count: usize| (number as usize) < count;
-        let amounts =
-            [self.sampled_ns, self.cpu_ns, self.answers, self.waited_for_cpu_ns, self.lost];
+        let amounts = [self.cpu_ns, self.answers, self.waited_for_cpu_ns, self.lost];
         let calls = self
             .calls
             .iter()
             .flat_map(|calls| calls.counts.iter().map(|(_, count)| *count).chain([calls.answers]));
         let is_little = self.functions.len() <= FUNCTIONS_MAX && self.lines.len() <= LINES_MAX;
-        let are_little =
-            amounts.into_iter().chain(self.user_cpu_ns).chain(calls).all(|it| it <= AMOUNT_MAX);
+        let are_little = amounts.into_iter().chain(calls).all(|it| it <= AMOUNT_MAX);
         is_little
             && are_little
             && self.stacks.iter().all(|stack| {
@@ -129,6 +123,11 @@ impl Profile {
                     && stack.functions.iter().all(|it| has(*it, self.functions.len()))
                     && stack.counts.iter().all(|(block, _)| usize::from(*block) < BLOCKS)
             })
+    }
+
+    /// How many samples the CPU time should have.
+    pub fn expected_samples(&self) -> f64 {
+        self.cpu_ns as f64 / 1e9 * f64::from(self.method.hz)
     }
 
     /// All samples of the server.

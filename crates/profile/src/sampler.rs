@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use crate::events::{Ring, disable, enable};
+use crate::events::{Ring, disable, enable, end_samples, ran_ns};
 use crate::maps::Maps;
 use crate::processes::{Processes, comm, threads};
 use crate::profile::{Method, Target};
@@ -34,8 +34,10 @@ pub struct Sampler {
     pub(crate) maps: Maps,
     /// The names of threads.
     pub(crate) comms: HashMap<u32, String>,
-    /// Records that found no room in a ring.
-    pub(crate) lost: u64,
+    /// Records that found no room in a ring, before the samples ended and after that.
+    pub(crate) lost: [u64; 2],
+    has_stopped: bool,
+    ran_ns: Option<u64>,
     record: Vec<u8>,
 }
 
@@ -69,7 +71,9 @@ impl Sampler {
             samples: Vec::new(),
             maps: Maps::default(),
             comms: HashMap::new(),
-            lost: 0,
+            lost: [0; 2],
+            has_stopped: false,
+            ran_ns: None,
             record: Vec::new(),
         };
         for cpu in order.cpus {
@@ -106,6 +110,11 @@ impl Sampler {
         self.events.iter().try_for_each(enable)
     }
 
+    /// Adds processes that may have begun before `start`, which reports those that begin after it.
+    pub fn add(&mut self, pids: &[u32]) {
+        self.processes.add(pids);
+    }
+
     /// Takes the samples that have come.
     pub fn drain(&mut self) {
         let has_raw = self.method.dwarf_bytes.is_some();
@@ -115,13 +124,13 @@ impl Sampler {
         }
         // The fork of a process may be in a later ring than what it has done since.
         let fork = |record: &Record| match *record {
-            Record::Fork { pid, parent } => Some((pid, parent)),
+            // Threads are forks of their own process.
+            Record::Fork { pid, parent } => (pid != parent).then_some((pid, parent)),
             Record::Sample(_) | Record::Comm { .. } | Record::Map { .. } | Record::Lost(_) => None,
         };
         let forks: Vec<(u32, u32)> = records.iter().filter_map(fork).collect();
         self.processes.add_forks(&forks);
-        // Threads are forks of their own process.
-        for (pid, parent) in forks.into_iter().filter(|(pid, parent)| pid != parent) {
+        for (pid, parent) in forks {
             if self.processes.has(pid) && self.maps.of(pid).next().is_none() {
                 self.maps.inherit(pid, parent);
             }
@@ -136,7 +145,7 @@ impl Sampler {
                 self.comms.insert(tid, name);
             }
             Record::Map { pid, mapping } if self.processes.has(pid) => self.maps.add(pid, mapping),
-            Record::Lost(records) => self.lost += records,
+            Record::Lost(records) => self.lost[usize::from(self.has_stopped)] += records,
             Record::Sample(_) | Record::Comm { .. } | Record::Map { .. } | Record::Fork { .. } => {}
         }
     }
@@ -147,12 +156,29 @@ impl Sampler {
         self.samples.len()
     }
 
-    /// Ends the samples, and notes what the living processes still say of themselves.
+    /// The CPU time of all processes from `start` to `stop`, those that ended included; none if only CPUs were sampled.
+    #[must_use]
+    pub fn ran_ns(&self) -> Option<u64> {
+        self.ran_ns
+    }
+
+    /// Whether every process that began since `stop` is known.
+    pub(crate) fn knows_all(&self) -> bool {
+        self.method.target == Target::Cpus && self.lost[1] == 0
+    }
+
+    /// Ends the samples, and notes what the living processes still say of themselves. On CPUs, `drain` still takes note
+    /// of processes that begin.
     pub fn stop(&mut self) -> io::Result<()> {
-        self.events.iter().try_for_each(disable)?;
+        match self.method.target {
+            Target::Cpus => self.events.iter().try_for_each(end_samples)?,
+            Target::Threads => {
+                self.events.iter().try_for_each(disable)?;
+                self.ran_ns = Some(self.events.iter().map(ran_ns).sum::<io::Result<u64>>()?);
+            }
+        }
         self.drain();
-        self.events.clear();
-        self.rings.clear();
+        self.has_stopped = true;
         for pid in self.processes.all() {
             self.maps.read(pid);
             for tid in threads(pid) {
@@ -160,5 +186,38 @@ impl Sampler {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// `/proc` no longer says anything of it.
+    #[test]
+    fn where_threads_are_sampled_the_time_of_a_process_that_ended_is_known() {
+        let work = "read go; ( i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done ); exit 0";
+        let mut shell = Command::new("sh");
+        let mut shell = shell.args(["-c", work]).stdin(Stdio::piped()).spawn().expect("a shell");
+        let cpus: Vec<usize> = (0..machine_cpus()).collect();
+        let order = SamplerOrder { pids: &[shell.id()], cpus: &cpus, hz: 997, dwarf_bytes: None };
+        let mut sampler = Sampler::open_as(&order, Target::Threads, true);
+        let started = sampler.as_mut().map(Sampler::start);
+        drop(shell.stdin.take());
+        shell.wait().expect("our child");
+        if let Err(error) = started {
+            return println!("skipped: {}", crate::refusal(error));
+        }
+        let mut sampler = sampler.expect("it was started");
+        sampler.stop().expect("their end");
+        let user_ns = sampler.samples() as f64 * 1e9 / 997.0;
+        let ran_ns = sampler.ran_ns().expect("threads") as f64;
+        assert!(0.0 < user_ns && 0.8 * user_ns < ran_ns && ran_ns < 5e9, "{user_ns} {ran_ns}");
+    }
+
+    fn machine_cpus() -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
     }
 }

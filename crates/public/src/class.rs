@@ -60,7 +60,7 @@ fn cpus_used(run: &RunRecord) -> Option<usize> {
 }
 
 /// The members of a list such as `0-3,8`; none if it is no such list.
-fn cpus(list: &str) -> Option<BTreeSet<u32>> {
+pub(crate) fn cpus(list: &str) -> Option<BTreeSet<u32>> {
     const MOST: u32 = 4_096;
     let mut all = BTreeSet::new();
     for part in list.trim().split(',') {

@@ -39,7 +39,7 @@ pub struct Lineage {
 }
 
 /// No run in a public file has more planned trials, or servers: comparing all servers of a table takes time like the
-/// cube of their number.
+/// square of their number.
 pub(crate) const PLANNED_MAX: usize = 20_000;
 pub(crate) const ENTRIES_MAX: usize = 250;
 

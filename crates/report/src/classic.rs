@@ -6,8 +6,8 @@ use units::chosen;
 
 use crate::Findings;
 use crate::chart::{
-    About, Axis, Column, Lines, Name, Panel, Room, Rows, Series, SharedAxis, Spot, Stand, Trust,
-    Value, both,
+    About, Axis, Column, Lines, Panel, Room, Rows, Series, SharedAxis, Spot, Stand, Trust, Value,
+    both,
 };
 use crate::markup::{Markup, markup};
 use crate::number_format::Written;
@@ -37,16 +37,12 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     if columns.is_empty() {
         return Markup::default();
     }
-    let name = |line: &&ThenNowRow| Name {
-        slot: Some(findings.slot(&line.subject)),
-        title: findings.title(&line.subject).into(),
-    };
     let rows = Rows {
         about: About {
             title: format!("{}: {label} and now", findings.task(&found.workload)),
             description: "What was published and what this run found, for each server".into(),
         },
-        names: lines.iter().map(name).collect(),
+        names: lines.iter().map(|line| findings.name(&line.subject)).collect(),
         columns,
         note: format!("the best of all loads · stroke: {label}, as published · mark: now"),
         ..Rows::default()

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn faults_have_their_share_and_their_count() {
-        let status = Failure::from_name("content.status");
+        let status = Failure::named("content.status");
         let faults = |wrong, failed| Faults {
             wrong,
             failed,

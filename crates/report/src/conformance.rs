@@ -33,26 +33,6 @@ pub(crate) fn rounds(finding: &Finding) -> String {
     finding.rounds.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Each reason once, with the names of all that have it.
-pub(crate) fn by_reason<'t>(
-    all: impl IntoIterator<Item = (&'t str, &'t str)>,
-) -> Vec<(&'t str, Vec<&'t str>)> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (why, name) in all {
-        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((why, vec![name])),
-        }
-    }
-    reasons
-}
-
-/// Octets as text: an octet that is no letter is written by name, and lines end where they end in the data.
-pub(crate) fn octets(octets: &[u8]) -> String {
-    let shown = octets.escape_ascii().to_string();
-    shown.replace("\\r\\n", "\\r\\n\n").replace("\\\"", "\"").replace("\\'", "'")
-}
-
 /// A row for each server that was checked.
 pub(crate) fn matrix(findings: &Findings<'_>) -> Markup {
     let checked: Vec<(&Conformity, &Score)> = findings

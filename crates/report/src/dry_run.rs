@@ -14,6 +14,7 @@ use lab::workload::Workload;
 use machine::conditions::Split;
 use units::{bytes, count, counted, duration};
 
+use crate::grouped::distinct;
 use crate::run::experiment_text;
 
 /// A run that has not begun.
@@ -47,6 +48,8 @@ pub struct DryMember<'r> {
     pub lack: Option<String>,
     /// The folder in which it runs.
     pub folder: Option<PathBuf>,
+    /// The protocols over which it is checked before the trials.
+    pub checked: Vec<Protocol>,
 }
 
 /// What is printed of it.
@@ -188,8 +191,9 @@ fn conditions(run: &DryRun<'_>) -> Vec<String> {
     lines
 }
 
-/// The commands that start it, each with the protocols for which it is started, if there is more than one.
-fn starts(subject: &Subject, protocols: &[Protocol]) -> Vec<String> {
+/// The commands that start it, each with the protocols for which it is started, if there is more than one; and what starts
+/// it for its check, if that is another one.
+fn starts(subject: &Subject, protocols: &[Protocol], checked: &[Protocol]) -> Vec<String> {
     let Serving::Built(starts) = &subject.serving else {
         return subject
             .serving
@@ -200,23 +204,18 @@ fn starts(subject: &Subject, protocols: &[Protocol]) -> Vec<String> {
     };
     let spoken: Vec<Protocol> =
         protocols.iter().copied().filter(|it| subject.answers_over(*it)).collect();
-    let mut commands: Vec<&Command> = Vec::new();
-    for command in spoken.iter().map(|it| starts.over(*it)) {
-        if !commands.contains(&command) {
-            commands.push(command);
-        }
-    }
+    let commands: Vec<&Command> = distinct(spoken.iter().map(|it| starts.over(*it)));
     let over = |command: &Command| {
         let names = spoken.iter().filter(|it| starts.over(**it) == command).map(|it| it.name());
         names.collect::<Vec<_>>().join(", ")
     };
-    match protocols {
-        [_] => commands.iter().map(|command| format!("    run      {command}")).collect(),
-        _ => commands
-            .iter()
-            .map(|command| format!("    run      {command}  (over {})", over(command)))
-            .collect(),
-    }
+    let over = |command: &Command| match protocols {
+        [_] => String::new(),
+        _ => format!("  (over {})", over(command)),
+    };
+    let run = commands.iter().map(|command| format!("    run      {command}{}", over(command)));
+    let checked = checked.iter().map(|it| starts.over(*it)).filter(|it| !commands.contains(it));
+    run.chain(checked.map(|command| format!("    check    {command}"))).collect()
 }
 
 fn member(member: &DryMember<'_>, protocols: &[Protocol], is_search: bool) -> Vec<String> {
@@ -232,7 +231,7 @@ fn member(member: &DryMember<'_>, protocols: &[Protocol], is_search: bool) -> Ve
     lines.extend(member.folder.iter().map(|place| format!("    in       {}", place.display())));
     lines.extend(subject.plan.commands.iter().map(|command| format!("    build    {command}")));
     lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
-    lines.extend(starts(subject, protocols));
+    lines.extend(starts(subject, protocols, &member.checked));
     for (name, value) in &subject.plan.env {
         lines.push(format!("    with     {name}={value}"));
     }
@@ -261,8 +260,10 @@ fn service(service: &Service, lack: Option<&String>) -> Vec<String> {
     for (what, commands) in all {
         lines.extend(commands.iter().map(|command| format!("    {what}  {command}")));
     }
-    let given = |(name, value): &(String, String)| format!("    gives    {name}={value}");
-    lines.extend(service.gives.iter().map(given));
+    let with = service.plan.env.iter().chain(&service.env);
+    lines.extend(with.map(|(name, value)| format!("    with     {name}={value}")));
+    let given = service.gives.iter();
+    lines.extend(given.map(|(name, value)| format!("    gives    {name}={value}")));
     lines
 }
 
@@ -377,8 +378,33 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use lab::source_file::SourceFile;
+
     use super::*;
     use crate::run::fixture;
+
+    #[test]
+    fn every_command_and_variable_of_a_service_and_of_a_check_is_shown() {
+        let text = "title = 't'\nbuild = ['make it']\nrun = 'it {port}'\nready = 'is ready'\nseed = ['sow']\nread = \
+                    'cat {table}'\ninsert = 'add row'\ncounters = 'tell'\nceiling = 'press'\nversion = 'it -v'\n\
+                    env = { LD_PRELOAD = '{work}/x.so' }\ngives = { URL = 'x:{port}' }\n";
+        let source = SourceFile { name: "s".into(), text: text.into() };
+        let read = Service::parse(Path::new("/nowhere"), "s", source, &[]).unwrap();
+        let shown = service(&read, None).join("\n");
+        for line in text.lines().skip(1).filter_map(|line| line.split('\'').nth(1)) {
+            assert!(shown.contains(line), "{line}: {shown}");
+        }
+        assert!(shown.contains("with     LD_PRELOAD={work}/x.so"), "{shown}");
+        assert!(shown.contains("with     PATH=") && shown.contains("gives    URL=x:{port}"));
+        let text = "title = 't'\nspeaks = ['w']\nprotocols = ['http/1.1', 'h2c']\nrun = 'one'\nrun_h2c = 'two'\n";
+        let source = SourceFile { name: "s".into(), text: text.into() };
+        let subject = Subject::parse(Path::new("/nowhere"), "s", &source).unwrap();
+        let shown = |checked: &[Protocol]| starts(&subject, &[Protocol::H2c], checked).join("\n");
+        assert_eq!(shown(&[Protocol::Http1, Protocol::H2c]), "    run      two\n    check    one");
+        assert_eq!(shown(&[Protocol::H2c]), "    run      two");
+    }
 
     #[test]
     fn offered_sessions_are_shown_as_the_requests_that_they_offer() {

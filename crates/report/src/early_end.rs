@@ -3,13 +3,10 @@
 
 use lab::named;
 
-use crate::check::junit::escaped;
 use crate::document::Document;
 use crate::json::{json_type, written};
 use crate::markup::markup;
-use crate::render::{Chart, Charts, Measure, Shown, csv};
-
-const SCHEMA: &str = "dyno.early_end/1";
+use crate::render::{Chart, Charts, End, Measure, Shown, Suite, Test, csv, test_cases};
 
 named! {
     /// How a command ended that has no result.
@@ -34,12 +31,7 @@ pub struct EarlyEnd<'a> {
 json_type! {
     /// A command that ended before it had a result: it was refused, its server failed before it could be measured, or
     /// it was interrupted. Any command writes it, in the files that it was to write.
-    pub(crate) struct EarlyEndJson<'t> as "early end" of end: EarlyEnd<'_> {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct EarlyEndJson<'t> as "early end", "dyno.early_end/1" of end: EarlyEnd<'_> {
         /// why, in plain words
         sentence: String = end.sentence(),
         /// refused, failed or interrupted
@@ -95,11 +87,8 @@ impl Shown for EarlyEnd<'_> {
     }
 
     fn junit(&self) -> Option<String> {
-        Some(format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno\">\n <testsuite name=\"dyno\" tests=\"1\" \
-             failures=\"0\" errors=\"1\" skipped=\"0\">\n  <testcase classname=\"dyno\" name=\"has a result\">\n   <error \
-             message=\"{}\"/>\n  </testcase>\n </testsuite>\n</testsuites>\n",
-            escaped(&self.sentence())
-        ))
+        let end = End::Error(self.sentence());
+        let test = Test { class: "dyno".into(), name: "has a result".into(), end };
+        Some(test_cases("dyno", &[Suite { name: "dyno".into(), tests: vec![test], took_s: None }]))
     }
 }

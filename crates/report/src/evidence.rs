@@ -20,8 +20,8 @@ pub(crate) fn title(kept: &Evidence) -> String {
     format!("the first {}, request {}{stream}:", kept.failure.name(), count(kept.seq))
 }
 
-/// What was sent, expected and received, each with its label. Bytes that cannot be printed are escaped.
-pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
+/// What was sent, expected and received, each after its label. Bytes that cannot be printed are escaped.
+pub(crate) fn lines(kept: &Evidence) -> impl Iterator<Item = String> {
     let expected: Vec<&str> = kept.expected.lines().collect();
     let sent = match kept.request.as_slice() {
         [] => "no request yet".into(),
@@ -33,7 +33,7 @@ pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
     };
     let reason = kept.reason.iter().map(|reason| ("because", reason.clone()));
     let bytes = [("sent", sent), ("expected", expected.join("; ")), ("received", received)];
-    reason.chain(bytes).collect()
+    reason.chain(bytes).map(|(label, text)| format!("{label}: {text}"))
 }
 
 fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {

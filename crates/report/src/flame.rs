@@ -333,20 +333,13 @@ fn micros(us: f64) -> String {
     format!("{} µs", digits(us))
 }
 
-/// About how wide a text is.
+/// How wide a text is: the letters of the font are equally wide, but for those that it does not have.
 fn length(text: &str) -> f64 {
     text.chars().map(letter).sum()
 }
 
 fn letter(letter: char) -> f64 {
-    match letter {
-        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 10.0,
-        '&' | '<' | '>' | '+' | '=' | '~' | '^' | '#' => 9.2,
-        'A'..='Z' => 7.8,
-        'i' | 'j' | 'l' | ' ' | '.' | ',' | ':' | ';' | '|' | '\'' => 3.4,
-        _ if letter.is_ascii() || letter == 'µ' || letter == '−' => 6.4,
-        _ => 11.0,
-    }
+    if letter < '\u{3000}' { 6.7 } else { 11.0 }
 }
 
 /// As much of a text as fits, or nothing.

@@ -152,13 +152,8 @@ mod tests {
         let (answers, reads_with_answers) = (1_000, 32);
         let traffic = Traffic { answers, reads_with_answers, heads, ..Traffic::default() };
         let mut seen = Http2 { wanted, traffic, ..Http2::default() };
-        let settings = ServerSettings {
-            header_table_size: 4_096,
-            max_concurrent_streams: Some(128),
-            initial_window_size: 65_535,
-            max_frame_size: 16_384,
-            max_header_list_size: None,
-        };
+        let settings =
+            ServerSettings { max_concurrent_streams: Some(128), ..ServerSettings::default() };
         seen.settings = vec![(settings, 16)];
         seen
     }

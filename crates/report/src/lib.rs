@@ -18,6 +18,7 @@ mod flame;
 pub mod gate;
 mod glossary;
 mod grid;
+mod grouped;
 mod held;
 pub mod history;
 pub mod hold;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use units::count;
 
 use crate::grid::{Cell, lines};
+use crate::grouped::grouped;
 use crate::json::written;
 use crate::paint::{self, Ink, Line, wrapped};
 
@@ -178,17 +179,8 @@ fn usable(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
 
 /// Those that lack the same, and get it in the same way, are one entry.
 fn lacking(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
-    let mut groups: Vec<Vec<&SubjectRow>> = Vec::new();
-    for &row in rows {
-        let is_alike = |group: &&mut Vec<&SubjectRow>| {
-            group[0].missing == row.missing && way_out(group[0], "") == way_out(row, "")
-        };
-        match groups.iter_mut().find(is_alike) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
-        }
-    }
-    groups.iter().flat_map(|group| lacking_alike(group, width)).collect()
+    let groups = grouped(rows.iter().map(|row| ((&row.missing, way_out(row, "")), *row)));
+    groups.iter().flat_map(|(_, group)| lacking_alike(group, width)).collect()
 }
 
 /// Servers that lack the same things.
@@ -205,12 +197,10 @@ fn lacking_alike(group: &[&SubjectRow], width: usize) -> Vec<Line> {
         }
     };
     let way_out = way_out(group[0], &names.join(" "));
-    entry.extend(beside("      ", Ink::Dim, &way_out, width).into_iter().filter(has_text));
+    if !way_out.is_empty() {
+        entry.extend(beside("      ", Ink::Dim, &way_out, width));
+    }
     entry
-}
-
-fn has_text(line: &Line) -> bool {
-    !line.shown(false).trim().is_empty()
 }
 
 /// How to get what a subject lacks; a command is for all subjects of these names.

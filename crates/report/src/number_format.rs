@@ -249,7 +249,8 @@ fn decimals_of(power: f64) -> usize {
 /// `checked: status 2xx of 1,214,377 answers; the bodies were not compared`.
 pub(crate) fn checked(checked: &Checked) -> String {
     let Checked { answers, what, bodies } = checked;
-    format!("checked: {what} of {} answers{bodies}", units::count(*answers))
+    let answers = units::counted(*answers, "answer", "answers");
+    format!("checked: {what} of {answers}{bodies}")
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::chart::{
-    About, Axis, Ceiling, Column, Form, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust,
-    Value,
+    About, Axis, Ceiling, Column, Form, Lines, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
 };
 use crate::markup::Markup;
 use crate::number_format::Written;
@@ -113,7 +112,9 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         height: 230.0,
         ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table))
     };
-    throughput.series.splice(0..0, published(findings, table));
+    let subjects = findings.subjects(table).into_iter();
+    let published = subjects.map(|subject| past(findings, table, subject));
+    throughput.series.splice(0..0, published);
     let mut response = Panel {
         is_log: true,
         way: Some(TIME),
@@ -268,11 +269,6 @@ fn place(findings: &Findings<'_>, row: &Row) -> f64 {
     offered.map_or(findings.shown(row.point).value(), |offered| offered.value)
 }
 
-fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
-    let subjects = findings.subjects(table).into_iter();
-    subjects.map(|subject| past(findings, table, subject)).collect()
-}
-
 /// The throughput of one subject that an article published.
 fn past(findings: &Findings<'_>, table: &Table, subject: &str) -> Series {
     let calls = findings.calls();
@@ -323,10 +319,6 @@ fn values(findings: &Findings<'_>, rows: &[&Row], figure: Figure) -> Vec<Value> 
 }
 
 fn dots(findings: &Findings<'_>, rows: &[&Row], about: About, columns: Vec<Column>) -> Rows {
-    let name = |row: &&Row| Name {
-        slot: Some(findings.slot(&row.subject)),
-        title: findings.title(&row.subject).into(),
-    };
-    let names = rows.iter().map(name).collect();
+    let names = rows.iter().map(|row| findings.name(&row.subject)).collect();
     Rows { about, names, columns, bars: "bars: 95 %", ..Rows::default() }
 }

@@ -33,17 +33,21 @@ fn limited(from: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
 }
 
+/// All that a file has, or standard input for `-`; none if that is too much.
+pub fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    match path == Path::new("-") {
+        true => limited(io::stdin().lock(), bytes_max),
+        false => File::open(path).and_then(|file| limited(file, bytes_max)),
+    }
+}
+
 /// The text of a file that a flag names, or of standard input for `-`, up to 256 MiB.
 pub fn text(flag: &str, path: &Path) -> Result<SourceFile, Refusal> {
     const BYTES_MAX: u64 = 256 << 20;
     let is_stdin = path == Path::new("-");
     let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
     let refused = |why: String| Refusal::new(format!("{flag} {name}: {why}"));
-    let bytes = match is_stdin {
-        true => limited(io::stdin().lock(), BYTES_MAX),
-        false => File::open(path).and_then(|file| limited(file, BYTES_MAX)),
-    };
-    let bytes = bytes.map_err(|error| unreadable(&error)).map_err(refused)?;
+    let bytes = read(path, BYTES_MAX).map_err(|error| unreadable(&error)).map_err(refused)?;
     let bytes = bytes.ok_or_else(|| refused("larger than 256 MiB, the most; divide it".into()))?;
     SourceFile::of_bytes(&name, bytes).map_err(Refusal::from)
 }

@@ -1,5 +1,6 @@
 //! Where the requests of a load came from, and in which order those of a file come.
 
+use units::named;
 use wire::{Ask, Asks};
 
 /// Where the requests came from.
@@ -34,15 +35,14 @@ pub enum RequestFileKind {
     Har,
 }
 
-/// Which of several requests comes when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestOrder {
-    /// One after the other, over and over.
-    InOrder,
-    /// One after the other, over and over, in an order that the seed determines.
-    Shuffled,
-    /// Drawn for each request.
-    Weighted,
+named! {
+    /// Which of several requests comes when.
+    pub enum RequestOrder {
+        InOrder = "in-order" => "In the order of the file, over and over",
+        Shuffled = "shuffled" => "In a random order, which --seed determines, over and over",
+        Weighted = "weighted"
+            => "Drawn at random by the weights of the lines; a line without a weight has 1",
+    }
 }
 
 impl RequestOrder {

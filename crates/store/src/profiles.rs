@@ -54,13 +54,13 @@ fn said_key(connection: &Connection, owner: [i64; 2], number: u32) -> Result<Tri
         Err(Fault::Damaged(_) | Fault::Disk(_) | Fault::Refused(_)) => None,
         Err(fault) => return Err(fault),
     };
-    Ok(said.and_then(|mut row| key(number, &mut row).ok()).unwrap_or(TrialKey {
+    Ok(said.and_then(|mut row| key(number, &mut row).ok()).unwrap_or(TrialKey::new(
         number,
-        subject: String::new(),
-        workload: String::new(),
-        point: Point::Connections(0),
-        repeat: 0,
-    }))
+        "",
+        "",
+        Point::Connections(0),
+        0,
+    )))
 }
 
 /// The numbers of the profiles that were stored.
@@ -151,7 +151,7 @@ mod tests {
         let profile = format!(
             r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},
             "lines":[{{"side":"kernel","name":"send"}}],
-            "functions":["main"],"stacks":[{stacks}],"sampled_ns":1,"cpu_ns":1,"user_cpu_ns":null,"answers":1,
+            "functions":["main"],"stacks":[{stacks}],"cpu_ns":1,"answers":1,
             "waited_for_cpu_ns":0,"lost":0,"calls":{{"Err":"x"}},"with_flags":false}}"#
         );
         assert!(profile.contains(old), "{old}");

@@ -1,71 +1,22 @@
 //! Every way in which TLS can fail: stable names, and the reason in words.
 
 use rustls::{AlertDescription, CertificateError, Error, PeerMisbehaved};
+use units::named;
 
 use crate::order::HTTP_2;
 
-/// Why there is no TLS, or none any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TlsFault {
-    /// The server sent an alert.
-    Alert,
-    /// The server's certificate is not believed.
-    Certificate,
-    /// The server does not speak the protocol that was offered.
-    Alpn,
-    /// The connection ended within the handshake.
-    Closed,
-    /// The handshake was not done within the time-out.
-    Timeout,
-    /// What came is no TLS, or broke its rules.
-    Protocol,
-    /// TLS messages without end, and no data.
-    Flood,
-    /// The connection ended within an answer, without the closing message of TLS.
-    Cut,
-}
-
-impl TlsFault {
-    /// Every fault, in the order in which reports show them.
-    pub const ALL: [TlsFault; 8] = [
-        TlsFault::Alert,
-        TlsFault::Certificate,
-        TlsFault::Alpn,
-        TlsFault::Closed,
-        TlsFault::Timeout,
-        TlsFault::Protocol,
-        TlsFault::Flood,
-        TlsFault::Cut,
-    ];
-
-    /// The stable name, as it appears in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            TlsFault::Alert => "tls.alert",
-            TlsFault::Certificate => "tls.certificate",
-            TlsFault::Alpn => "tls.alpn",
-            TlsFault::Closed => "tls.closed",
-            TlsFault::Timeout => "tls.timeout",
-            TlsFault::Protocol => "tls.protocol",
-            TlsFault::Flood => "tls.flood",
-            TlsFault::Cut => "tls.cut",
-        }
-    }
-
-    /// The meaning, in a few words, with the way out where there is one.
-    #[must_use]
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            TlsFault::Alert => "the server ended TLS with an alert",
-            TlsFault::Certificate => "the certificate is not trusted; --ca FILE or -k may help",
-            TlsFault::Alpn => "the server does not take the protocol that was offered by ALPN",
-            TlsFault::Closed => "closed within the TLS handshake; is this an https:// port?",
-            TlsFault::Timeout => "no TLS handshake within the time-out",
-            TlsFault::Protocol => "what came is no TLS, or breaks its rules",
-            TlsFault::Flood => "TLS messages without end, and no data",
-            TlsFault::Cut => "closed within an answer without TLS's closing message",
-        }
+named! {
+    /// Why there is no TLS, or none any more, in the order in which reports show it; with the way out where there is one.
+    /// The names are stable: they appear in results.
+    pub enum TlsFault {
+        Alert = "tls.alert" => "the server ended TLS with an alert",
+        Certificate = "tls.certificate" => "the certificate is not trusted; --ca FILE or -k may help",
+        Alpn = "tls.alpn" => "the server does not take the protocol that was offered by ALPN",
+        Closed = "tls.closed" => "closed within the TLS handshake; is this an https:// port?",
+        Timeout = "tls.timeout" => "no TLS handshake within the time-out",
+        Protocol = "tls.protocol" => "what came is no TLS, or breaks its rules",
+        Flood = "tls.flood" => "TLS messages without end, and no data",
+        Cut = "tls.cut" => "closed within an answer without TLS's closing message",
     }
 }
 

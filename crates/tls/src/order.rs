@@ -1,6 +1,7 @@
 //! What TLS is to be like: plain values, as flags give them and as another process may receive them.
 
 use serde::{Deserialize, Serialize};
+use units::named;
 
 /// The ALPN name of HTTP/1.1 (RFC 7301, 6), which WebSockets use, too.
 pub const HTTP_1_1: &str = "http/1.1";
@@ -71,31 +72,21 @@ pub enum Trust {
     All,
 }
 
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Version {
-    #[serde(rename = "1.2")]
-    V1_2,
-    #[serde(rename = "1.3")]
-    V1_3,
+named! {
+    /// A version of TLS.
+    #[derive(Serialize, Deserialize)]
+    pub enum Version {
+        #[serde(rename = "1.2")]
+        V1_2 = "1.2",
+        #[serde(rename = "1.3")]
+        V1_3 = "1.3",
+    }
 }
 
 impl Version {
     /// Reads `1.2` or `1.3`.
     pub fn parse(text: &str) -> Result<Version, String> {
-        match text {
-            "1.2" => Ok(Version::V1_2),
-            "1.3" => Ok(Version::V1_3),
-            _ => Err("the versions are 1.2 and 1.3".into()),
-        }
-    }
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Version::V1_2 => "1.2",
-            Version::V1_3 => "1.3",
-        }
+        Version::named(text).ok_or_else(|| "the versions are 1.2 and 1.3".into())
     }
 }
 

@@ -1,7 +1,9 @@
 //! Numbers with their units as a reader sees them, three significant digits. Figures with an interval are written in
-//! `report/number_format.rs`.
+//! `report/number_format.rs`. Beside them, what all rooms write down in the same way: enums with names, tables of RFCs.
 
 mod listed;
+mod named;
+pub mod rfc7541;
 mod visible;
 
 use std::time::Duration;

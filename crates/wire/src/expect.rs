@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use units::named;
 
 use crate::answer_parts::{Difference, first_difference};
 use crate::file_body::FileBody;
@@ -63,15 +64,14 @@ pub enum BodyRule {
     File(FileRule),
 }
 
-/// What is wrong with a whole answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Mismatch {
-    /// Another status than expected.
-    Status,
-    /// A header field is missing or has another value.
-    Header,
-    /// Another body than expected.
-    Body,
+named! {
+    /// What is wrong with a whole answer.
+    pub enum Mismatch {
+        Status = "content.status" => "another status than expected",
+        /// It is missing, or has another value.
+        Header = "content.header" => "a header field is not as expected",
+        Body = "content.mismatch" => "another body than expected",
+    }
 }
 
 impl StatusRule {

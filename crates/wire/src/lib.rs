@@ -43,7 +43,9 @@ pub use forms::{Compared, Forms};
 pub use fortunes_page::fortunes_page;
 pub use h1::{H1, HeadMemo, Limits};
 pub use h2::Account;
-pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
+pub use held::{
+    Cut, HeldError, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream,
+};
 pub use meaning::{Insertion, Meaning, Statement};
 pub use rows::Rows;
 pub use socket::{Socket, socket_ask};
@@ -168,7 +170,7 @@ pub enum News<Fault> {
     Ready,
     /// More exchanges may start than before, though none has ended.
     Room,
-    /// The first byte of the exchange's answer came.
+    /// The first byte of the exchange's answer came; or that of an interim one, and then this comes again.
     FirstByte(ExchangeId),
     /// Of the bytes that came, these are part of the body of the exchange's answer. Only the beginning of a body is
     /// reported, and not if the answer became whole and right with it.

@@ -1,56 +1,37 @@
 //! Other forms of a request that a server must accept as it accepts the usual one: made once, one chosen for each request.
 
 use serde::{Deserialize, Serialize};
+use units::named;
 
 use crate::chance::{Chance, mix};
 use crate::h2::Prepared;
 use crate::template::{Template, Values};
 
-/// How a request is written. The fields mean the same in each form (RFC 9110, 5.1 and 5.3; RFC 9112, 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RequestForm {
-    AsWritten,
-    /// Fields in another order; those of one name keep theirs.
-    Order,
-    /// Names of fields in lower case, upper case or both.
-    Case,
-    /// One more field, which no server knows.
-    Unknown,
-    /// No, other or more spaces and tabs around the values of fields.
-    Spaces,
-    /// A head that is sent in two segments, the second one later.
-    Segments,
+named! {
+    /// How a request is written, with what differs. The fields mean the same in each form (RFC 9110, 5.1 and 5.3; RFC 9112,
+    /// 5).
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RequestForm {
+        AsWritten = "as written",
+        /// Those of one name keep their order.
+        Order = "another order of the fields",
+        /// Lower case, upper case or both.
+        Case = "another case of the field names",
+        /// One more field, which no server knows.
+        Unknown = "an unknown field",
+        /// No, other or more spaces and tabs.
+        Spaces = "other white space around the field values",
+        /// The second one is sent later.
+        Segments = "a head in two segments",
+    }
 }
 
 impl RequestForm {
-    pub const ALL: [RequestForm; 6] = [
-        RequestForm::AsWritten,
-        RequestForm::Order,
-        RequestForm::Case,
-        RequestForm::Unknown,
-        RequestForm::Spaces,
-        RequestForm::Segments,
-    ];
-    pub const COUNT: usize = RequestForm::ALL.len();
-
     /// Its place in `ALL`.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
-    }
-
-    /// What differs, in words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            RequestForm::AsWritten => "as written",
-            RequestForm::Order => "another order of the fields",
-            RequestForm::Case => "another case of the field names",
-            RequestForm::Unknown => "an unknown field",
-            RequestForm::Spaces => "other white space around the field values",
-            RequestForm::Segments => "a head in two segments",
-        }
     }
 }
 

@@ -111,7 +111,7 @@ impl<'w> LoadResults<'w> {
         };
         let measured = recording.as_ref().map_or(0, Recording::measured);
         let mut saw = self.saw;
-        saw.iter_mut().flatten().for_each(|(saw, _)| saw.measured = measured);
+        saw.iter_mut().flatten().for_each(|(saw, _)| *saw = saw.of_measured(measured));
         LoadEnd { recording, saw, lost: self.agents.lost }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use load::{Halt, HoldOrder, Order, PartSummary, Parts, Recording, Share, Target};
+use load::{Halt, HoldOrder, Order, Parts, Recording, Share, Target};
 use machine::limits::Machine;
 use post::Host;
 
@@ -94,7 +94,7 @@ impl Loads for SoleAgent {
         parts.add(part).map_err(LoadsError::Refused)?;
         let recording = parts.into_recording();
         let measured = recording.as_ref().map_or(0, Recording::measured);
-        let saw = Some(PartSummary { measured, ..saw });
+        let saw = Some(saw.of_measured(measured));
         let agent = AgentFacts { saw, beside, ..self.facts(lanes) };
         Ok(Pressed { recording, agents: vec![agent], lost: Vec::new() })
     }

@@ -32,10 +32,13 @@ fn in_round(row: &Row, round: u32, figure: Figure) -> Option<Number> {
     trial.and_then(|trial| number(trial, figure))
 }
 
-/// A figure in the rounds that were measured.
-pub(super) fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
-    let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    measured.filter_map(|trial| number(trial, figure)).collect()
+impl Row {
+    /// A figure in the rounds that were measured, each with its number.
+    #[must_use]
+    pub fn rounds(&self, figure: Figure) -> Vec<(u32, Number)> {
+        let measured = self.trials.iter().filter(|trial| trial.is_measured());
+        measured.filter_map(|trial| Some((trial.repeat, number(trial, figure)?))).collect()
+    }
 }
 
 /// A figure of a round. There are no ratios of 0: of no request on time it is half a request, as for a count of none.

@@ -1,9 +1,10 @@
 //! Which subjects are shown to be ahead of which, and which are not.
 
+use std::collections::BTreeMap;
+
 use lab::experiment::Point;
 use lab::figure::{Better, Figure, Number};
 
-use super::{numbers, rounds, rounds_of_all};
 use crate::board::{Row, Table};
 use crate::difference::{
     Change, Comparison, HEADLINE, Why, decide, paired, share_spread, shared_spread, unpaired,
@@ -40,29 +41,16 @@ impl Table {
 /// table. A row without such a number is in no group, nor is one that is not ranked.
 #[must_use]
 pub(crate) fn ranks<'a>(rows: &[&'a Row], figure: Figure, share: f64) -> Vec<Vec<&'a Row>> {
-    let mean = |row: &Row| row.estimate(figure).map_or(f64::NAN, |found| found.value);
-    let mut order: Vec<&Row> = rows
-        .iter()
-        .copied()
-        .filter(|row| row.judgement.is_ranked() && !numbers(row, figure).is_empty())
+    let ranked = rows.iter().copied().filter(|row| row.judgement.is_ranked());
+    let all: Vec<(&Row, f64, RoundsOfRun)> = ranked
+        .filter_map(|row| {
+            let mean = row.estimate(figure)?.value;
+            Some((row, mean, RoundsOfRun { run: 0, rounds: row.rounds(figure) }))
+        })
         .collect();
-    order.sort_by(|one, other| match figure.better() {
-        Better::Higher => mean(other).total_cmp(&mean(one)),
-        Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
-    });
-    let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
-    for (place, one) in order.iter().enumerate() {
-        for (other_place, other) in order.iter().enumerate().skip(place + 1) {
-            let compared = paired(figure, &rounds(one, other, figure));
-            pairs.extend(compared.ok().map(|comparison| ([place, other_place], comparison)));
-        }
-    }
-    let mut made: Vec<&mut Comparison> = pairs.iter_mut().map(|(_, made)| made).collect();
-    share_spread(&mut made, shared_spread(&rounds_of_all(&order, figure)));
-    let weight = share / made.len() as f64;
-    decide(made.into_iter().map(|comparison| (weight, comparison)).collect(), 1.0 - share);
-    let groups = grouped(order.len(), &pairs).into_iter();
-    groups.map(|group| group.into_iter().map(|place| order[place]).collect()).collect()
+    let sides: Vec<(f64, &RoundsOfRun)> = all.iter().map(|(_, mean, side)| (*mean, side)).collect();
+    let groups = groups(figure, &sides, share).into_iter();
+    groups.map(|group| group.into_iter().map(|place| all[place].0).collect()).collect()
 }
 
 /// A figure's rounds in one run, each with its number.
@@ -94,44 +82,46 @@ impl RoundsOfRun {
 /// first. All pairs are decided together: those of one run round by round, others by Welch's comparison.
 #[must_use]
 pub fn groups_of_runs(figure: Figure, sides: &[RoundsOfRun]) -> Vec<Vec<usize>> {
-    let mean = |place: &usize| sides[*place].mean(figure);
+    let sides: Vec<_> = sides.iter().map(|side| (side.mean(figure), side)).collect();
+    groups(figure, &sides, HEADLINE)
+}
+
+/// The same of sides with their means; their pairs have this share of the error rate.
+fn groups(figure: Figure, sides: &[(f64, &RoundsOfRun)], share: f64) -> Vec<Vec<usize>> {
+    let mean = |place: &usize| sides[*place].0;
     let mut order: Vec<usize> = (0..sides.len()).filter(|place| mean(place).is_finite()).collect();
     order.sort_by(|one, other| match figure.better() {
         Better::Higher => mean(other).total_cmp(&mean(one)),
         Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
     });
+    let ordered: Vec<&RoundsOfRun> = order.iter().map(|place| sides[*place].1).collect();
     let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
-    for (place, one) in order.iter().enumerate() {
-        for (other_place, other) in order.iter().enumerate().skip(place + 1) {
-            let (one, other) = (&sides[*one], &sides[*other]);
+    for (place, one) in ordered.iter().enumerate() {
+        for (other_place, other) in ordered.iter().enumerate().skip(place + 1) {
             let compared = ratio_of_runs(figure, one, other);
             pairs.extend(compared.ok().map(|comparison| ([place, other_place], comparison)));
         }
     }
-    share_spreads_of_runs(sides, &order, &mut pairs);
-    let weight = HEADLINE / pairs.len() as f64;
+    share_spreads_of_runs(&ordered, &mut pairs);
+    let weight = share / pairs.len() as f64;
     let weighed = pairs.iter_mut().map(|(_, comparison)| (weight, comparison));
-    decide(weighed.collect(), 1.0 - HEADLINE);
+    decide(weighed.collect(), 1.0 - share);
     let groups = grouped(order.len(), &pairs).into_iter();
     groups.map(|group| group.into_iter().map(|place| order[place]).collect()).collect()
 }
 
-/// Comparisons within a run are judged by the spread of all of its sides, as the run's own order is.
-fn share_spreads_of_runs(
-    sides: &[RoundsOfRun],
-    order: &[usize],
-    pairs: &mut [([usize; 2], Comparison)],
-) {
-    let mut runs: Vec<usize> = order.iter().map(|place| sides[*place].run).collect();
-    runs.sort_unstable();
-    runs.dedup();
-    for run in runs {
-        let of_run: Vec<&RoundsOfRun> =
-            order.iter().map(|place| &sides[*place]).filter(|side| side.run == run).collect();
-        let is_of_run = |place: usize| sides[order[place]].run == run;
-        let both = pairs.iter_mut().filter(|(places, _)| places.iter().all(|it| is_of_run(*it)));
-        let mut made: Vec<&mut Comparison> = both.map(|(_, made)| made).collect();
-        share_spread(&mut made, shared_spread(&rounds_of_sides(&of_run)));
+/// Comparisons within a run are judged by the spread of all of its sides.
+fn share_spreads_of_runs(ordered: &[&RoundsOfRun], pairs: &mut [([usize; 2], Comparison)]) {
+    let mut runs: BTreeMap<usize, Vec<&mut Comparison>> = BTreeMap::new();
+    for ([one, other], made) in pairs {
+        if ordered[*one].run == ordered[*other].run {
+            runs.entry(ordered[*one].run).or_default().push(made);
+        }
+    }
+    for (run, mut made) in runs {
+        let sides: Vec<&RoundsOfRun> =
+            ordered.iter().copied().filter(|side| side.run == run).collect();
+        share_spread(&mut made, shared_spread(&rounds_of_sides(&sides)));
     }
 }
 
@@ -146,11 +136,11 @@ fn rounds_of_sides(sides: &[&RoundsOfRun]) -> Vec<Vec<Number>> {
     first.rounds.iter().filter_map(all).collect()
 }
 
-/// Places in groups: none of a group is shown to differ from its first.
+/// Places in groups: none of a group is shown to differ from its first. The pairs are in the order of their places.
 fn grouped(places: usize, pairs: &[([usize; 2], Comparison)]) -> Vec<Vec<usize>> {
     let differ = |one: usize, other: usize| {
-        let same = pairs.iter().find(|(places, _)| *places == [one, other]);
-        same.is_some_and(|(_, comparison)| comparison.finding() != Change::NotShown)
+        let same = pairs.binary_search_by_key(&[one, other], |(places, _)| *places);
+        same.is_ok_and(|at| pairs[at].1.finding() != Change::NotShown)
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for place in 0..places {
@@ -181,5 +171,70 @@ fn ratio_of_runs(
     match one.run == other.run {
         true => paired(figure, &one.beside(other)),
         false => unpaired(figure, &one.numbers(), &other.numbers()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The groups as the definition says them: each pair is looked for among all pairs.
+    fn reference(figure: Figure, sides: &[RoundsOfRun]) -> Vec<Vec<usize>> {
+        let mean = |place: &usize| sides[*place].mean(figure);
+        let mut order: Vec<usize> = (0..sides.len()).collect();
+        order.sort_by(|one, other| mean(other).total_cmp(&mean(one)));
+        let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
+        for (n, one) in order.iter().enumerate() {
+            for other in &order[n + 1..] {
+                let made = ratio_of_runs(figure, &sides[*one], &sides[*other]);
+                pairs.extend(made.ok().map(|made| ([*one, *other], made)));
+            }
+        }
+        for run in 0..3 {
+            let is_of_run = |place: &usize| sides[*place].run == run;
+            let of_run: Vec<&RoundsOfRun> =
+                order.iter().filter(|it| is_of_run(it)).map(|it| &sides[*it]).collect();
+            let both = pairs.iter_mut().filter(|(both, _)| both.iter().all(is_of_run));
+            let mut made: Vec<&mut Comparison> = both.map(|(_, made)| made).collect();
+            share_spread(&mut made, shared_spread(&rounds_of_sides(&of_run)));
+        }
+        let weight = HEADLINE / pairs.len() as f64;
+        decide(pairs.iter_mut().map(|(_, made)| (weight, made)).collect(), 1.0 - HEADLINE);
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for place in order {
+            let is_alike = |first: usize| {
+                let mut both = pairs.iter().filter(|(both, _)| *both == [first, place]);
+                both.all(|(_, made)| made.finding() == Change::NotShown)
+            };
+            match groups.last_mut().filter(|group| is_alike(group[0])) {
+                Some(group) => group.push(place),
+                None => groups.push(vec![place]),
+            }
+        }
+        groups
+    }
+
+    /// A number of chance, from this one to so many times more.
+    fn number(state: &mut u64, from: f64, by: f64) -> Number {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let share = (*state >> 33) as f64 / f64::from(1_u32 << 31);
+        Number { value: from * (1.0 + by * share), is_bound: false, is_supported: true }
+    }
+
+    /// Five rounds of a server of one of three runs; a slow one has a single round, and cannot be compared.
+    fn side(state: &mut u64, n: usize) -> RoundsOfRun {
+        let (least, count) = if n == 7 { (500.0, 1) } else { (900.0, 5) };
+        let (own, rounds) = (number(state, least, 0.5).value, 0..count);
+        RoundsOfRun { run: n % 3, rounds: rounds.map(|n| (n, number(state, own, 0.02))).collect() }
+    }
+
+    #[test]
+    fn forty_servers_of_three_runs_are_in_the_groups_of_the_definition() {
+        for mut seed in 0..20 {
+            let sides: Vec<RoundsOfRun> = (0..40).map(|n| side(&mut seed, n)).collect();
+            let groups = groups_of_runs(Figure::Throughput, &sides);
+            assert_eq!(groups, reference(Figure::Throughput, &sides));
+            assert!((3..40).contains(&groups.len()), "{groups:?}");
+        }
     }
 }

@@ -1,6 +1,5 @@
 use lab::conformance::{Evidence, Level, Report, Tag, stamp};
 use lab::experiment::Point;
-use lab::source_file::SourceFile;
 
 use super::*;
 use crate::board::Board;
@@ -49,7 +48,7 @@ fn experiment(rest: &str) -> Experiment {
         "question = 'x'\nsubjects = 'all'\nworkload = 'hello'\n{rest}\n\
          load = {{ closed = {{ connections = 1 }}, total = 10 }}\n"
     );
-    Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap()
+    crate::fixture::experiment(&text).unwrap()
 }
 
 /// The conformities of `a`, `b` and the reference `idle` in this experiment.

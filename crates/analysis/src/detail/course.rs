@@ -154,18 +154,14 @@ mod tests {
         let mut late = Distribution::new(100 * SECOND);
         (0..2_000).for_each(|_| late.record((place + 1) * MS));
         HoldWindow {
-            from: place * SECOND,
-            until: (place + 1) * SECOND,
             open: (place + 1) * 100,
-            opening: 0,
             begun: 100,
             opened: 100,
             failed: 1,
             lost: 2,
             messages: 50,
-            bytes: 0,
-            open_after: Folded::of(&Distribution::new(100 * SECOND)),
             late: Folded::of(&late),
+            ..HoldWindow::new(place * SECOND, (place + 1) * SECOND)
         }
     }
 

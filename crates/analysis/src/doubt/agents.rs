@@ -273,31 +273,19 @@ mod tests {
 
     #[test]
     fn an_agent_whose_answers_take_another_time_is_apart() {
-        told(
-            &found(|agent| seen(agent, 8 * MS, (7 * MS, 9 * MS))),
-            &expect![
-                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other \
-                 agents more than 5.03 ms: they did not see the same server, or not over equal network paths"
-            ],
-        );
-        told(
-            &found(|agent| seen(agent, 2 * MS, (2 * MS, 3 * MS))),
-            &expect![
-                "agents_apart (suspect): half of the answers to g2 took more than 2.00 ms, and of those to the other \
-                 agents more than 5.03 ms: they did not see the same server, or not over equal network paths"
-            ],
-        );
         // Of two the slower one is named, once.
         let mut two = three();
         two.pop();
         seen(&mut two[1], 8 * MS, (7 * MS, 9 * MS));
-        told(
+        expect![[r#"
+            agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other agents more than 5.03 ms: they did not see the same server, or not over equal network paths
+            agents_apart (suspect): half of the answers to g2 took more than 2.00 ms, and of those to the other agents more than 5.03 ms: they did not see the same server, or not over equal network paths
+            agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other agents more than 5.01 ms: they did not see the same server, or not over equal network paths"#]]
+        .assert_eq(&told([
+            &found(|agent| seen(agent, 8 * MS, (7 * MS, 9 * MS))),
+            &found(|agent| seen(agent, 2 * MS, (2 * MS, 3 * MS))),
             &of_agents(&two),
-            &expect![
-                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other \
-                 agents more than 5.01 ms: they did not see the same server, or not over equal network paths"
-            ],
-        );
+        ]));
     }
 
     #[test]
@@ -305,24 +293,14 @@ mod tests {
         let late = |by| found(|agent| agent.beside.began_late = by);
         assert_eq!(late(50 * MS), []);
         let by = 51 * MS;
-        told(
-            &late(by),
-            &expect![
-                "start_apart (suspect): g2 began 51.0 ms later than all agents had agreed: until then only a part of \
-                 the ordered load was sent"
-            ],
-        );
         let drifted =
             |by, within| found(|agent| (agent.drift_ns, agent.drift_error_ns) = (Some(by), within));
         assert_eq!(drifted(-12_000_000, 2 * MS), [], "it may be the estimate's error");
-        let by = -12_000_001;
-        told(
-            &drifted(by, 2 * MS),
-            &expect![
-                "clock_drift (suspect): the clock of g2 lost 12.0 ms against this machine's during the load: its \
-                 windows are not aligned with those of other agents, and its seconds have another length"
-            ],
-        );
+        let beyond = -12_000_001;
+        expect![[r#"
+            start_apart (suspect): g2 began 51.0 ms later than all agents had agreed: until then only a part of the ordered load was sent
+            clock_drift (suspect): the clock of g2 lost 12.0 ms against this machine's during the load: its windows are not aligned with those of other agents, and its seconds have another length"#]]
+        .assert_eq(&told([&late(by), &drifted(beyond, 2 * MS)]));
     }
 
     #[test]
@@ -331,32 +309,20 @@ mod tests {
             |change: fn(&mut LinkUse)| found(|agent| change(agent.beside.link.as_mut().unwrap()));
         assert_eq!(link(|link| link.received = 100_000_000), []);
         let full = link(|link| link.received = 100_000_001);
-        told(
-            &full,
-            &expect![
-                "link_full (suspect): 80 % of what eth0 of g2 can carry passed over it: the network may have been the limit, and not the server"
-            ],
-        );
         assert_eq!(link(|link| (link.speed, link.sent) = (None, u64::MAX)), [], "nobody knows");
         assert_eq!(link(|link| (link.speed, link.over) = (Some(0), 0)), []);
         assert_eq!(link(|link| link.retransmitted = 10), [], "one of a thousand");
-        told(
-            &link(|link| link.retransmitted = 11),
-            &expect![
-                "path_loss (suspect): g2 retransmitted 11 of 10,000 TCP segments: they were lost or delayed, and the response times contain the wait for them"
-            ],
-        );
+        expect![[r#"
+            link_full (suspect): 80 % of what eth0 of g2 can carry passed over it: the network may have been the limit, and not the server
+            path_loss (suspect): g2 retransmitted 11 of 10,000 TCP segments: they were lost or delayed, and the response times contain the wait for them"#]]
+        .assert_eq(&told([&full, &link(|link| link.retransmitted = 11)]));
     }
 
     #[test]
     fn an_interrupted_connection_to_an_agent_is_noted() {
         let blinked = found(|agent| agent.blinked_ns = 900 * MS);
         assert_eq!(blinked[0].gravity(), Note);
-        told(
-            &blinked,
-            &expect![
-                "control_blinked (note): the connection to g2 was interrupted for 900 ms; its load continued"
-            ],
-        );
+        expect!["control_blinked (note): the connection to g2 was interrupted for 900 ms; its load continued"]
+            .assert_eq(&told([&blinked]));
     }
 }

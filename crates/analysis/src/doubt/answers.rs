@@ -28,13 +28,13 @@ pub(crate) const SILENCE: Definition = Definition::new("silence", Suspect)
     .graver_above(SILENT_INVALID, "of the measured time", Invalid)
     .when("silences of the server took more than {} of the measured time. A silence is a time without a correct answer \
         on any connection, thread or agent, although requests were wanted, that is longer than 100 ms, than 10 × the \
-        mean time between correct answers, and than the p99 of service outside it \
-        ([exactly](figures.md#silent_percent)); times in which dyno was not running do not count")
+        mean time between correct answers, than twice the median of service, and than the p99 of service outside \
+        it ([exactly](figures.md#silent_percent)); times in which dyno was not running do not count")
     .thresholds(&[Share(SILENT)])
     .because("a closed loop hides an outage: few requests are affected, so failures and percentiles hardly change, \
         and only the rate is lower")
-    .way_out("see in the server's log what happened then (a restart, a pause, a full accept queue); rates and \
-        percentiles are of the rest of the time");
+    .way_out("see in the server's log what happened then (a restart, a pause, a full accept queue); rates include \
+        this time, and percentiles hardly show it in a closed loop");
 
 /// More arrived than was requested: duplicate answers, or bytes after an answer.
 pub(crate) const SURPLUS_ANSWERS: Definition = Definition::new("surplus_answers", Suspect)

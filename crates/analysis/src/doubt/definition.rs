@@ -136,7 +136,7 @@ impl Definition {
         self.raised(says)
     }
 
-    /// The same; of a profile, it is not listed among the doubts of trials.
+    /// A doubt about a profile, which is not listed among those of trials, in a sentence with its figures.
     pub(crate) fn raised(&self, says: impl Into<String>) -> Doubt {
         Doubt {
             id: self.id,

@@ -29,7 +29,7 @@ pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
     let said: Vec<String> = failing
         .map(|form| {
             let (sent, failed) = forms.of(form);
-            format!("{} ({} of {} failed", form.words(), count(failed), count(sent))
+            format!("{form} ({} of {} failed", count(failed), count(sent))
         })
         .collect();
     let (sent, failed) = forms.of(RequestForm::AsWritten);

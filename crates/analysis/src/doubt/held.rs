@@ -122,7 +122,7 @@ fn not_kept(holding: &Holding) -> Option<Doubt> {
 /// Connections that failed or were lost: for reasons on dyno's side, and for all others.
 fn gone(holding: &Holding) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
-    for (place, loss) in Loss::all().enumerate() {
+    for (place, loss) in Loss::ALL.into_iter().enumerate() {
         let plateaus = holding.plateaus.iter();
         let times: u64 = plateaus.map(|plateau| plateau.failed[place] + plateau.lost[place]).sum();
         *(if loss.is_own() { &mut own } else { &mut others }) += times;

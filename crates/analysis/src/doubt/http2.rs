@@ -206,13 +206,7 @@ mod tests {
     }
 
     fn allowing(streams: Option<u32>) -> ServerSettings {
-        ServerSettings {
-            header_table_size: 4_096,
-            max_concurrent_streams: streams,
-            initial_window_size: 65_535,
-            max_frame_size: 16_384,
-            max_header_list_size: None,
-        }
+        ServerSettings { max_concurrent_streams: streams, ..ServerSettings::default() }
     }
 
     fn waits(sum: u64) -> Waits {
@@ -237,12 +231,8 @@ mod tests {
     fn fewer_streams_than_ordered_are_said() {
         let capped = |streams| found(|seen| seen.settings[0].0 = allowing(Some(streams)));
         assert_eq!(capped(10), []);
-        told(
-            &capped(9),
-            &expect![
-                "streams_capped (note): 10 requests were ordered on each connection at once, and the server allowed 9"
-            ],
-        );
+        expect!["streams_capped (note): 10 requests were ordered on each connection at once, and the server allowed 9"]
+            .assert_eq(&told([&capped(9)]));
         let one_of_two = found(|seen| seen.settings.push((allowing(Some(1)), 1)));
         assert_eq!(one_of_two.len(), 1, "one connection's server allows fewer");
     }
@@ -263,20 +253,12 @@ mod tests {
     #[test]
     fn waiting_for_windows_is_told_apart() {
         let own = found(|seen| seen.traffic.own_window = waits(1_600_000_000));
-        told(
-            &own,
-            &expect![
-                "own_window (suspect): the server had used up a window of dyno's 2 times, and waited 1.60 s for more (10 % of the connections' time)"
-            ],
-        );
         assert_eq!(own[0].gravity(), Suspect);
         let peer = found(|seen| seen.traffic.peer_window = waits(5));
-        told(
-            &peer,
-            &expect![
-                "peer_window (note): bodies of requests waited 2 times for a window of the server's, 5.00 ns in all and at most 5.00 ns; the service times contain this wait"
-            ],
-        );
+        expect![[r#"
+            own_window (suspect): the server had used up a window of dyno's 2 times, and waited 1.60 s for more (10 % of the connections' time)
+            peer_window (note): bodies of requests waited 2 times for a window of the server's, 5.00 ns in all and at most 5.00 ns; the service times contain this wait"#]]
+        .assert_eq(&told([&own, &peer]));
         assert_eq!(peer[0].gravity(), Note);
     }
 
@@ -298,13 +280,8 @@ mod tests {
     fn a_server_that_asks_for_calm_after_our_resets_is_not_blamed_alone() {
         let calm =
             found(|seen| (seen.traffic.calm_after_resets, seen.traffic.resets_sent) = (1, 11));
-        told(
-            &calm,
-            &expect![
-                "calm (suspect): once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had \
-                 ended streams, 11 in all: dyno may have caused the failures there"
-            ],
-        );
+        expect!["calm (suspect): once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: dyno may have caused the failures there"]
+            .assert_eq(&told([&calm]));
         assert_eq!(calm[0].gravity(), Suspect);
     }
 }

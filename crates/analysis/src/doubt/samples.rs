@@ -1,7 +1,7 @@
 //! Whether anything was measured, and enough of it.
 
 use load::{Holding, Loss, Plateau, Recording, Tally};
-use units::count;
+use units::{count, counted};
 
 use super::Doubt;
 use super::definition::Definition;
@@ -47,9 +47,9 @@ pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
 }
 
 fn too_few(samples: u64, figure: &str, takes: u64) -> Doubt {
-    let (samples, takes) = (count(samples), count(takes));
-    TOO_FEW_SAMPLES
-        .found(format!("{samples} samples are too few for {figure}, which needs {takes}"))
+    let samples = counted(samples, "sample is", "samples are");
+    let takes = count(takes);
+    TOO_FEW_SAMPLES.found(format!("{samples} too few for {figure}, which needs {takes}"))
 }
 
 /// What is said of a load that stands alone, besides: that nothing was right, and that there are too few samples for a
@@ -92,7 +92,10 @@ pub fn none_held(holding: &Holding) -> Option<Doubt> {
     let says = match holding.plateaus.last()?.open {
         _ if begun == 0 => return None,
         _ if opened == 0 => format!("not one of {} attempts opened a connection", count(begun)),
-        0 => format!("of {} connections that were opened, none was held to the end", count(opened)),
+        0 => {
+            let opened = counted(opened, "connection that was", "connections that were");
+            format!("of {opened} opened, none was held to the end")
+        }
         _ => return None,
     };
     let plateaus: Vec<&Plateau> = holding.plateaus.iter().collect();

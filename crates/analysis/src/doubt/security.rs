@@ -183,24 +183,15 @@ mod tests {
     #[test]
     fn connections_that_agree_raise_no_doubt_and_others_do() {
         assert_eq!(found(|_, _| {}), []);
-        told(
+        expect![[r#"
+            tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`
+            tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the group `p`, others `x25519`
+            tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the ALPN name `http/1.1`, others ``"#]]
+        .assert_eq(&told([
             &found(|it, _| it.versions.add("1.2", 1)),
-            &expect![
-                "tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`"
-            ],
-        );
-        told(
             &found(|it, _| it.groups.add("p", 60)),
-            &expect![
-                "tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the group `p`, others `x25519`"
-            ],
-        );
-        told(
             &found(|it, _| it.alpn.add("", 1)),
-            &expect![
-                "tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the ALPN name `http/1.1`, others ``"
-            ],
-        );
+        ]));
     }
 
     #[test]
@@ -218,21 +209,13 @@ mod tests {
 
     #[test]
     fn a_round_trip_more_and_costly_handshakes_are_noted() {
-        told(
-            &found(|it, _| it.retried = 7),
-            &expect![
-                "hello_retry (note): in 7 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more"
-            ],
-        );
         let costly = |handshakes, idle| {
             found(|it, lane| (it.full, lane.idle) = (handshakes, idle * load::SECOND))
         };
-        told(
-            &costly(10_000, 4),
-            &expect![
-                "handshakes_cost (note): there were 10,000 handshakes with TLS, and dyno was busy 60 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit"
-            ],
-        );
+        expect![[r#"
+            hello_retry (note): in 7 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more
+            handshakes_cost (note): there were 10,000 handshakes with TLS, and dyno was busy 60 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit"#]]
+        .assert_eq(&told([&found(|it, _| it.retried = 7), &costly(10_000, 4)]));
         assert_eq!((costly(10_000, 6), costly(1_000, 1)), (vec![], vec![]));
     }
 

@@ -47,11 +47,6 @@ fn growing(trial: &mut TrialRecord, name: &str, unit: &str, by: f64) {
     trial.series.push(series(name, unit, &[(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, by)]));
 }
 
-/// A subject of so many processes.
-fn launch(processes: u32) -> Launch {
-    Launch { command: Vec::new(), pid: 1, port: 1, ready_after: None, backlog: None, processes }
-}
-
 #[test]
 fn a_healthy_trial_is_not_doubted() {
     assert_eq!(check(|_| {}), []);
@@ -64,53 +59,31 @@ fn a_trial_that_was_never_pressed_is_not_doubted() {
 
 #[test]
 fn every_doubt_fires_where_it_must() {
-    told(
-        &check(|recording| recording.total.attempted += 1),
-        &expect![
-            "books (invalid): the counts do not add up: attempted, and correct, failed or in flight must be equal, and are 20,001 and 20,000"
-        ],
-    );
-    told(
-        &check(|recording| recording.end = End::Halted),
-        &expect!["halted (note): it was stopped after 10.0 s; the figures cover that time"],
-    );
     let gave_up = End::GaveUp(Failure::ConnectRefused);
-    told(
-        &check(|recording| recording.end = gave_up),
-        &expect!["stopped (invalid): the load gave up before its end"],
-    );
     let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
-    told(
-        &late,
-        &expect![
-            "instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"
-        ],
-    );
-    told(
-        &check(|recording| recording.total.on_time = 19_000),
-        &expect![
-            "not_on_time (note): the server did not keep up: 19,000 of the 20,000 requests that were due (95 %) were answered correctly within 5.00 s"
-        ],
-    );
     assert_eq!(check(|recording| recording.total.correct_inside = 5_000), [], "they came later");
     let of_lane = |idle, cpu_time| {
         check(|recording| {
             (recording.lanes[0].idle, recording.lanes[0].cpu_time) = (idle, cpu_time);
         })
     };
-    told(
+    expect![[r#"
+        books (invalid): the counts do not add up: attempted, and correct, failed or in flight must be equal, and are 20,001 and 20,000
+        halted (note): it was stopped after 10.0 s; the figures cover that time
+        stopped (invalid): the load gave up before its end
+        instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay
+        not_on_time (note): the server did not keep up: 19,000 of the 20,000 requests that were due (95 %) were answered correctly within 5.00 s
+        instrument_busy (suspect): dyno's own threads were busy 95 % of the time: the rate may be dyno's limit
+        instrument_starved (suspect): dyno's own threads had something to do 95 % of the time, and a CPU for 50 % of it: other programs, or a limit on its CPU time, delayed it"#]]
+    .assert_eq(&told([
+        &check(|recording| recording.total.attempted += 1),
+        &check(|recording| recording.end = End::Halted),
+        &check(|recording| recording.end = gave_up),
+        &late,
+        &check(|recording| recording.total.on_time = 19_000),
         &of_lane(SECOND / 2, 9 * SECOND),
-        &expect![
-            "instrument_busy (suspect): dyno's own threads were busy 95 % of the time: the rate may be dyno's limit"
-        ],
-    );
-    told(
         &of_lane(SECOND / 2, 5 * SECOND),
-        &expect![
-            "instrument_starved (suspect): dyno's own threads had something to do 95 % of the time, and a CPU for 50 \
-             % of it: other programs, or a limit on its CPU time, delayed it"
-        ],
-    );
+    ]));
 }
 
 #[test]
@@ -121,18 +94,10 @@ fn connections_come_to_something_or_are_under_way() {
         })
     };
     assert_eq!(doubts(1_000, 900, 95), []);
-    told(
-        &doubts(1_000, 900, 101),
-        &expect![
-            "connections (invalid): the counts of connections do not add up: 1,000 were begun, 1,001 were established or failed"
-        ],
-    );
-    told(
-        &doubts(1_000, 900, 50),
-        &expect![
-            "connections (invalid): the counts of connections do not add up: 1,000 were begun, 950 were established or failed"
-        ],
-    );
+    expect![[r#"
+        connections (invalid): the counts of connections do not add up: 1,000 were begun, 1,001 were established or failed
+        connections (invalid): the counts of connections do not add up: 1,000 were begun, 950 were established or failed"#]]
+    .assert_eq(&told([&doubts(1_000, 900, 101), &doubts(1_000, 900, 50)]));
 }
 
 #[test]
@@ -142,13 +107,8 @@ fn a_wait_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
         let connections = load::Connections { begun: 398, established: 298, failed: 0 };
         recording(trial).total.connections = connections;
     });
-    told(
-        &found,
-        &expect![
-            "accept_queue_full (suspect): 100 connections found an accept queue of this machine full (others' count, \
-             too): the kernel retries only after 1 s, 3 s, 7 s …"
-        ],
-    );
+    expect!["accept_queue_full (suspect): 100 connections found an accept queue of this machine full (others' count, too): the kernel retries only after 1 s, 3 s, 7 s …"]
+        .assert_eq(&told([&found]));
 }
 
 #[test]
@@ -160,14 +120,10 @@ fn few_samples_and_none_are_distinguished() {
             counted(trial, samples, samples);
         })
     };
-    told(
-        &doubts(0),
-        &expect!["nothing_measured (invalid): not one request was due in the measured time"],
-    );
-    told(
-        &doubts(999),
-        &expect!["too_few_samples (note): 999 samples are too few for a p99, which needs 1,000"],
-    );
+    expect![[r#"
+        nothing_measured (invalid): not one request was due in the measured time
+        too_few_samples (note): 999 samples are too few for a p99, which needs 1,000"#]]
+    .assert_eq(&told([&doubts(0), &doubts(999)]));
 }
 
 #[test]
@@ -182,10 +138,8 @@ fn a_closed_loop_has_nothing_to_reach() {
 #[test]
 fn our_own_failures_are_doubts_and_the_server_s_are_not() {
     let doubts = |failure| of_trial(|trial| fail(trial, failure, 5));
-    told(
-        &doubts(Failure::NoPorts),
-        &expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons on dyno's side"],
-    );
+    expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons on dyno's side"]
+        .assert_eq(&told([&doubts(Failure::NoPorts)]));
     assert_eq!(doubts(Failure::RecvReset), []);
 }
 
@@ -195,24 +149,14 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
         of_trial(|trial| {
             growing(trial, "kernel.tcp.listen_overflows", "count", overflows);
             trial.conditions = vec![Fact { name: "network".into(), value: network.into() }];
-            trial.launch = Some(Launch { backlog: Some(1), ..launch(1) });
+            trial.launch = Some(Launch { backlog: Some(1), processes: 1, ..Launch::default() });
         })
     };
     assert_eq!(doubts(0.0, "of its own"), []);
-    told(
-        &doubts(7.0, "of its own"),
-        &expect![
-            "accept_queue_full (suspect): 7 connections found the server's accept queue full (it holds 1): the kernel \
-             retries only after 1 s, 3 s, 7 s …"
-        ],
-    );
-    told(
-        &doubts(7.0, "shared with the machine: no"),
-        &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the server's holds \
-             1; others' count, too): the kernel retries only after 1 s, 3 s, 7 s …"
-        ],
-    );
+    expect![[r#"
+        accept_queue_full (suspect): 7 connections found the server's accept queue full (it holds 1): the kernel retries only after 1 s, 3 s, 7 s …
+        accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the server's holds 1; others' count, too): the kernel retries only after 1 s, 3 s, 7 s …"#]]
+    .assert_eq(&told([&doubts(7.0, "of its own"), &doubts(7.0, "shared with the machine: no")]));
 }
 
 #[test]
@@ -226,12 +170,8 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
             total.connections = load::Connections { begun: 1_000, established: 1_000, failed: 0 };
         })
     };
-    told(
-        &doubts(10.0, 1_030 * MS),
-        &expect![
-            "syn_retries (suspect): the kernel retransmitted 10 SYNs, and 10 of 1,000 connections took one or several seconds longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"
-        ],
-    );
+    expect!["syn_retries (suspect): the kernel retransmitted 10 SYNs, and 10 of 1,000 connections took one or several seconds longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"]
+        .assert_eq(&told([&doubts(10.0, 1_030 * MS)]));
     assert_eq!(doubts(10.0, 3_010 * MS), doubts(10.0, 1_030 * MS));
     assert_eq!(doubts(10.0, 600 * MS), [], "others' retries, on the machine's network");
     assert_eq!(doubts(0.0, 1_030 * MS), [], "the kernel sent none again: the server was slow");
@@ -247,13 +187,8 @@ fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
     };
     let (narrow, idle) = ([(20_000, 41 * MS)], 1e9);
     let found = doubts(&narrow, idle);
-    told(
-        &found,
-        &expect![
-            "delayed_ack (suspect): half the answers took 41.0 ms, and the server used 10 % of a CPU: this looks \
-             like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"
-        ],
-    );
+    expect!["delayed_ack (suspect): half the answers took 41.0 ms, and the server used 10 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"]
+        .assert_eq(&told([&found]));
     assert_eq!(doubts(&narrow, 9e9), [], "it worked");
     let with_service = of_trial(|trial| {
         times(recording(trial), &narrow);
@@ -295,19 +230,11 @@ fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
     let doubts =
         |shape: fn(u64) -> (u64, u64)| check(|recording| recording.windows = windows(shape));
     let slower = doubts(|at| (200 - at / 2, MS));
-    told(
-        &slower,
-        &expect![
-            "not_stationary (suspect): the throughput was not steady: 1,920/s in the first third of the measured time, 1,590/s in the last"
-        ],
-    );
     let later = doubts(|at| (200, MS + at * MS / 100));
-    told(
-        &later,
-        &expect![
-            "not_stationary (suspect): the response time was not steady: p50 was 1.15 ms in the first third of the measured time, 1.82 ms in the last"
-        ],
-    );
+    expect![[r#"
+        not_stationary (suspect): the throughput was not steady: 1,920/s in the first third of the measured time, 1,590/s in the last
+        not_stationary (suspect): the response time was not steady: p50 was 1.15 ms in the first third of the measured time, 1.82 ms in the last"#]]
+    .assert_eq(&told([&slower, &later]));
     assert_eq!(doubts(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
     assert_eq!(doubts(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is not a drift");
     assert_eq!(doubts(|at| (200 - at / 25, MS)), [], "it is too little to matter");
@@ -320,33 +247,20 @@ fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
         recording.windows = windows(|at| (200, MS + at * 10 * MS));
     };
     let found = check(growing);
-    told(
-        &found,
-        &expect![
-            "growing (note): the response times grew throughout the load, from a p50 of 151 ms in the first third to 821 ms in the last: requests arrived faster than they were answered"
-        ],
-    );
     assert!(found[0].is_behind() && found[0].gravity() == Gravity::Note);
     let late = check(|recording| {
         growing(recording);
         recording.total.on_time = 10_000;
     });
-    told(
-        &late,
-        &expect![
-            "not_on_time (note): the server did not keep up: 10,000 of the 20,000 requests that were due (50 %) were answered correctly within 5.00 s"
-        ],
-    );
     let closed = of_trial(|trial| {
         trial.key.point = Point::Connections(10);
         growing(recording(trial));
     });
-    told(
-        &closed,
-        &expect![
-            "not_stationary (suspect): the response time was not steady: p50 was 151 ms in the first third of the measured time, 821 ms in the last"
-        ],
-    );
+    expect![[r#"
+        growing (note): the response times grew throughout the load, from a p50 of 151 ms in the first third to 821 ms in the last: requests arrived faster than they were answered
+        not_on_time (note): the server did not keep up: 10,000 of the 20,000 requests that were due (50 %) were answered correctly within 5.00 s
+        not_stationary (suspect): the response time was not steady: p50 was 151 ms in the first third of the measured time, 821 ms in the last"#]]
+    .assert_eq(&told([&found, &late, &closed]));
     let of_steps = check(|recording| {
         growing(recording);
         recording.sections = vec![part(20_000)];
@@ -370,31 +284,19 @@ fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
         trial.conditions =
             vec![Fact { name: lab::record::OTHER_DYNO.into(), value: process.into() }];
     });
-    told(
-        &found,
-        &expect![
-            "another_dyno (note): another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp"
-        ],
-    );
+    expect!["another_dyno (note): another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp"]
+        .assert_eq(&told([&found]));
     assert_eq!(found[0].gravity(), Gravity::Note);
 }
 
 #[test]
 fn what_others_take_from_the_machine_is_reported_above_a_bound() {
     let doubts = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
-    told(
-        &doubts("machine.cpu.steal", 1e9),
-        &expect![
-            "cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)"
-        ],
-    );
     assert_eq!(doubts("machine.cpu.steal", 0.1e9), []);
-    told(
-        &doubts("machine.cpu.other", 2e9),
-        &expect![
-            "machine_noise (suspect): programs that are neither the server nor dyno used 20 % of a CPU"
-        ],
-    );
+    expect![[r#"
+        cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)
+        machine_noise (suspect): programs that are neither the server nor dyno used 20 % of a CPU"#]]
+    .assert_eq(&told([&doubts("machine.cpu.steal", 1e9), &doubts("machine.cpu.other", 2e9)]));
     assert_eq!(doubts("machine.cpu.other", 0.4e9), []);
 }
 
@@ -406,20 +308,10 @@ fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
             trial.series = vec![series("machine.clock.offset", "ns", &points)];
         })
     };
-    told(
-        &doubts(3.6e12),
-        &expect![
-            "clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not \
-             follow it, the server's timers may"
-        ],
-    );
-    told(
-        &doubts(-1e8),
-        &expect![
-            "clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow \
-             it, the server's timers may"
-        ],
-    );
+    expect![[r#"
+        clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the server's timers may
+        clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow it, the server's timers may"#]]
+    .assert_eq(&told([&doubts(3.6e12), &doubts(-1e8)]));
     assert_eq!(doubts(5e6), [], "0.05 % of ten seconds");
 }
 
@@ -429,12 +321,10 @@ fn a_trial_that_is_no_measurement_says_so_first() {
         trial.outcome.kind = OutcomeKind::Died;
         recording(trial).end = End::Halted;
     });
-    told(
-        &found,
-        &expect![[r#"
-            not_measured (invalid): this trial is not a measurement, and not in any figure: died
-            halted (note): it was stopped after 10.0 s; the figures cover that time"#]],
-    );
+    expect![[r#"
+        not_measured (invalid): this trial is not a measurement, and not in any figure: died
+        halted (note): it was stopped after 10.0 s; the figures cover that time"#]]
+    .assert_eq(&told([&found]));
 }
 
 #[test]
@@ -453,20 +343,16 @@ fn processes_that_end_under_load_are_reported() {
             let points =
                 [(2 * SECOND, 4.0), (5 * SECOND, fewest), (11 * SECOND, 4.0), (13 * SECOND, 0.0)];
             trial.series = vec![series("subject.processes", "count", &points)];
-            trial.launch = Some(launch(4));
+            trial.launch = Some(Launch { processes: 4, ..Launch::default() });
         })
     };
-    told(
-        &doubts(3.0),
-        &expect![
-            "processes_ended (suspect): processes of the server ended under load: it had 4 when it was ready, and later only 3"
-        ],
-    );
+    expect!["processes_ended (suspect): processes of the server ended under load: it had 4 when it was ready, and later only 3"]
+        .assert_eq(&told([&doubts(3.0)]));
     assert_eq!(doubts(9.0), [], "it may have begun more");
     let found_late = of_trial(|trial| {
         let points = [(2 * SECOND, 1.0), (5 * SECOND, 4.0), (11 * SECOND, 4.0)];
         trial.series = vec![series("subject.processes", "count", &points)];
-        trial.launch = Some(launch(4));
+        trial.launch = Some(Launch { processes: 4, ..Launch::default() });
     });
     assert_eq!(found_late, [], "no process has ended");
 }
@@ -474,12 +360,8 @@ fn processes_that_end_under_load_are_reported() {
 #[test]
 fn kills_for_memory_are_reported() {
     let doubts = |kills| of_trial(|trial| growing(trial, "subject.memory.kills", "count", kills));
-    told(
-        &doubts(2.0),
-        &expect![
-            "memory_kills (suspect): the kernel killed 2 of the server's processes, because they were out of memory"
-        ],
-    );
+    expect!["memory_kills (suspect): the kernel killed 2 of the server's processes, because they were out of memory"]
+        .assert_eq(&told([&doubts(2.0)]));
     assert_eq!(doubts(0.0), []);
 }
 
@@ -492,18 +374,10 @@ fn cpu_time_outside_of_the_cgroup_is_reported() {
             growing(trial, "subject.cpu.system", "ns", 0.25 * by_processes);
         })
     };
-    told(
-        &doubts(0.0, 4e9),
-        &expect![
-            "left_cgroup (suspect): its processes used 100 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms"
-        ],
-    );
-    told(
-        &doubts(3e9, 4e9),
-        &expect![
-            "left_cgroup (suspect): its processes used 25 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms"
-        ],
-    );
+    expect![[r#"
+        left_cgroup (suspect): its processes used 100 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms
+        left_cgroup (suspect): its processes used 25 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms"#]]
+    .assert_eq(&told([&doubts(0.0, 4e9), &doubts(3e9, 4e9)]));
     assert_eq!(doubts(3.7e9, 4e9), [], "the two accounts may differ by so much");
     assert_eq!(
         doubts(4e9, 3e9),
@@ -518,12 +392,8 @@ fn a_mean_above_the_p99_is_made_by_a_few() {
     let doubts =
         |slow_ms| check(|recording| times(recording, &[(19_900, MS), (100, slow_ms * MS)]));
     let found = doubts(1_000);
-    told(
-        &found,
-        &expect![
-            "mean_above_p99 (suspect): the mean (6.00 ms) reaches the p99 (1.00 ms): a few requests were so slow that they raised the mean above it, or it is an average"
-        ],
-    );
+    expect!["mean_above_p99 (suspect): the mean (6.00 ms) reaches the p99 (1.00 ms): a few requests were so slow that they raised the mean above it, or it is an average"]
+        .assert_eq(&told([&found]));
     assert_eq!(doubts(2), []);
 }
 
@@ -537,13 +407,8 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
             recording(trial).total.in_flight_area = u128::from(100 * 10 * SECOND);
         })
     };
-    told(
-        &doubts(9),
-        &expect![
-            "mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on \
-             average (Little's law): this p99 is not that of one distribution, or it is an average"
-        ],
-    );
+    expect!["mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is not that of one distribution, or it is an average"]
+        .assert_eq(&told([&doubts(9)]));
     assert_eq!(doubts(50), []);
 }
 
@@ -561,12 +426,8 @@ fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
             recording(trial).windows = all;
         })
     };
-    told(
-        &doubts(30),
-        &expect![
-            "warmup_too_short (suspect): the warm-up was too short: the load was steady from 3.00 s after its beginning, and only 1.00 s were left out of the figures"
-        ],
-    );
+    expect!["warmup_too_short (suspect): the warm-up was too short: the load was steady from 3.00 s after its beginning, and only 1.00 s were left out of the figures"]
+        .assert_eq(&told([&doubts(30)]));
     assert_eq!(doubts(10), [], "all of it was warm-up");
     assert_eq!(doubts(0), []);
 }

@@ -241,7 +241,7 @@ fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
 /// Ends of connections by cause, the most frequent first.
 pub(crate) fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
     let mut all = Vec::new();
-    for (place, loss) in Loss::all().enumerate() {
+    for (place, loss) in Loss::ALL.into_iter().enumerate() {
         let failed = plateaus.iter().map(|plateau| plateau.failed[place]).sum();
         let lost = plateaus.iter().map(|plateau| plateau.lost[place]).sum();
         all.push(LossCount { was_open: false, loss, times: failed });

@@ -257,12 +257,8 @@ fn a_server_that_lets_connections_wait_for_ever_gave_way() {
     let held = held_subject(&[one.clone()]);
     assert_eq!(held.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
     assert_eq!(held.plateaus[0].sums.waiting, 995);
-    told(
-        &doubts(&one, ONE),
-        &expect![
-            "connections_not_opened (note): 995 of 1,000 connections neither opened nor failed within their step"
-        ],
-    );
+    expect!["connections_not_opened (note): 995 of 1,000 connections neither opened nor failed within their step"]
+        .assert_eq(&told([&doubts(&one, ONE)]));
 }
 
 #[test]
@@ -293,12 +289,10 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
     assert!(held.plateaus.is_empty() && held.price.memory.is_none() && held.rounds.len() == 1);
     let gave = held.price.gave_way.as_ref().unwrap();
     assert_eq!((gave.connections, gave.causes[0]), (2_000, Cause::Ended(OutcomeKind::Died)));
-    told(
-        &doubts(&dead, ONE),
-        &expect![[r#"
-            not_measured (invalid): this trial is not a measurement, and not in any figure: died
-            connections_not_kept (note): 2,000 of 2,000 connections could not be opened or were lost"#]],
-    );
+    expect![[r#"
+        not_measured (invalid): this trial is not a measurement, and not in any figure: died
+        connections_not_kept (note): 2,000 of 2,000 connections could not be opened or were lost"#]]
+    .assert_eq(&told([&doubts(&dead, ONE)]));
 }
 
 #[test]
@@ -330,18 +324,6 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
         doubts(&one, ONE)
     };
     assert_eq!(doubts_after(&|_| {}), []);
-    told(
-        &doubts_after(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
-        &expect![
-            "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons on dyno's side"
-        ],
-    );
-    told(
-        &doubts_after(&|one| lose(one, 0, Loss::Close, 4)),
-        &expect![
-            "connections_not_kept (note): 4 of 3,000 connections could not be opened or were lost"
-        ],
-    );
     let own = |ns: Nanos| {
         doubts_after(&move |one| {
             let own = &mut held(one).plateaus[1].own;
@@ -350,69 +332,43 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
     let late = own(3 * MS);
-    told(
-        &late,
-        &expect![
-            "instrument_heard_late (suspect): with 2,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 2.00 ms late in all"
-        ],
-    );
     let busy = |cpus: &str| {
         doubts_after(&|one| {
             held(one).plateaus[2].cpu = 7 * SECOND;
             one.conditions = vec![Fact { name: "cpus.load".into(), value: cpus.into() }];
         })
     };
-    told(
-        &busy("1"),
-        &expect![
-            "instrument_busy (suspect): dyno's own threads were busy 100 % of the time: the rate may be dyno's limit"
-        ],
-    );
     assert_eq!(busy("0-1"), [], "two lanes share it");
-    told(
-        &doubts_after(&|one| held(one).was_halted = true),
-        &expect!["halted (note): it was stopped after 30.0 s; the figures cover that time"],
-    );
-    told(
-        &doubts_after(&|one| held(one).plateaus[1].begun += 1),
-        &expect![
-            "books (invalid): the counts do not add up: connections begun, and failed, lost, open or being opened must be equal, and are 2,001 and 2,000"
-        ],
-    );
-    told(
-        &doubts_after(&|one| held(one).plateaus[1].echoes.due = 5),
-        &expect![
-            "books (invalid): the counts do not add up: echo messages due, and correct, failed, without a free \
-             connection or in flight must be equal, and are 5 and 0"
-        ],
-    );
     let still = |sum: Nanos, overslept: Nanos| {
         doubts_after(&|one| held(one).plateaus[1].still = Still { sum, overslept, kept_waiting: 0 })
     };
     assert_eq!(still(4 * MS, 4 * MS), [], "any scheduler takes that now and then");
-    // Longer than a p99 that is printed.
-    told(
+    expect![[r#"
+        own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons on dyno's side
+        connections_not_kept (note): 4 of 3,000 connections could not be opened or were lost
+        instrument_heard_late (suspect): with 2,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 2.00 ms late in all
+        instrument_busy (suspect): dyno's own threads were busy 100 % of the time: the rate may be dyno's limit
+        halted (note): it was stopped after 30.0 s; the figures cover that time
+        books (invalid): the counts do not add up: connections begun, and failed, lost, open or being opened must be equal, and are 2,001 and 2,000
+        books (invalid): the counts do not add up: echo messages due, and correct, failed, without a free connection or in flight must be equal, and are 5 and 0
+        instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late
+        instrument_stood_still (invalid): dyno was not running for up to 1.00 s, 20 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late
+        nothing_measured (invalid): not one connection was begun
+        connections_silent (note): 3 of 2,000 connections stayed open and received nothing any more"#]]
+    .assert_eq(&told([
+        &doubts_after(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
+        &doubts_after(&|one| lose(one, 0, Loss::Close, 4)),
+        &late,
+        &busy("1"),
+        &doubts_after(&|one| held(one).was_halted = true),
+        &doubts_after(&|one| held(one).plateaus[1].begun += 1),
+        &doubts_after(&|one| held(one).plateaus[1].echoes.due = 5),
+        // Longer than a p99 that is printed.
         &still(6 * MS, 6 * MS),
-        &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
-    told(
         &still(2 * SECOND, SECOND),
-        &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 1.00 s, 20 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
-    told(
         &doubts_after(&|one| held(one).plateaus.clear()),
-        &expect!["nothing_measured (invalid): not one connection was begun"],
-    );
-    told(
         &doubts_after(&|one| held(one).plateaus[1].silent = 3),
-        &expect![
-            "connections_silent (note): 3 of 2,000 connections stayed open and received nothing any more"
-        ],
-    );
+    ]));
 }
 
 #[test]
@@ -426,24 +382,14 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
         ));
         doubts(&one, ONE)
     };
-    told(
-        &of("kernel.tcp.listen_overflows", "count", 7.0),
-        &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, \
-             too): the kernel retries only after 1 s, 3 s, 7 s …"
-        ],
-    );
-    told(
-        &of("subject.memory.kills", "count", 1.0),
-        &expect![
-            "memory_kills (suspect): the kernel killed 1 of the server's processes, because they were out of memory"
-        ],
-    );
     let steal = of("machine.cpu.steal", "ns", 3e9);
-    told(
+    expect![[r#"
+        accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, too): the kernel retries only after 1 s, 3 s, 7 s …
+        memory_kills (suspect): the kernel killed 1 of the server's processes, because they were out of memory
+        cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)"#]]
+    .assert_eq(&told([
+        &of("kernel.tcp.listen_overflows", "count", 7.0),
+        &of("subject.memory.kills", "count", 1.0),
         &steal,
-        &expect![
-            "cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)"
-        ],
-    );
+    ]));
 }

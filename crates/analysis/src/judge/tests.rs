@@ -60,9 +60,9 @@ fn a_closed_loop_has_no_promise() {
 #[test]
 fn a_server_with_wrong_answers_is_in_no_rank_however_fast_it_is() {
     let mut liar = trial("a", 0, 20_000, 1);
-    fail(&mut liar, Failure::from_name("content.mismatch").unwrap(), 200);
+    fail(&mut liar, Failure::named("content.mismatch").unwrap(), 200);
     let found = judged(&[liar]);
-    let unmet = |why: &str| why.starts_with("200 of 20000 requests were answered with the wrong");
+    let unmet = |why: &str| why.starts_with("200 of 20,000 requests were answered with the wrong");
     assert!(matches!(&found.unranked, Some(Unranked::Unmet(why)) if unmet(why)), "{found:?}");
 }
 
@@ -120,7 +120,7 @@ fn the_winner_is_the_table_s_first_valid_row() {
                 match (code >> (2 * place)) % 4 {
                     0 => {}
                     1 => fail(&mut trial, Failure::NoPorts, 5_000),
-                    2 => fail(&mut trial, Failure::from_name("content.mismatch").unwrap(), 200),
+                    2 => fail(&mut trial, Failure::named("content.mismatch").unwrap(), 200),
                     _ => trial.outcome.kind = lab::record::OutcomeKind::Died,
                 }
                 trials.push(trial);

@@ -201,12 +201,14 @@ mod tests {
         let mut record = run(&[("a", "mature"), ("b", "mature")]);
         record.experiment = crate::fixture::experiment(TEXT);
         let places = ["a", "b"].into_iter().enumerate().flat_map(|(place, subject)| {
-            (0..SEARCH_TRIALS).map(move |n| TrialKey {
-                number: place as u32 * SEARCH_TRIALS + n,
-                subject: subject.into(),
-                workload: "u".into(),
-                point: Point::Requests(1.0),
-                repeat: n,
+            (0..SEARCH_TRIALS).map(move |n| {
+                TrialKey::new(
+                    place as u32 * SEARCH_TRIALS + n,
+                    subject,
+                    "u",
+                    Point::Requests(1.0),
+                    n,
+                )
             })
         });
         record.plan = places.collect();
@@ -223,13 +225,13 @@ mod tests {
         let tried = of.replayed(&own, &experiment).unwrap();
         let Step::Press(press) = of.search.next(&tried) else { panic!("it is over") };
         let mut trial = healthy();
-        trial.key = TrialKey {
-            number: of.first + own.len() as u32,
-            subject: of.subject.clone(),
-            workload: of.task.clone(),
-            point: press.rate.map_or(Point::Connections(16), Point::Requests),
-            repeat: own.len() as u32,
-        };
+        trial.key = TrialKey::new(
+            of.first + own.len() as u32,
+            &of.subject,
+            &of.task,
+            press.rate.map_or(Point::Connections(16), Point::Requests),
+            own.len() as u32,
+        );
         assert_eq!(press.kind == PressKind::First, own.is_empty());
         trial
     }

@@ -1,9 +1,8 @@
 use std::time::Duration;
 
 use super::*;
-use crate::fixture::{counted, healthy, key, normal};
+use crate::fixture::{closed, counted, experiment, healthy, key, normal};
 use lab::record::Outcome;
-use lab::source_file::SourceFile;
 use load::{Chance, SECOND};
 
 fn rounds(trials: &str) -> Rounds {
@@ -13,17 +12,7 @@ fn rounds(trials: &str) -> Rounds {
         "question = 'x'\nsubjects = 'all'\nworkload = 'hello'\nload = {{ closed = {{ connections = 8 }}, \
          duration = '10s' }}\ntrials = {{ {trials} }}"
     );
-    let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text });
-    Rounds::of(&experiment.unwrap_or_else(|error| panic!("{error}")))
-}
-
-/// A round of a closed loop with this throughput.
-fn closed(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
-    let mut trial = healthy();
-    trial.key = key(subject, 1.0, repeat);
-    trial.key.point = Point::Connections(8);
-    trial.loaded.as_mut().unwrap().recording.total.correct_inside = (per_s * 10.0) as u64;
-    trial
+    Rounds::of(&experiment(&text).unwrap())
 }
 
 fn with(mut rounds: Rounds, subject: &str, rates: &[f64]) -> Rounds {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use profile::Line;
+use profile::{Line, Side};
 
 use super::amount::Amount;
 use super::sampling::Blocks;
-use super::server::Server;
+use super::server::{SIDES, Server};
 use super::{Differences, FunctionGap, LineGap, Sides};
 use crate::difference::ALPHA;
 
@@ -50,13 +50,11 @@ impl Differences {
             gap: function.gap.micros(outside),
             is_leading,
         });
+        let (sides, lines) = parts(servers, alpha);
         Differences {
             cpu: gap(wholes).micros(alpha),
-            sides: Sides::of(|side| {
-                let of_side = servers.map(|server| server.amount(&server.sampling.of_side(side)));
-                gap(of_side).micros(alpha)
-            }),
-            lines: lines(servers, alpha),
+            sides,
+            lines,
             functions: functions.collect(),
             functions_judged: judged.len(),
             rest: gap([rest(0), rest(1)]).micros(alpha),
@@ -68,28 +66,37 @@ fn gap([a, b]: [Amount; 2]) -> Amount {
     b.minus(a)
 }
 
-/// All lines of both, decided together by Holm's method: the probability that even one of them is said to differ among
-/// equals is at most this.
-fn lines(servers: [&Server<'_>; 2], alpha: f64) -> Vec<LineGap> {
+/// The sides and all lines of both, decided together by Holm's method: the probability that even one of them is said to
+/// differ among equals is at most this.
+fn parts(servers: [&Server<'_>; 2], alpha: f64) -> (Sides, Vec<LineGap>) {
     let names: BTreeSet<&Line> =
         servers.iter().flat_map(|server| server.sampling.lines.keys()).collect();
-    let amount = |line: &Line, server: &Server<'_>| {
-        server.amount(server.sampling.lines.get(line).map_or(&[], Vec::as_slice))
+    let of_line = |line: &Line| {
+        gap(servers.map(|it| it.amount(it.sampling.lines.get(line).map_or(&[], Vec::as_slice))))
     };
-    let gap_of = |line| gap(servers.map(|server| amount(line, server)));
-    let mut gaps: Vec<(&Line, Amount)> = names.iter().map(|line| (*line, gap_of(*line))).collect();
+    let of_side = |side| gap(servers.map(|it| it.amount(&it.sampling.of_side(side))));
+    let mut gaps: Vec<(Result<&Line, Side>, Amount)> =
+        names.into_iter().map(|line| (Ok(line), of_line(line))).collect();
+    gaps.extend(SIDES.map(|side| (Err(side), of_side(side))));
     gaps.sort_by(|(_, one), (_, other)| one.p().total_cmp(&other.p()));
     let mut shown = 0;
-    let mut decided = Vec::with_capacity(gaps.len());
-    for (place, (line, gap)) in gaps.iter().enumerate() {
+    let (mut sides, mut lines) = (Vec::new(), Vec::new());
+    for (place, (part, gap)) in gaps.iter().enumerate() {
         let outside = alpha / (gaps.len() - shown) as f64;
-        // Only a line that is shown leaves its share to the others.
+        // Only a part that is shown leaves its share to the others.
         let is_shown = shown == place && gap.p() < outside;
         shown += usize::from(is_shown);
-        decided.push(LineGap { line: (*line).clone(), gap: gap.micros(outside), is_shown });
+        match part {
+            Ok(line) => {
+                lines.push(LineGap { line: (*line).clone(), gap: gap.micros(outside), is_shown });
+            }
+            Err(side) => sides.push((*side, gap.micros(outside))),
+        }
     }
-    decided.sort_by(|one, other| other.gap.us.abs().total_cmp(&one.gap.us.abs()));
-    decided
+    lines.sort_by(|one, other| other.gap.us.abs().total_cmp(&one.gap.us.abs()));
+    let found =
+        |side| sides.iter().find(|(other, _)| *other == side).expect("both servers are there").1;
+    (Sides::of(found), lines)
 }
 
 /// The functions of both that cost enough for a difference that is worth a word.

@@ -20,8 +20,7 @@ const SAMPLES_MIN: u64 = 1_000;
 
 const MISSED_SAMPLES: Definition = Definition::new("missed", Suspect)
     .when("the samples of a trial, or of all together, stand for a time that differs from the CPU time by more than {} \
-        and by more than {} standard errors; where the kernel's stacks cannot be seen, from the time in user mode, if \
-        that is known")
+        and by more than {} standard errors; not judged where the kernel's stacks cannot be seen")
     .thresholds(&[Share(MISSED), Number(MISSED_ERRORS)])
     .because("the samples did not come evenly: the server works in the rhythm of the sampler, or its samples were \
         missed when threads changed")
@@ -79,9 +78,7 @@ pub(super) fn of(
     let lost_share = lost as f64 / (lost + samples).max(1) as f64;
     let found = [
         missed(trials).map(|share| {
-            let is_user_only = trials.iter().any(|trial| trial.method.user_only);
-            let mode = if is_user_only { " in user mode" } else { "" };
-            let says = format!("the samples stand for {} of the CPU time{mode}", percent(share));
+            let says = format!("the samples stand for {} of the CPU time", percent(share));
             (MISSED_SAMPLES, says)
         }),
         sampled_cpu_us.and_then(|us| perturbed(us, measured)).map(|says| (PERTURBED_TRIALS, says)),
@@ -115,13 +112,11 @@ fn missed(trials: &[Profile]) -> Option<f64> {
     Some(found[0] / found[1])
 }
 
-/// The samples of a trial, and how many the CPU time should have; none where it is not known how long the server was in
+/// The samples of a trial, and how many the CPU time should have; none where that is not known, or how much of it was in
 /// the mode that was sampled.
 fn counted_and_expected(trial: &Profile) -> Option<[f64; 2]> {
-    let seen_ns = if trial.method.user_only { trial.user_cpu_ns? } else { trial.cpu_ns };
-    let seen_ns = (0 < trial.cpu_ns).then_some(seen_ns)?;
-    let expected = seen_ns as f64 / 1e9 * f64::from(trial.method.hz);
-    Some([trial.samples() as f64, expected])
+    let is_known = 0 < trial.cpu_ns && !trial.method.user_only;
+    is_known.then(|| [trial.samples() as f64, trial.expected_samples()])
 }
 
 fn perturbed(sampled_us: f64, measured: &Estimate) -> Option<String> {

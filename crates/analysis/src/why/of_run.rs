@@ -28,6 +28,10 @@ pub struct Explained {
     pub unsampled: Vec<(String, String)>,
 }
 
+/// Where the kernel's stacks are not seen, its time is what the CPU time has more than the samples.
+const KERNEL_UNKNOWN: &str =
+    "the kernel's part is not known, because the CPU time of a process that ended is not";
+
 /// What an answer costs in one stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostedStack {
@@ -80,12 +84,20 @@ fn of_load<'t>(
             key.subject == row.subject && key.workload == task && key.point == point
         };
         let records = run.profiles.iter().filter(|record| is_its(&record.key));
-        let (found, refused): (Vec<_>, Vec<_>) = records.partition(|record| record.found.is_ok());
-        unsampled.extend(
-            refused.iter().filter_map(|it| Some((row.subject.clone(), it.found.clone().err()?))),
-        );
-        if !found.is_empty() {
-            trials.push((row, found.iter().filter_map(|it| it.found.clone().ok()).collect()));
+        let (mut found, mut refused) = (Vec::new(), None);
+        for record in records {
+            match &record.found {
+                Ok(profile) if profile.method.user_only && profile.cpu_ns == 0 => {
+                    refused = refused.or(Some(KERNEL_UNKNOWN.into()));
+                }
+                Ok(profile) => found.push(profile.clone()),
+                Err(says) => refused = refused.or_else(|| Some(says.clone())),
+            }
+        }
+        match refused {
+            Some(says) if found.is_empty() => unsampled.push((row.subject.clone(), says)),
+            _ if found.is_empty() => {}
+            _ => trials.push((row, found)),
         }
     }
     let sampled: Vec<Sampled<'_>> = trials

@@ -139,8 +139,7 @@ impl<'p> Sampling<'p> {
 /// How many samples the kernel's time would have where its stacks were not seen: what the CPU time has more than the
 /// samples of user code.
 pub(super) fn unseen_samples(profile: &Profile) -> f64 {
-    let expected = profile.cpu_ns as f64 / 1e9 * f64::from(profile.method.hz);
-    let unseen = (expected - profile.samples() as f64).max(0.0);
+    let unseen = (profile.expected_samples() - profile.samples() as f64).max(0.0);
     if profile.method.user_only { unseen } else { 0.0 }
 }
 

@@ -16,6 +16,8 @@ use crate::student;
 /// So many of a server's functions are listed.
 const FUNCTIONS_MAX: usize = 100;
 
+pub(super) const SIDES: [Side; 3] = [Side::Program, Side::Kernel, Side::NotNamed];
+
 /// A server whose samples are counted.
 pub(super) struct Server<'p> {
     sampled: Sampled<'p>,
@@ -25,8 +27,7 @@ pub(super) struct Server<'p> {
 
 impl Sides {
     pub(super) fn of(micros: impl Fn(Side) -> Micros) -> Sides {
-        let [program, kernel, not_named] =
-            [Side::Program, Side::Kernel, Side::NotNamed].map(micros);
+        let [program, kernel, not_named] = SIDES.map(micros);
         Sides { program, kernel, not_named }
     }
 }
@@ -55,11 +56,6 @@ impl<'p> Server<'p> {
     pub(super) fn share(&self, blocks: &[f64]) -> f64 {
         let whole: f64 = self.sampling.total.iter().sum();
         if 0.0 < whole { blocks.iter().sum::<f64>() / whole } else { 0.0 }
-    }
-
-    /// As one of more than two that are compared.
-    pub(super) fn of_many(self) -> Self {
-        Server { spread: self.spread.of_many(), ..self }
     }
 
     /// What these samples stand for.

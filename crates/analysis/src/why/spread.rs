@@ -19,7 +19,6 @@ pub(super) struct Spread {
     /// The variance over that of independent samples, at least 1.
     factor: f64,
     pub(super) freedom: f64,
-    trials: usize,
 }
 
 impl Spread {
@@ -38,10 +37,9 @@ impl Spread {
         if EXPECTED_MIN * total.len() as f64 <= few.iter().sum() {
             groups.push(few);
         }
-        let trials = total.len();
-        let freedom = (trials as f64 - 1.0) * (groups.len() as f64 - 1.0);
+        let freedom = (total.len() as f64 - 1.0) * (groups.len() as f64 - 1.0);
         if freedom < 1.0 {
-            return Spread { factor: UNKNOWN * UNKNOWN, freedom: f64::from(u32::MAX), trials };
+            return Spread { factor: UNKNOWN * UNKNOWN, freedom: f64::from(u32::MAX) };
         }
         let squares: f64 = groups
             .iter()
@@ -50,15 +48,7 @@ impl Spread {
                 squares(group, &total, share) / share
             })
             .sum();
-        Spread { factor: (squares / freedom).max(1.0), freedom, trials }
-    }
-
-    /// Where many are compared, each at a level of its own, few of many lines must reach far into the tails. There the degrees
-    /// of freedom of the pooled spread promise too much (simulated, of equals: with ten servers 11 % of runs claim
-    /// something, and 6 % with these): those of a line's own trials, and as many as the spread of all lines counts.
-    pub(super) fn of_many(self) -> Spread {
-        let own = OTHERS + self.trials.saturating_sub(1) as f64;
-        Spread { freedom: self.freedom.min(own), ..self }
+        Spread { factor: (squares / freedom).max(1.0), freedom }
     }
 
     /// The variance of a share, which so many of the samples in each block have.

@@ -8,8 +8,7 @@ use report::markup::Markup;
 use report::of_site;
 use report::run::{cell_of, ratio_text};
 
-use super::servers::names;
-use super::{File, links, of_page, page, root};
+use super::{File, links, of_page, page, root, runs, servers};
 use crate::folder::Known;
 use crate::ranking::{Shown, Terms, newest};
 use crate::slug::slug;
@@ -28,8 +27,12 @@ pub(crate) fn pairs(known: &Known) -> Vec<File> {
     pairs.collect()
 }
 
+pub(crate) fn address(a: &str, b: &str) -> String {
+    format!("c/{}/{}/index.html", slug(a), slug(b))
+}
+
 fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
-    let path = format!("c/{}/{}/index.html", slug(a), slug(b));
+    let path = address(a, b);
     let root = root(&path);
     let mut loads: BTreeMap<(bool, &str, Terms), [Option<Shown<'_>>; 2]> = BTreeMap::new();
     for (side, name) in [a, b].into_iter().enumerate() {
@@ -68,7 +71,7 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
             Section::new("own", "On the board's own machines", Depth::Brief).with(own),
             Section::new("others", "On other machines", Depth::Brief).with(others),
             Section::new("servers", "Each alone", Depth::Brief).with([links([a, b].map(|name| {
-                (format!("{root}s/{}/index.html", slug(name)), name.to_string(), String::new())
+                (format!("{root}{}", servers::address(name)), name.to_string(), String::new())
             }))]),
         ],
         ..Document::default()
@@ -109,10 +112,6 @@ fn row(root: &str, [a, b]: [Shown<'_>; 2], made: Option<&Comparison>) -> Row {
         let (a, b) = (of(a), of(b));
         Cell::text(if a == b { a } else { format!("{a}; {b}") })
     };
-    let run = |shown: Shown<'_>| {
-        let name = &shown.run.short[..shown.run.short.len().min(8)];
-        Cell::text(name).linked(format!("{root}r/{}/index.html", shown.run.short))
-    };
     let cells = vec![
         Cell { sign: Sign::Slot, ..Cell::text(format!("{}, {}", a.row.task, a.row.place)) },
         Cell::text(figure.heading()),
@@ -125,8 +124,8 @@ fn row(root: &str, [a, b]: [Shown<'_>; 2], made: Option<&Comparison>) -> Row {
         both(|shown| shown.run.date()),
         both(|shown| shown.run.dyno.clone()),
         both(|shown| shown.run.class.label.clone()),
-        run(a),
-        run(b),
+        runs::linked(a.run, root),
+        runs::linked(b.run, root),
     ];
     Row { cells, ..Row::default() }
 }
@@ -137,12 +136,12 @@ pub(crate) fn any(known: &Known) -> File {
     let root = root(path);
     let presets = known.written.settings.presets.iter().filter_map(|preset| {
         let [a, b] = preset.compare.as_slice() else { return None };
-        let address = format!("{root}c/{}/{}/index.html", slug(a), slug(b));
-        Some((address, preset.title.clone(), String::new()))
+        Some((format!("{root}{}", address(a, b)), preset.title.clone(), String::new()))
     });
-    let servers = names(known).into_iter().take(1_000).map(|name| {
-        (format!("{root}s/{}/index.html", slug(name)), name.to_string(), String::new())
-    });
+    let servers = servers::names(known)
+        .into_iter()
+        .take(1_000)
+        .map(|name| (format!("{root}{}", servers::address(name)), name.to_string(), String::new()));
     let document = Document {
         label: "two servers beside each other".into(),
         title: "Compare".into(),

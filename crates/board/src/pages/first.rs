@@ -1,20 +1,20 @@
 //! The first page: the question, the newest round's answer, one table, what changed, the common questions.
 
-use report::document::{Block, Depth, Document, Paragraph, Section, Table, Tone};
+use report::document::{Block, Depth, Document, Paragraph, Section, Tone};
 
 use super::rounds::{answer, of_round};
 use super::workloads::{self, Loads, by_class, order};
-use super::{File, links, page};
+use super::{File, beside, links, page};
 use crate::changes::{Change, sentence};
 use crate::folder::Known;
 use crate::ranking::Ranked;
 use crate::rows_table::{With, table};
-use crate::slug::slug;
 
 /// So many sentences of the round's answer.
 const SENTENCES: usize = 2;
-/// So many changes are named.
+/// So many changes are named, and so many workloads listed.
 const CHANGES: usize = 8;
+const LISTED: usize = 100;
 
 pub(crate) fn first(known: &Known, changes: &[Change<'_>]) -> File {
     let settings = &known.written.settings;
@@ -27,7 +27,8 @@ pub(crate) fn first(known: &Known, changes: &[Change<'_>]) -> File {
         words.into_iter().chain(shown).map(|says| Block::paragraph(Tone::Plain, says)).collect();
     sections.push(Section::new("changed", "What changed", Depth::Brief).with(changed));
     sections.push(presets(known));
-    sections.extend(every(known));
+    let headings = ["Every workload on the board's own machines", "On other machines"];
+    sections.extend(workloads::lists(known, "", headings, LISTED));
     sections.push(refused(known));
     let document = Document {
         label: newest.map_or_else(
@@ -57,7 +58,7 @@ fn main_table(known: &Known) -> Section {
         let none = "No run on one of the board's own machines is here yet.";
         return section.with([Block::paragraph(Tone::Plain, none)]);
     };
-    let with = With { ranks: true, load: false, pale_before: known.pale_before() };
+    let with = With { ranks: true, pale_before: known.pale_before(), ..With::default() };
     let more = (address, "the page of this workload".to_string(), "all loads".to_string());
     Section::new("table", heading, Depth::Brief)
         .with([Block::Table(table("0", "", &rows, with)), links([more])])
@@ -98,7 +99,7 @@ fn presets(known: &Known) -> Section {
     let classes = by_class(known);
     let found = known.written.settings.presets.iter().filter_map(|preset| {
         let address = match preset.compare.as_slice() {
-            [a, b] => format!("c/{}/{}/index.html", slug(a), slug(b)),
+            [a, b] => beside::address(a, b),
             _ => {
                 let mut pages = classes.keys().filter(|(workload, _)| *workload == preset.workload);
                 let own = pages.clone().find(|(_, class)| known.written.is_own(class));
@@ -111,27 +112,6 @@ fn presets(known: &Known) -> Section {
     let found: Vec<_> = found.collect();
     let section = Section::new("presets", "Common questions", Depth::Brief);
     if found.is_empty() { section } else { section.with([links(found)]) }
-}
-
-/// Every workload, in a table for the board's own machines and one for all others.
-fn every(known: &Known) -> [Section; 2] {
-    let all = by_class(known);
-    let sections = [
-        ("every", "Every workload on the board's own machines", true),
-        ("others", "On other machines", false),
-    ];
-    sections.map(|(id, heading, is_own)| {
-        let pages = all.iter().filter(|((_, class), _)| known.written.is_own(class) == is_own);
-        let rows: Vec<_> = pages
-            .map(|((workload, class), loads)| workloads::row("", workload, class, loads))
-            .take(100)
-            .collect();
-        let section = Section::new(id, heading, Depth::Brief);
-        match rows.is_empty() {
-            true => section,
-            false => section.with([Block::Table(Table::of(id, workloads::columns(), rows))]),
-        }
-    })
 }
 
 fn refused(known: &Known) -> Section {

@@ -1,13 +1,11 @@
 //! Rounds: frozen lists of runs. What was printed of them stays as it was, whatever is computed of them later.
 
-use analysis::Estimate;
-use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
-use report::run::cell_of;
+use report::document::{Block, Depth, Document, Section, Tone};
 
-use super::{File, links, page, root};
+use super::{File, links, page, root, runs};
 use crate::folder::Known;
 use crate::ranking::Shown;
-use crate::rows_table::ROWS_MOST;
+use crate::rows_table::{ROWS_MOST, With, table, unnumbered};
 use crate::settings::{Round, is_id};
 use crate::slug::slug;
 use crate::summary::RunSummary;
@@ -45,21 +43,22 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
         [("own", "Its rows", own), ("others", "Its rows on other machines", others)]
     {
         if !rows.is_empty() {
-            let table = Block::Table(table(id, &root, &rows));
+            let with = With { printed: true, ..With::default() };
+            let table = Block::Table(table(id, &root, &unnumbered(rows), with));
             sections.push(Section::new(id, heading, Depth::Brief).with([table]));
         }
     }
     let changes = round.changes.iter().map(|says| Block::paragraph(Tone::Plain, says));
     sections.push(Section::new("changed", "What changed", Depth::Brief).with(changes));
-    let runs = round.runs.iter().map(|id| match known.run(id) {
+    let own_runs = round.runs.iter().map(|id| match known.run(id) {
         Some(run) => (
-            format!("{root}r/{}/index.html", run.short),
+            format!("{root}{}", runs::address(run)),
             run.short.clone(),
             format!("{}, {}{}", run.experiment, run.date(), since(known, run)),
         ),
         None => (format!("{root}r/index.html"), id.clone(), "not on this board".into()),
     });
-    sections.push(Section::new("runs", "Its runs", Depth::Brief).with([links(runs)]));
+    sections.push(Section::new("runs", "Its runs", Depth::Brief).with([links(own_runs)]));
     let frozen = match round.sentences.is_empty() {
         true => "Not frozen yet: the round's file has no `sentences`.",
         false => {
@@ -89,58 +88,6 @@ fn rows<'k>(known: &'k Known, round: &Round) -> Vec<Shown<'k>> {
     let rows =
         runs.flat_map(|(place, run)| run.rows.iter().map(move |row| Shown { place, run, row }));
     rows.take(ROWS_MOST).collect()
-}
-
-fn table(key: &str, root: &str, rows: &[Shown<'_>]) -> Table {
-    let columns = vec![
-        Column::new("subject", "server", 0).left(),
-        Column::new("load", "workload and load", 0).left(),
-        Column::new("figure", "figure", 2).left(),
-        Column::new("printed", "as printed", 0),
-        Column::new("now", "as computed now", 1),
-        Column::new("verdict", "verdict", 0).left(),
-        Column::new("version", "server's version", 1).left(),
-        Column::new("trials", "trials", 1),
-        Column::new("date", "date", 1).left(),
-        Column::new("dyno", "dyno", 1).left(),
-        Column::new("class", "machine class", 1).left(),
-        Column::new("run", "run", 1).left(),
-    ];
-    Table::of(
-        key,
-        columns,
-        rows.iter().map(|Shown { run, row, .. }: &Shown<'_>| {
-            let now =
-                row.estimate(row.leading).map_or_else(Cell::none, |it| cell_of(row.leading, it));
-            let printed = printed(row).unwrap_or_else(|| now.clone());
-            let is_same = (&printed.text, &printed.interval) == (&now.text, &now.interval);
-            let now = if is_same { Cell::text("the same").toned(Tone::Dim) } else { now };
-            let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
-            let cells = vec![
-                server.linked(format!("{root}s/{}/index.html", slug(&row.server))),
-                Cell::text(format!("{}, {}", row.task, row.place)),
-                Cell::text(row.leading.heading()),
-                printed.toned(Tone::Strong),
-                now,
-                Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) },
-                Cell::text(row.stated_version()),
-                Cell::text(format!("{}/{}", row.measured, row.planned)),
-                Cell::text(run.date()),
-                Cell::text(&run.dyno),
-                Cell::text(&run.class.label),
-                Cell::text(&run.short[..run.short.len().min(8)])
-                    .linked(format!("{root}r/{}/index.html", run.short)),
-            ];
-            Row { cells, is_reference: row.is_reference, ..Row::default() }
-        }),
-    )
-}
-
-/// The figure that the row's file claims.
-fn printed(row: &crate::summary::RowSummary) -> Option<Cell> {
-    let (value, low, high) = row.claimed?;
-    let now = row.estimate(row.leading)?;
-    Some(cell_of(row.leading, &Estimate { value, low, high, ..*now }))
 }
 
 /// The list of all rounds, newest first.

@@ -13,6 +13,12 @@ pub(crate) fn address(run: &RunSummary) -> String {
     format!("r/{}/index.html", run.short)
 }
 
+/// The first digits of its id, as a link to its page.
+pub(crate) fn linked(run: &RunSummary, root: &str) -> Cell {
+    let name = &run.short[..run.short.len().min(8)];
+    Cell::text(name).linked(format!("{root}{}", address(run)))
+}
+
 /// The name of its file beside its page.
 pub(crate) fn file_name(run: &RunSummary) -> String {
     format!("{}.dyno", run.short)
@@ -197,9 +203,8 @@ fn row(known: &Known, root: &str, run: &RunSummary) -> Row {
         sign: Sign::Verdict(verdict),
         ..Cell::text(verdict.name())
     });
-    let name = &run.short[..run.short.len().min(8)];
     let cells = vec![
-        Cell { sign: Sign::Slot, ..Cell::text(name) }.linked(format!("{root}{}", address(run))),
+        Cell { sign: Sign::Slot, ..linked(run, root) },
         Cell::text(run.date()).valued(Some(run.began_unix_ms as f64)),
         Cell::text(&run.experiment),
         verdict,

@@ -7,7 +7,7 @@ use report::document::{
 };
 use report::versions::{VersionSpot, versions};
 
-use super::{File, command, links, page, root, workloads, written_links};
+use super::{File, command, links, page, root, runs, workloads, written_links};
 use crate::folder::Known;
 use crate::ranking::{Shown, Terms};
 use crate::rows_table::{With, table, unnumbered};
@@ -47,8 +47,8 @@ pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
         title: title.into(),
         answer: newest.map(|(run, server)| in_short(run, server)).into_iter().collect(),
         conditions: Vec::from_iter((1 < rows.len()).then(|| format!(
-            "{} rows, oldest first. A line ends where the machine or dyno's version changed: figures before it and behind it are \
-             not alike.",
+            "{} rows, oldest first. A line ends where the machine or dyno's version changed, and at a quick run: figures before it and behind it \
+             are not alike.",
             rows.len()
         ))),
         sections,
@@ -133,17 +133,19 @@ fn chart(terms: &Terms, rows: &[Shown<'_>]) -> Option<Block> {
 }
 
 fn differs(before: &RunSummary, run: &RunSummary) -> String {
-    let differing =
-        [(before.class.label != run.class.label, "machine"), (before.dyno != run.dyno, "dyno")];
-    let names: Vec<&str> =
-        differing.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect();
-    names.join(", ")
+    let differing = [
+        (before.class.label != run.class.label, "machine"),
+        (before.dyno != run.dyno, "dyno"),
+        (before.is_quick != run.is_quick, "--quick"),
+    ];
+    let names = differing.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// How it was started in the newest run.
 fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
     let section = Section::new("started", "How it was started", Depth::Brief);
-    let run_page = format!("{root}r/{}/index.html", run.short);
+    let run_page = format!("{root}{}", runs::address(run));
     let mut blocks =
         vec![links([(run_page, format!("the run of {}", run.date()), run.experiment.clone())])];
     if !server.command.is_empty() {

@@ -53,7 +53,7 @@ pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads
         true => "One of the board's own machines",
         false => "Not one of the board's own machines",
     };
-    let with = With { ranks: true, load: false, pale_before: known.pale_before() };
+    let with = With { ranks: true, pale_before: known.pale_before(), ..With::default() };
     let mut sections = Vec::new();
     let mut written = 0;
     for (n, (terms, rows)) in all.iter().take(LOADS_MOST).enumerate() {
@@ -119,29 +119,36 @@ fn others(number: usize) -> String {
 /// The list of all workloads on all classes: own ones, then others.
 pub(crate) fn list(known: &Known) -> File {
     let path = "w/index.html";
-    let all = by_class(known);
-    let listed = |is_own: bool| {
-        let pages = all.iter().filter(move |((_, class), _)| known.written.is_own(class) == is_own);
-        pages.map(|((workload, class), loads)| row(&root(path), workload, class, loads))
-    };
-    let sections =
-        [("every", "The board's own machines", true), ("others", "Other machines", false)];
-    let sections = sections.into_iter().filter_map(|(id, heading, is_own)| {
-        let rows: Vec<Row> = listed(is_own).collect();
-        let table = Table::of(id, columns(), rows.iter().cloned());
-        let section = Section::new(id, heading, Depth::Brief).with([Block::Table(table)]);
-        (!rows.is_empty()).then_some(section)
-    });
+    let headings = ["The board's own machines", "Other machines"];
     let document = Document {
         title: "Workloads".into(),
         label: "every workload on every class of machines".into(),
-        sections: sections.collect(),
+        sections: lists(known, &root(path), headings, usize::MAX),
         ..Document::default()
     };
     page(known, path, &document)
 }
 
-pub(crate) fn columns() -> Vec<Column> {
+/// A list of the workloads on the board's own machines, and one of those on others, under these headings.
+pub(crate) fn lists(
+    known: &Known,
+    root: &str,
+    [own, others]: [&'static str; 2],
+    most: usize,
+) -> Vec<Section> {
+    let all = by_class(known);
+    let sections = [("every", own, true), ("others", others, false)].into_iter();
+    let section = sections.filter_map(|(id, heading, is_own)| {
+        let pages = all.iter().filter(|((_, class), _)| known.written.is_own(class) == is_own);
+        let rows = pages.map(|((workload, class), loads)| row(root, workload, class, loads));
+        let rows: Vec<Row> = rows.take(most).collect();
+        let section = Section::new(id, heading, Depth::Brief);
+        (!rows.is_empty()).then(|| section.with([Block::Table(Table::of(id, columns(), rows))]))
+    });
+    section.collect()
+}
+
+fn columns() -> Vec<Column> {
     vec![
         Column::new("subject", "workload", 0).left(),
         Column::new("class", "machine class", 0).left(),
@@ -153,7 +160,7 @@ pub(crate) fn columns() -> Vec<Column> {
 }
 
 /// A page's line in a list.
-pub(crate) fn row(root: &str, workload: &str, class: &str, loads: &Loads<'_>) -> Row {
+fn row(root: &str, workload: &str, class: &str, loads: &Loads<'_>) -> Row {
     let all = largest_first(loads);
     let newest = loads.values().flatten().max_by_key(|shown| shown.run.began_unix_ms);
     let largest = all.first().map(|(_, rows)| rows.as_slice()).unwrap_or_default();

@@ -1,30 +1,14 @@
 //! HPACK (RFC 7541): pieces of header blocks as octets, right or wrong, and a reader of the server's blocks. It shares
-//! nothing with the client that loads.
+//! only the RFC's tables with the client that loads.
 
 pub(crate) mod huffman;
 
 use std::collections::VecDeque;
 
+use units::rfc7541::STATIC;
+
 /// A field: its name and its value.
 pub(crate) type Field = (Vec<u8>, Vec<u8>);
-
-/// RFC 7541, appendix A: place 1 is the first.
-#[rustfmt::skip]
-const STATIC: [(&str, &str); 61] = [
-    (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
-    (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
-    (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
-    ("accept-encoding", "gzip, deflate"), ("accept-language", ""), ("accept-ranges", ""), ("accept", ""),
-    ("access-control-allow-origin", ""), ("age", ""), ("allow", ""), ("authorization", ""), ("cache-control", ""),
-    ("content-disposition", ""), ("content-encoding", ""), ("content-language", ""), ("content-length", ""),
-    ("content-location", ""), ("content-range", ""), ("content-type", ""), ("cookie", ""), ("date", ""), ("etag", ""),
-    ("expect", ""), ("expires", ""), ("from", ""), ("host", ""), ("if-match", ""), ("if-modified-since", ""),
-    ("if-none-match", ""), ("if-range", ""), ("if-unmodified-since", ""), ("last-modified", ""), ("link", ""),
-    ("location", ""), ("max-forwards", ""), ("proxy-authenticate", ""), ("proxy-authorization", ""), ("range", ""),
-    ("referer", ""), ("refresh", ""), ("retry-after", ""), ("server", ""), ("set-cookie", ""),
-    ("strict-transport-security", ""), ("transfer-encoding", ""), ("user-agent", ""), ("vary", ""), ("via", ""),
-    ("www-authenticate", ""),
-];
 
 /// RFC 7541, 4.1: what an entry costs beside its octets.
 const ENTRY: usize = 32;

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use check::{CaseVerdict, CheckPlan, Finding, Protocol, Report, VerdictCounts, check};
@@ -56,49 +57,18 @@ fn received(client: &mut TcpStream) -> bool {
     client.read(&mut [0; 16 << 10]).is_ok_and(|count| count > 0)
 }
 
-#[test]
-fn a_server_that_closes_at_once_gets_nothing() {
-    assert!(points(drop) <= 2.0);
+/// Plays this as soon as a client sends something.
+fn once(mut client: TcpStream, acts: &[Act]) {
+    if received(&mut client) {
+        play(acts, &mut client);
+    }
 }
 
-#[test]
-fn a_server_that_closes_at_the_first_octet_gets_nothing() {
-    assert!(points(|mut client| _ = received(&mut client)) <= 2.0);
-}
-
-#[test]
-fn a_server_that_never_answers_gets_nothing() {
-    assert!(points(|mut client| while received(&mut client) {}) <= 2.0);
-}
-
-#[test]
-fn a_server_that_refuses_everything_gets_nothing() {
-    let refuse = |mut client: TcpStream| {
-        if received(&mut client) {
-            play(&[Act::Last(400, "")], &mut client);
-        }
-    };
-    assert!(points(refuse) <= 5.0);
-}
-
-#[test]
-fn a_server_that_has_no_page_gets_nothing() {
-    let refuse = |mut client: TcpStream| {
-        while received(&mut client) {
-            let _ = client.write_all(&answer(404, "", ""));
-        }
-    };
-    assert!(points(refuse) <= 5.0);
-}
-
-#[test]
-fn a_server_that_says_yes_to_everything_gets_little() {
-    let agree = |mut client: TcpStream| {
-        while received(&mut client) {
-            let _ = client.write_all(&answer(200, "", ""));
-        }
-    };
-    assert!(points(agree) <= 20.0);
+/// Says this whatever a client sends.
+pub(crate) fn always(mut client: TcpStream, says: &[u8]) {
+    while received(&mut client) {
+        let _ = client.write_all(says);
+    }
 }
 
 /// What is enough for a benchmark: an answer for every empty line, pipelined or not, with a current date.
@@ -116,47 +86,49 @@ fn bench(mut client: TcpStream) {
     }
 }
 
-#[test]
-fn a_server_that_can_just_run_the_benchmark_gets_little() {
-    assert!(points(bench) <= 20.0);
+/// Each connection gets one more octet of an answer than the one before.
+fn breaks_off(mut client: TcpStream) {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    if received(&mut client) {
+        let whole = answer(200, "hello", "");
+        let stage = NEXT.fetch_add(1, Ordering::Relaxed) % whole.len();
+        let _ = client.write_all(&whole[..stage]);
+    }
 }
 
-#[test]
-fn a_server_that_gives_back_whatever_comes_gets_nothing() {
-    assert!(points(|mut client| _ = play(&[Act::Mirror], &mut client)) <= 2.0);
-}
+/// What a server does, whatever is requested, and how many points it gets at most.
+pub(crate) type Control = (&'static str, f64, fn(TcpStream));
 
-#[test]
-fn a_server_that_floods_gets_nothing_and_does_not_keep_us() {
-    assert!(points(|mut client| _ = play(&[Act::Flood(b"flood\r\n")], &mut client)) <= 2.0);
-    let answers = |mut client: TcpStream| {
-        if received(&mut client) {
-            play(&[Act::Answer(200, ""), Act::Flood(b"HTTP/1.1 100 Go\r\n\r\n")], &mut client);
+/// All at the same time.
+pub(crate) fn assert_low(controls: &[Control], points: fn(fn(TcpStream)) -> f64) {
+    std::thread::scope(|scope| {
+        for (does, most, treat) in controls {
+            scope.spawn(move || {
+                let points = points(*treat);
+                assert!(points <= *most, "a server that {does} gets {points}");
+            });
         }
-    };
-    assert!(points(answers) <= 2.0);
+    });
 }
 
-#[test]
-fn a_server_that_talks_garbage_gets_nothing() {
-    let garbage = |mut client: TcpStream| {
-        if received(&mut client) {
-            play(&[Act::Say(b"\x80\xffHTTP\0\r\n\r\n\x01\x02"), Act::Close], &mut client);
-        }
-    };
-    assert!(points(garbage) <= 2.0);
-}
+const FLOOD_OF_ANSWERS: [Act; 2] = [Act::Answer(200, ""), Act::Flood(b"HTTP/1.1 100 Go\r\n\r\n")];
+const GARBAGE: [Act; 2] = [Act::Say(b"\x80\xffHTTP\0\r\n\r\n\x01\x02"), Act::Close];
 
 #[test]
-fn a_server_that_breaks_off_at_any_stage_gets_nothing() {
-    // Each connection gets one more octet of an answer than the one before.
-    static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    let stages = |mut client: TcpStream| {
-        if received(&mut client) {
-            let whole = answer(200, "hello", "");
-            let stage = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % whole.len();
-            let _ = client.write_all(&whole[..stage]);
-        }
-    };
-    assert!(points(stages) <= 2.0);
+fn a_server_that_does_the_same_whatever_is_requested_gets_next_to_nothing() {
+    let controls: [Control; 12] = [
+        ("closes at once", 2.0, drop),
+        ("closes at the first octet", 2.0, |mut client| _ = received(&mut client)),
+        ("never answers", 2.0, |client| always(client, b"")),
+        ("refuses everything", 5.0, |client| once(client, &[Act::Last(400, "")])),
+        ("has no page", 5.0, |client| always(client, &answer(404, "", ""))),
+        ("says yes to everything", 20.0, |client| always(client, &answer(200, "", ""))),
+        ("can just run the benchmark", 20.0, bench),
+        ("gives back whatever comes", 2.0, |mut client| _ = play(&[Act::Mirror], &mut client)),
+        ("floods", 2.0, |mut client| _ = play(&[Act::Flood(b"flood\r\n")], &mut client)),
+        ("floods with answers", 2.0, |client| once(client, &FLOOD_OF_ANSWERS)),
+        ("talks garbage", 2.0, |client| once(client, &GARBAGE)),
+        ("breaks off at any stage", 2.0, breaks_off),
+    ];
+    assert_low(&controls, points);
 }

@@ -10,7 +10,7 @@ use check::{
 };
 use sha1::{Digest, Sha1};
 
-use crate::controls::serve;
+use crate::controls::{Control, always, assert_low, serve};
 use crate::life::Restarts;
 use crate::script::{Act, answer, play};
 use crate::scripted::Scripted;
@@ -155,79 +155,52 @@ fn send(client: &mut TcpStream, first: u8, payload: &[u8]) -> Option<()> {
     client.write_all(&frame).ok()
 }
 
-#[test]
-fn a_server_that_drops_every_socket_gets_nothing() {
-    assert!(counts(&asked(|mut client| _ = opened(&mut client))).points() <= 5.0);
+/// Until something else than a ping comes.
+fn answer_pings(client: &mut TcpStream) {
+    while let Some((0x89, payload)) = frame(client) {
+        let _ = send(client, 0x8a, &payload);
+    }
+}
+
+const SWITCHES: &[u8] = b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+    Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+
+/// Opens a socket and plays this.
+fn opens_and(mut client: TcpStream, acts: &[Act]) {
+    if opened(&mut client) {
+        play(acts, &mut client);
+    }
 }
 
 #[test]
-fn a_server_that_opens_and_then_says_nothing_gets_nothing() {
-    let treat = |mut client: TcpStream| {
-        if opened(&mut client) {
-            play(&[], &mut client);
-        }
-    };
-    assert!(counts(&asked(treat)).points() <= 5.0);
-}
-
-#[test]
-fn a_server_that_gives_octets_back_gets_nothing() {
-    let treat = |mut client: TcpStream| {
-        if opened(&mut client) {
-            play(&[Act::Mirror], &mut client);
-        }
-    };
-    assert!(counts(&asked(treat)).points() <= 5.0);
-}
-
-#[test]
-fn a_server_that_switches_whatever_it_is_asked_gets_nothing() {
-    let treat = |mut client: TcpStream| {
-        let mut buffer = [0; 4096];
-        while client.read(&mut buffer).is_ok_and(|count| count > 0) {
-            let opened = b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-                Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
-            let _ = client.write_all(opened);
-        }
-    };
-    assert!(counts(&asked(treat)).points() <= 5.0);
-}
-
-#[test]
-fn a_server_that_refuses_whatever_it_is_asked_gets_nothing() {
-    let treat = |mut client: TcpStream| {
-        let mut buffer = [0; 4096];
-        while client.read(&mut buffer).is_ok_and(|count| count > 0) {
-            let _ = client.write_all(&answer(426, "", "Sec-WebSocket-Version: 13\r\n"));
-        }
-    };
-    assert!(counts(&asked(treat)).points() <= 5.0);
-}
-
-#[test]
-fn a_server_that_answers_one_ping_and_drops_all_else_gets_nothing() {
-    let treat = |mut client: TcpStream| {
-        if opened(&mut client)
-            && let Some((0x89, payload)) = frame(&mut client)
-        {
-            let _ = send(&mut client, 0x8a, &payload);
-            let _ = frame(&mut client);
-        }
-    };
-    assert!(counts(&asked(treat)).points() <= 5.0);
+fn a_server_that_does_the_same_with_each_socket_gets_nothing() {
+    const REFUSAL: &str = "Sec-WebSocket-Version: 13\r\n";
+    let controls: [Control; 6] = [
+        ("drops every socket", 5.0, |mut client| _ = opened(&mut client)),
+        ("opens and then says nothing", 5.0, |client| opens_and(client, &[])),
+        ("gives octets back", 5.0, |client| opens_and(client, &[Act::Mirror])),
+        ("switches whatever it is asked", 5.0, |client| always(client, SWITCHES)),
+        ("refuses whatever it is asked", 5.0, |client| always(client, &answer(426, "", REFUSAL))),
+        ("answers one ping and drops all else", 5.0, |mut client| {
+            if opened(&mut client)
+                && let Some((0x89, payload)) = frame(&mut client)
+            {
+                let _ = send(&mut client, 0x8a, &payload);
+                let _ = frame(&mut client);
+            }
+        }),
+    ];
+    assert_low(&controls, |treat| counts(&asked(treat)).points());
 }
 
 /// A server that accepts no data earns nothing for refusing it.
 #[test]
 fn a_server_that_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
-    let treat = |mut client: TcpStream| {
+    let report = asked(|mut client| {
         if opened(&mut client) {
-            while let Some((0x89, payload)) = frame(&mut client) {
-                let _ = send(&mut client, 0x8a, &payload);
-            }
+            answer_pings(&mut client);
         }
-    };
-    let report = asked(treat);
+    });
     counts(&report);
     for id in ["WS-F04", "WS-F05", "WS-F09", "WS-F10"] {
         assert_eq!(verdict(&report, id), CaseVerdict::NotTestable, "{id}");
@@ -262,15 +235,12 @@ fn a_server_that_minds_nothing_gets_half() {
 /// Each case passes, but a frame is wrong in a way that none of them is about.
 #[test]
 fn frames_that_no_case_is_about_are_judged_too() {
-    let wrong = |mut client: TcpStream| {
+    let report = asked(|mut client| {
         if opened(&mut client) {
             let _ = send(&mut client, 0x81, b"\xc3\x28");
-            while let Some((0x89, payload)) = frame(&mut client) {
-                let _ = send(&mut client, 0x8a, &payload);
-            }
+            answer_pings(&mut client);
         }
-    };
-    let report = asked(wrong);
+    });
     assert_eq!(verdict(&report, "WS-B01"), CaseVerdict::Pass);
     assert_eq!(verdict(&report, "WS-V01"), CaseVerdict::Fail);
     let is_it = |finding: &&check::Finding| finding.id == "WS-V01";

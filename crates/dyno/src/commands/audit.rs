@@ -1,13 +1,12 @@
 //! `dyno audit`: which rows of published results cannot be true or should not be ranked.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use ::audit::{Format, Source, Stated, Unreadable};
 use clap::{Args, ValueEnum};
 use lab::amounts;
 use report::paint::Line;
+use requests::file;
 
 use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
@@ -133,16 +132,8 @@ fn read_all(files: &[String], stated: Stated) -> (Vec<Source>, Vec<String>) {
 }
 
 fn content(file: &str) -> Result<Vec<u8>, String> {
-    let mut content = Vec::new();
-    let read = match file {
-        "-" => io::stdin().lock().take(LARGEST + 1).read_to_end(&mut content),
-        path => File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut content)),
-    };
-    read.map_err(|error| error.to_string())?;
-    if LARGEST < content.len() as u64 {
-        return Err(format!("it is larger than {} MiB; audit a part of it", LARGEST >> 20));
-    }
-    Ok(content)
+    let content = file::read(Path::new(file), LARGEST).map_err(|error| error.to_string())?;
+    content.ok_or_else(|| format!("it is larger than {} MiB; audit a part of it", LARGEST >> 20))
 }
 
 fn unreadable(why: &Unreadable) -> String {

@@ -15,16 +15,17 @@ use lab::amounts;
 use lab::record::{
     CAPACITY, CAPACITY_CEILING, CAPACITY_FLAGS, CAPACITY_SEARCH, OutcomeKind, RunRecord,
 };
-use lab::schedule::rate;
+use lab::schedule::{Law, rate};
 use lab::search_goal;
 use load::Rate;
-use report::capacity::{Capacity, SearchOutcome};
+use report::capacity::SearchOutcome;
+use report::run::OfCommand;
 use serde::{Deserialize, Serialize};
 use store::{RunId, Store};
 use terminal::progress;
 
 use crate::ceiling::Ceiling;
-use crate::order::flags::Law;
+use crate::one_of::one_of;
 use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
@@ -59,7 +60,7 @@ pub(crate) struct CapacityFlags {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_rate: Option<Rate>,
     /// How the requests are spaced in time; with even spacing a server can hold a higher rate
-    #[arg(long, value_name = "SPACING", default_value = "poisson")]
+    #[arg(long, value_name = "SPACING", default_value = "poisson", value_parser = one_of(Law::ALL, Law::name, Law::meaning))]
     arrivals: Law,
     /// Connections that are opened before a load starts; --max-connections may allow more
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
@@ -246,7 +247,7 @@ fn go_on(
     let findings = findings(session.store(), run, &loaded);
     let outcome =
         findings.capacity().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    let delivered = flags.results.deliver(&Capacity(&findings), false);
+    let delivered = flags.results.deliver(&OfCommand::capacity(&findings), false);
     let option = session.store_option();
     terminal::notice(&format!("kept as run {run}: dyno report {run}{option}"));
     let ended = ended?;

@@ -152,11 +152,7 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     machine::resident::release();
     let held = match &flags.sent_from.load_on {
         Some(place) if !place.is_local() => {
-            let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
-            load_agents::refuse_local(&[
-                cpus,
-                (!flags.sent_from.source.is_empty()).then_some("--source"),
-            ])?;
+            flags.sent_from.refuse_local()?;
             if flags.dry_run {
                 return Err(Refusal::new(
                     "--dry-run adds up what this machine needs; with --load-on, other machines need it",
@@ -281,7 +277,7 @@ fn answer(held: &FinishedHold) -> ExitStatus {
     let plateaus = &held.holding.plateaus;
     let gone = |plateau: &Plateau| plateau.failed_in_all() + plateau.lost_in_all();
     let own = |plateau: &Plateau| {
-        let own = Loss::all().enumerate().filter(|(_, loss)| loss.is_own());
+        let own = Loss::ALL.into_iter().enumerate().filter(|(_, loss)| loss.is_own());
         own.map(|(place, _)| plateau.failed[place] + plateau.lost[place]).sum::<u64>()
     };
     let is_kept =

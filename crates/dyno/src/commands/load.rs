@@ -10,7 +10,8 @@ use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use machine::Series;
-use report::load::{Costs, FinishedLoad, FinishedLoads, Queue, Tool, like, weigh};
+use report::load::{Costs, FinishedLoad, Queue, Tool, like, weigh};
+use report::run::OfCommand;
 use requests::{har, secret};
 
 use crate::interrupt::halt_on_interrupt;
@@ -290,7 +291,8 @@ fn weighed(
 fn report(loads: &[FinishedLoad], shelf: &Shelf, flags: &LoadFlags) -> Result<(), Refusal> {
     let Some(load) = loads.first() else { return Ok(()) };
     let are_together = flags.keeping.rounds.is_some();
-    let found = FinishedLoads { findings: &shelf.findings(loads), are_together };
+    let findings = shelf.findings(loads);
+    let found = OfCommand::load(&findings, are_together);
     let results = &flags.results;
     let printed = match flags.keeping.like {
         Some(tool) => Ok(as_printed_by(load, tool, flags.latency)),

@@ -14,7 +14,7 @@ use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 use campaign::Ended;
 use report::render::{CSV, SVG};
-use report::run::{Findings, Race};
+use report::run::{Findings, OfCommand};
 
 /// Show the results of a kept run: the newest, or the one with this number
 ///
@@ -45,8 +45,6 @@ Examples:
   dyno report 3 -o page.html
   # its charts and flame graphs, into a folder
   dyno report 3 -o svg:charts/
-  # where b spends more CPU time than a, as a flame graph
-  dyno report 3 --flame b --against a -o difference.svg
 
 Exit codes:
   0    reported
@@ -122,7 +120,7 @@ fn reported<T>(
     let page = leave(&findings, &session.pages);
     match shows {
         Shows::Run { is_full } => results.deliver(&findings, is_full)?,
-        Shows::Race => results.deliver(&Race(&findings), false)?,
+        Shows::Race => results.deliver(&OfCommand::race(&findings), false)?,
     }
     match page {
         Ok(path) if results.prints_text() => {

@@ -178,6 +178,9 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
         lack: campaign.lack(member),
         folder: (member.subject.as_ref().ok())
             .and_then(|subject| campaign.cache.folder(Recipe::from(subject)).ok()),
+        checked: (member.subject.as_ref().ok())
+            .filter(|_| campaign.experiment.has_check)
+            .map_or(Vec::new(), |subject| campaign.checked_over(subject)),
     });
     let services = campaign.services.iter();
     let services = services.map(|service| (service, services::lack(service, &campaign.cache)));
@@ -356,7 +359,7 @@ fn finish(
         terminal::notice(&format!("dyno: interrupted; `{again}` continues it"));
         return Ok(ExitStatus::Interrupted);
     };
-    flags.history.end(session.store(), run, &Origin::Experiment)?;
+    flags.history.end(session.store(), run, &Origin::default())?;
     if let Some(says) = outcome.says() {
         terminal::notice(&format!("dyno: {says}"));
     }

@@ -70,7 +70,7 @@ pub(crate) struct ServeFlags {
     #[arg(long)]
     tell_delay: bool,
     /// What GET / answers: empty, hello or xml-error
-    #[arg(long, value_name = "ANSWER", default_value = "empty")]
+    #[arg(long, value_name = "ANSWER", value_parser = root, default_value = "empty")]
     root: Root,
     /// Answer every request with what is in this file: an HTTP/1.1 head, an empty line, the body
     #[arg(long, value_name = "FILE")]
@@ -156,6 +156,12 @@ fn listen(text: &str) -> Result<Listen, String> {
             .to_string()
     })?;
     Ok(Listen::Tcp(address))
+}
+
+fn root(text: &str) -> Result<Root, String> {
+    let unknown =
+        || format!("`{text}` is nothing that / answers; choose empty, hello or xml-error");
+    Root::named(text).ok_or_else(unknown)
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -39,12 +39,8 @@ pub(crate) fn of_run(
     facts.push(fact(REQUEST, plan.asked.identity()));
     facts.extend(report::load::terms::of(&plan.order));
     let Label { title, name } = labels.into_iter().next().unwrap_or_default();
-    let keys = (0..flags.keeping.loads()).map(|number| TrialKey {
-        number,
-        subject: name.clone(),
-        workload: procedure::LOAD.into(),
-        point: point(&plan.order.load),
-        repeat: number,
+    let keys = (0..flags.keeping.loads()).map(|number| {
+        TrialKey::new(number, &name, procedure::LOAD, point(&plan.order.load), number)
     });
     let keys = keys.collect();
     Ok(RunRecord {

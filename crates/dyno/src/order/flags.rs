@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agents::Place;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lab::amounts;
 use lab::schedule::{Schedule, rate};
-use load::Rate;
+use load::{Rate, Spin};
 use requests::answer;
 use requests::url::{self, Url};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,9 @@ use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
 use super::schedule;
 use super::tls::TlsFlags;
+use crate::one_of::one_of;
 use crate::results::{OfTrials, ResultFlags};
+use crate::shell::Refusal;
 
 /// `dyno load`
 #[derive(Args)]
@@ -71,8 +73,8 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
     pub(crate) connect_to: Option<(String, u16)>,
     /// Whether dyno polls (busy-waits) for answers before it sleeps
-    #[arg(long, value_name = "WHEN", default_value = "adaptive")]
-    pub(crate) spin: SpinWhen,
+    #[arg(long, value_name = "WHEN", default_value = "adaptive", value_parser = one_of(Spin::ALL, Spin::name, Spin::meaning))]
+    pub(crate) spin: Spin,
     /// Exit with code 1 if more than this share of the requests, or sessions, failed
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     pub(crate) max_failures: f64,
@@ -278,6 +280,20 @@ fn method(text: &str) -> Result<String, String> {
     }
 }
 
+impl FromFlags {
+    /// Refuses flags that are about this machine, where the load comes from others.
+    pub(crate) fn refuse_local(&self) -> Result<(), Refusal> {
+        let cpus = self.load_cpus.as_ref().map(|_| "--load-cpus");
+        match cpus.or((!self.source.is_empty()).then_some("--source")) {
+            None => Ok(()),
+            Some(flag) => Err(Refusal::new(format!(
+                "{flag} is about this machine, but with --load-on the load comes from other machines; leave it out \
+                 (CPUs are named with the host: ssh:desk2:cpus=0-3)"
+            ))),
+        }
+    }
+}
+
 impl LoadFlags {
     /// The files that are read, the store and the history, with their flags: no result may be written over one.
     pub(crate) fn files_read(&self) -> Vec<(&'static str, &Path)> {
@@ -358,26 +374,3 @@ Exit codes:
   2    could not tell: no server was reached, the load was refused or is invalid, or a --require
        could not be decided
   130  interrupted; what was measured until then is reported";
-
-/// How arrivals are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Law {
-    /// Evenly
-    Constant,
-    /// Independently of one another
-    Poisson,
-}
-
-/// When to poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SpinWhen {
-    /// Poll while answers come soon
-    Adaptive,
-    /// Poll only just before a request is due, as run, race, gate and capacity do; for loads that will be compared
-    Due,
-    /// Always sleep
-    Never,
-    /// Never sleep
-    Always,
-}

@@ -9,6 +9,8 @@ use load::{Load, Protocol, Spread};
 use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
+use crate::one_of::one_of;
+
 /// HTTP/2, and its parameters.
 #[derive(Args)]
 pub(crate) struct Http2Flags {
@@ -23,8 +25,8 @@ pub(crate) struct Http2Flags {
     #[arg(long, value_name = "STREAM:CONNECTION", requires = "http2", value_parser = windows)]
     h2_windows: Option<Windows>,
     /// With --http2: which connection carries the next request of a schedule [even]
-    #[arg(long, value_name = "HOW", requires = "http2")]
-    spread: Option<SpreadHow>,
+    #[arg(long, value_name = "HOW", requires = "http2", value_parser = one_of(Spread::ALL, Spread::name, Spread::meaning))]
+    spread: Option<Spread>,
     /// With --http2: how header fields are compressed [indexed]
     #[arg(long, value_name = "HOW", requires = "http2")]
     hpack: Option<HpackHow>,
@@ -44,14 +46,6 @@ impl WithoutHttp2 {
             false => Ok(()),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SpreadHow {
-    /// The least recently used one with a free stream
-    Even,
-    /// The most recently used one, until it has no free stream
-    Fill,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -96,11 +90,7 @@ impl Http2Flags {
             indexed: self.hpack != Some(HpackHow::Static),
             limits,
         };
-        let spread = match self.spread {
-            Some(SpreadHow::Fill) => Spread::Fill,
-            Some(SpreadHow::Even) | None => Spread::Even,
-        };
-        Ok((Protocol::Http2(order), spread))
+        Ok((Protocol::Http2(order), self.spread.unwrap_or_default()))
     }
 }
 

@@ -19,14 +19,14 @@ use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
 use lab::amounts;
-use load::{Load, Order, Spin, Target};
+use load::{Load, Order, Target};
 use requests::secret::{self, Secret};
 use requests::url::{Endpoint, Url};
 use requests::{Requested, reach, usual_method};
 use wire::Limits;
 
 use crate::shell::Refusal;
-use flags::{AskingFlags, LoadFlags, SpinWhen};
+use flags::{AskingFlags, LoadFlags};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use report::load::RequestSummary;
@@ -139,12 +139,7 @@ pub(crate) fn plan(
         share: None,
         origin: None,
         cpus,
-        spin: match flags.spin {
-            SpinWhen::Adaptive => Spin::Adaptive,
-            SpinWhen::Due => Spin::Due,
-            SpinWhen::Never => Spin::Never,
-            SpinWhen::Always => Spin::Always,
-        },
+        spin: flags.spin,
         limits,
         seed: flags.asking.seed,
         window: WINDOW,

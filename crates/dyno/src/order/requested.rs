@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use load::Rate;
@@ -10,6 +10,7 @@ use requests::{RequestFileKind, RequestOrder, RequestSpec, har};
 
 use super::flags::LoadFlags;
 use super::schedule::Spacing;
+use crate::one_of::one_of;
 
 /// Where the requests come from, if the URL and the flags do not say all.
 #[derive(Args)]
@@ -33,8 +34,8 @@ pub(crate) struct RequestsFlags {
     pub(crate) write_requests: Option<PathBuf>,
     /// In which order the requests of a file are sent [in-order, or weighted if a line has a weight or a workload is
     /// sent]
-    #[arg(long, value_name = "ORDER")]
-    order: Option<Choice>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of(RequestOrder::ALL, RequestOrder::name, RequestOrder::meaning))]
+    order: Option<RequestOrder>,
     /// Send the request of a curl command, 'curl http://localhost:8080/ -H …', in place of a URL
     #[arg(long, value_name = "COMMAND", conflicts_with_all = SAID_BY_CURL)]
     pub(crate) curl: Option<String>,
@@ -63,17 +64,6 @@ const SAID_BY_WORKLOAD: [&str; 9] = [
     "http_1_0",
 ];
 
-/// Which of several requests comes when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Choice {
-    /// In the order of the file, over and over
-    InOrder,
-    /// In a random order, which --seed determines, over and over
-    Shuffled,
-    /// Drawn at random by the weights of the lines; a line without a weight has 1
-    Weighted,
-}
-
 /// The rate that the workload states, where no flag says how its requests arrive. What is wrong with its file is said
 /// where its requests are read.
 pub(super) fn stated_rate(flags: &LoadFlags) -> Option<Rate> {
@@ -98,7 +88,7 @@ pub(super) fn spec(flags: &LoadFlags) -> RequestSpec {
         curl: from.curl.clone(),
         file: lines.or(workload).or(har),
         origin: from.origin.clone(),
-        order: from.order.map(RequestOrder::from),
+        order: from.order,
         method: asking.method.clone(),
         fields: asking.header.clone(),
         body: asking.body.clone(),
@@ -110,15 +100,5 @@ pub(super) fn spec(flags: &LoadFlags) -> RequestSpec {
         expect_fields: asking.expect_header.clone(),
         expect_body: asking.expect_body.clone(),
         seed: asking.seed,
-    }
-}
-
-impl From<Choice> for RequestOrder {
-    fn from(choice: Choice) -> RequestOrder {
-        match choice {
-            Choice::InOrder => RequestOrder::InOrder,
-            Choice::Shuffled => RequestOrder::Shuffled,
-            Choice::Weighted => RequestOrder::Weighted,
-        }
     }
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lab::schedule::Schedule;
+use lab::schedule::{Law, Schedule};
 use load::{Arrivals, Load, Rate, Stop};
 use requests::arrivals::Times;
 
-use super::flags::{ArrivingFlags, Law, LoadFlags};
+use super::flags::{ArrivingFlags, LoadFlags};
 use crate::shell::Refusal;
 
 /// How requests are spaced in time.
@@ -23,9 +23,7 @@ pub(crate) enum Spacing {
 pub(crate) fn spacing(text: &str) -> Result<Spacing, String> {
     match text {
         "" => Err("it is empty; write constant, poisson, or the path of a file of times".into()),
-        "constant" => Ok(Spacing::Law(Law::Constant)),
-        "poisson" => Ok(Spacing::Law(Law::Poisson)),
-        path => Ok(Spacing::File(path.into())),
+        text => Ok(Law::named(text).map_or_else(|| Spacing::File(text.into()), Spacing::Law)),
     }
 }
 

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use agents::Place;
-use lab::schedule::Schedule;
+use lab::schedule::{Law, Schedule};
 use load::{Arrivals, Order, Rate, Target};
 
-use super::flags::{ArrivingFlags, Law, LoadFlags};
+use super::flags::{ArrivingFlags, LoadFlags};
 use super::schedule::Spacing;
 use crate::load_agents;
 use crate::shell::Refusal;
@@ -55,11 +55,7 @@ pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
         ));
     };
     if !place.is_local() {
-        let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
-        load_agents::refuse_local(&[
-            cpus,
-            (!flags.sent_from.source.is_empty()).then_some("--source"),
-        ])?;
+        flags.sent_from.refuse_local()?;
         load_agents::warn_of_loopback(&[*address]);
     }
     Ok(())

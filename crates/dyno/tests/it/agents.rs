@@ -1,16 +1,14 @@
 //! Load by agents: processes of this machine, and others that a stand-in for ssh starts.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, is_gone};
+use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, processes_of};
 use crate::lab_rig::until;
-use crate::rig::{Going, Ran, Rig, in_each, in_one_of_five};
+use crate::rig::{Going, Ran, Rig, doubts, in_each, in_one_of_five};
 
 fn count(json: &Value, path: &str) -> u64 {
     json.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {path}: {json}"))
@@ -43,42 +41,21 @@ fn a_schedule_that_agents_share_is_kept_and_a_known_delay_is_measured() {
         let p50 = json["service"]["p50_ns"].as_u64().unwrap();
         in_each(|| assert!((20_000_000..).contains(&p50), "{p50}"));
         assert!(p50 < 22_000_000, "{p50}");
-        let windows: u64 = json["windows"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|window| window["attempted"].as_u64().unwrap())
-            .sum();
-        in_each(|| assert_eq!(windows, 900));
+        let windows = json["windows"].as_array().unwrap().iter();
+        let attempted: u64 = windows.filter_map(|window| window["attempted"].as_u64()).sum();
+        in_each(|| assert_eq!(attempted, 900));
     });
 }
 
 /// Four agents with a load that lasts, and their processes.
 fn four_agents(rig: &Rig) -> (Going, Vec<Pid>) {
-    let load = [
-        "load",
-        "{url}/hello?delay=constant:5ms",
-        "-c",
-        "8",
-        "-d",
-        "5m",
-        "--load-on",
-        "local:4",
-        "--json",
-    ];
-    let going = Going::start(rig.command(&load));
+    let load = ["load", "{url}/hello?delay=constant:5ms", "-c", "8", "-d", "5m"];
+    let by_four = ["--load-on", "local:4", "--json"];
+    let going = Going::start(rig.command(&[&load[..], &by_four].concat()));
     until("requests arrive", || 100 < rig.requests());
-    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
-    let mut pids = family_of(dyno);
-    pids.sort_unstable();
+    let pids = processes_of(going.pid());
     assert_eq!(pids.len(), 4);
-    let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).unwrap();
-    (going, pids.into_iter().map(pid).collect())
-}
-
-fn doubts(json: &Value) -> Vec<&str> {
-    let doubts = json["verdict"]["doubts"].as_array().unwrap();
-    doubts.iter().filter_map(|doubt| doubt["id"].as_str()).collect()
+    (going, pids)
 }
 
 #[test]
@@ -100,32 +77,6 @@ fn an_agent_that_is_killed_is_named_at_once_and_the_load_of_the_others_is_invali
     assert_eq!(json["verdict"]["word"], "invalid");
     assert!(doubts(&json).contains(&"agents_lost"), "{json}");
     assert_eq!(json["generator"]["lanes"].as_array().map(Vec::len), Some(3));
-    all_have_gone(&pids);
-}
-
-#[test]
-fn a_load_that_lost_an_agent_has_exit_code_2() {
-    let rig = Rig::new();
-    let path = "{url}/hello?delay=constant:5ms";
-    let load = ["load", path, "-c", "2", "-d", "4s", "--load-on", "local:2"];
-    let going = Going::start(rig.command(&load));
-    until("requests arrive", || 20 < rig.requests());
-    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
-    let pid = Pid::from_raw(family_of(dyno)[0].cast_signed()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
-    let ran = going.end().status(2).stdout_has("verdict: invalid");
-    assert!(ran.has_sentence("50 % of the load was lost with it"), "{ran}");
-}
-
-#[test]
-fn an_agent_that_stands_still_is_lost_and_ended() {
-    let rig = Rig::new();
-    let (mut going, pids) = four_agents(&rig);
-    kill_process(pids[2], Signal::STOP).unwrap();
-    going.says("it sent nothing for 5 s");
-    until("it was ended", || is_gone(pids[2]));
-    going.signal(Signal::INT);
-    going.end().status(130);
     all_have_gone(&pids);
 }
 
@@ -164,8 +115,7 @@ fn agents_end_their_load_when_their_dyno_says_nothing_for_the_time_of_the_lease(
     let (going, pids) = four_agents(&rig);
     going.signal(Signal::STOP);
     // It is their parent, and stands still: what has ended is not forgotten yet.
-    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
-    until("all agents have ended", || family_of(dyno).is_empty());
+    until("all agents have ended", || processes_of(going.pid()).is_empty());
     going.signal(Signal::KILL);
     all_have_gone(&pids);
     going.end();
@@ -174,20 +124,8 @@ fn agents_end_their_load_when_their_dyno_says_nothing_for_the_time_of_the_lease(
 #[test]
 fn several_loads_in_a_row_have_the_same_agents() {
     let rig = Rig::new();
-    let load = [
-        "load",
-        "{url}/hello",
-        "-c",
-        "4",
-        "-n",
-        "200",
-        "--rounds",
-        "3",
-        "--load-on",
-        "local:2",
-        "--json",
-    ];
-    let ran = rig.dyno(&load);
+    let load = ["load", "{url}/hello", "-c", "4", "-n", "200", "--rounds", "3", "--json"];
+    let ran = rig.dyno(&[&load[..], &["--load-on", "local:2"]].concat());
     assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
     assert_eq!(rig.requests(), 600);
 }
@@ -196,18 +134,7 @@ fn several_loads_in_a_row_have_the_same_agents() {
 fn talk(flags: &[&str], lines: &[u8], folder: &Gate) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
     command.args(["agents", "run"]).args(flags).env("DYNO_LOCKS", folder.path());
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // An agent that refuses what it reads does not read to the end.
-    let _ = child.stdin.take().unwrap().write_all(lines);
-    let (mut stdout, mut stderr) = (String::new(), String::new());
-    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    Ran::of(child.wait().unwrap(), stdout, stderr)
+    Ran::with_input(command, lines)
 }
 
 fn hello(protocol: u32, dyno: &str, sha256: &str) -> Vec<u8> {
@@ -220,7 +147,7 @@ fn hello(protocol: u32, dyno: &str, sha256: &str) -> Vec<u8> {
 
 #[test]
 fn what_is_no_line_of_a_coordinator_ends_an_agent_with_a_sentence() {
-    let gate = Gate::new("garbage");
+    let gate = Gate::new();
     let long = vec![b'x'; 5 << 20];
     let deep = "[".repeat(10_000);
     for (garbage, says) in [
@@ -242,7 +169,7 @@ fn what_is_no_line_of_a_coordinator_ends_an_agent_with_a_sentence() {
 
 #[test]
 fn another_dyno_is_refused_with_both_versions() {
-    let gate = Gate::new("versions");
+    let gate = Gate::new();
     let own = env!("CARGO_PKG_VERSION");
     let ran = talk(&["--stdio"], &hello(1, "9.9.9", ""), &gate).status(0);
     let says = format!("it is dyno {own}, and this is dyno 9.9.9");
@@ -260,7 +187,7 @@ fn another_dyno_is_refused_with_both_versions() {
 
 #[test]
 fn flags_of_an_agent_that_do_not_fit_are_refused() {
-    let gate = Gate::new("flags");
+    let gate = Gate::new();
     let refused = |flags: &[&str], says: &str| {
         talk(flags, b"", &gate).status(2).stderr_has(says);
     };
@@ -280,10 +207,7 @@ fn places_that_are_none_are_refused() {
         rig.dyno(&["load", "{url}/", "--load-on", load_on]).status(2).stderr_has(says);
     };
     refused("desk2", "local:N");
-    refused("local:0", "from 1 to 512");
-    refused("ssh:-oProxyCommand=x", "no [USER@]HOST");
     refused("slurm", "not a job of Slurm");
-    refused("nats://127.0.0.1/lab", "agents=NAME");
     let load = ["load", "{url}/", "-c", "2", "--load-on", "local:4"];
     rig.dyno(&load).status(2).stderr_has("4 agents share 2 threads");
     let load = ["load", "{url}/", "--unix", "/tmp/x", "--load-on", "local:1"];
@@ -307,14 +231,11 @@ fn too_few_files_are_said_by_the_agent_before_anything_is_sent() {
 
 #[test]
 fn a_host_without_dyno_gets_this_one_once_and_loads_by_poissons_law() {
-    let (rig, gate) = (Rig::new(), Gate::new("copies"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens(OPEN_TO_LOOPBACK);
     let load = |count: &str| {
-        let flags =
-            ["-r", "100", "-n", count, "--load-on", "ssh:desk2,desk3", "--json", "--no-live"];
-        let mut command = rig.command(&[&["load", "{url}/hello"], &flags[..]].concat());
-        gate.stands_before(&mut command);
-        Going::start(command).end()
+        let flags = ["-r", "100", "-n", count, "--load-on", "ssh:desk2,desk3", "--json"];
+        gate.start(&rig, &[&["load", "{url}/hello"], &flags[..]].concat()).end()
     };
     let ran = load("100").stderr_has("each agent loads its own machine");
     assert!(matches!(ran.code(), Some(0..=2)), "{ran}");
@@ -347,16 +268,14 @@ fn a_host_without_dyno_gets_this_one_once_and_loads_by_poissons_law() {
 /// A load of one host behind this gate.
 fn refused_at(rig: &Rig, gate: &Gate, flags: &[&str]) -> Ran {
     let load = ["load", "{url}/hello", "-c", "4", "-d", "2s", "--load-on", "ssh:desk2"];
-    let mut command = rig.command(&[&load[..], flags].concat());
-    gate.stands_before(&mut command);
-    let ran = Going::start(command).end().status(2);
+    let ran = gate.start(rig, &[&load[..], flags].concat()).end().status(2);
     assert_eq!(rig.requests(), 0, "{ran}");
     ran
 }
 
 #[test]
 fn an_agent_refuses_what_its_owner_does_not_allow() {
-    let (rig, gate) = (Rig::new(), Gate::new("owner"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     let refused = |owner: &str, says: &[&str]| {
         gate.opens(&format!("exec \"$DYNO\" agents run --stdio {owner}"));
         says.iter().fold(refused_at(&rig, &gate, &[]), |ran, says| ran.stderr_has(says));
@@ -375,7 +294,7 @@ fn an_agent_refuses_what_its_owner_does_not_allow() {
 
 #[test]
 fn a_host_that_does_not_answer_is_named_with_what_ssh_says() {
-    let (rig, gate) = (Rig::new(), Gate::new("silent"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens("echo 'ssh: connect to host desk2 port 22: No route to host' >&2; exit 255");
     let says = "agent desk2: ssh did not reach it: connect to host desk2 port 22: No route";
     refused_at(&rig, &gate, &[]).stderr_has(says);
@@ -388,16 +307,19 @@ fn a_host_that_does_not_answer_is_named_with_what_ssh_says() {
     refused_at(&rig, &gate, &[]).stderr_has("agent desk2: it wrote what cannot be read");
 }
 
+/// The host behind this gate loads the rig's server.
+pub(crate) fn busy(rig: &Rig, gate: &Gate) -> Going {
+    let path = "{url}/hello?delay=constant:5ms";
+    let going = gate.start(rig, &["load", path, "-c", "2", "-d", "5m", "--load-on", "ssh:desk2"]);
+    until("requests arrive", || 20 < rig.requests());
+    going
+}
+
 #[test]
 fn a_host_that_is_busy_says_with_what_and_since_when() {
-    let (rig, gate) = (Rig::new(), Gate::new("busy"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens("exec \"$DYNO\" agents run --stdio");
-    let load =
-        ["load", "{url}/hello?delay=constant:5ms", "-c", "2", "-d", "5m", "--load-on", "ssh:desk2"];
-    let mut command = rig.command(&load);
-    gate.stands_before(&mut command);
-    let going = Going::start(command);
-    until("requests arrive", || 20 < rig.requests());
+    let going = busy(&rig, &gate);
     let other = Rig::new();
     refused_at(&other, &gate, &[])
         .stderr_has("agent desk2: it is busy with a run of ")
@@ -406,9 +328,7 @@ fn a_host_that_is_busy_says_with_what_and_since_when() {
     going.end().status(130);
     // It is free again.
     let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
-    let mut command = other.command(&load);
-    gate.stands_before(&mut command);
-    Going::start(command).end().status(0);
+    gate.start(&other, &load).end().status(0);
 }
 
 #[test]

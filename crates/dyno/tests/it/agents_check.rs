@@ -1,21 +1,18 @@
 //! `dyno agents check`: a row for each host, whatever the others are; and `dyno agents key`.
 
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::agents::busy;
 use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK};
-use crate::lab_rig::until;
-use crate::rig::{Going, Ran, Rig};
+use crate::rig::{Ran, Rig};
 use rustix::process::Signal;
 
 /// Dyno with these arguments, whose ssh is the gate.
 fn behind(gate: &Gate, rig: &Rig, arguments: &[&str]) -> Ran {
-    let mut command = rig.command(arguments);
-    gate.stands_before(&mut command);
-    Going::start(command).end()
+    gate.start(rig, arguments).end()
 }
 
 fn host<'j>(json: &'j Value, name: &str) -> &'j Value {
@@ -51,7 +48,7 @@ fn processes_of_this_machine_load_dyno_s_own_server() {
 
 #[test]
 fn a_host_that_cannot_load_keeps_no_other_from_being_looked_at() {
-    let (rig, gate) = (Rig::new(), Gate::new("each"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens(&format!(
         "case \"$*\" in *' desk3 '*) echo 'ssh: no route to host' >&2; exit 255;;\n\
          *' desk4 '*) exec \"$DYNO\" agents run --stdio --allow 10.0.0.0/24:80 --max-rate 9000;; esac\n{OPEN_TO_LOOPBACK}"
@@ -86,13 +83,9 @@ fn a_host_that_cannot_load_keeps_no_other_from_being_looked_at() {
 
 #[test]
 fn a_busy_host_is_told_with_who_has_it() {
-    let (rig, gate) = (Rig::new(), Gate::new("check-busy"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens("exec \"$DYNO\" agents run --stdio");
-    let path = "{url}/hello?delay=constant:5ms";
-    let mut command = rig.command(&["load", path, "-c", "2", "-d", "5m", "--load-on", "ssh:desk2"]);
-    gate.stands_before(&mut command);
-    let going = Going::start(command);
-    until("requests arrive", || 20 < rig.requests());
+    let going = busy(&rig, &gate);
     let ran = behind(&gate, &rig, &["agents", "check", "ssh:desk2"]).status(2);
     assert!(ran.has_sentence("desk2 cannot load: it is busy with a run of "), "{ran}");
     assert!(ran.has_sentence("How fast they load was not measured"), "{ran}");
@@ -104,7 +97,7 @@ fn a_busy_host_is_told_with_who_has_it() {
 
 #[test]
 fn a_server_that_is_not_reached_is_no_ceiling() {
-    let (rig, gate) = (Rig::new(), Gate::new("unreached"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens(OPEN_TO_LOOPBACK);
     let (_held, address) = crate::rig::closed_port();
     let target = format!("http://{address}/");
@@ -142,34 +135,14 @@ const KEY: &str =
 fn key(flags: &[&str], input: &str) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
     command.args(["agents", "key"]).args(flags);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ran::of(output.status, text(output.stdout), text(output.stderr))
+    Ran::with_input(command, input.as_bytes())
 }
 
 #[test]
 fn the_line_for_a_key_has_the_agent_s_flags_and_nothing_else_is_allowed() {
-    let flags = [
-        "--dyno",
-        "/opt/dyno",
-        "--allow",
-        "10.0.0.0/24:8080",
-        "--allow-file",
-        "/etc/my rules",
-        "--max-rate",
-        "50k",
-        "--max-connections",
-        "1000",
-        "--max-duration",
-        "90s",
-    ];
+    let allows = ["--allow", "10.0.0.0/24:8080", "--allow-file", "/etc/my rules"];
+    let caps = ["--max-rate", "50k", "--max-connections", "1000", "--max-duration", "90s"];
+    let flags = [&["--dyno", "/opt/dyno"], &allows[..], &caps].concat();
     let ran = key(&flags, &format!("# of ann\n{KEY} ann@desk1\n")).status(0);
     assert_eq!(
         ran.stdout,
@@ -201,7 +174,7 @@ fn what_is_no_public_key_is_refused_and_nothing_is_printed() {
     refused(&["--allow-file", "rules"], KEY, "the whole path");
     refused(&["--dyno", "a\nb"], KEY, "control character");
     refused(&["--max-duration", "soon"], KEY, "--max-duration");
-    let gate = Gate::new("key");
+    let gate = Gate::new();
     let path = gate.path().join("key.pub");
     fs::write(&path, [0xff, 0xfe]).unwrap();
     refused(&[path.to_str().unwrap()], "", "key.pub: ");

@@ -16,8 +16,8 @@ use crate::rig::{Going, Ran, Rig};
 const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/relay.py");
 
 /// Two hosts; one of them does this when its agent says that word for the nth time.
-fn gate(name: &str, word: &str, nth: u32, does: &str) -> Gate {
-    let gate = Gate::new(name);
+fn gate(word: &str, nth: u32, does: &str) -> Gate {
+    let gate = Gate::new();
     gate.opens(&format!(
         "case \"$*\" in\n*' desk3 '*) exec python3 '{RELAY}' \"$DYNO\" '{folder}' {word} {nth} {does};;\n\
          *) exec python3 '{RELAY}' \"$DYNO\" '{folder}' never 1 nothing;;\nesac",
@@ -33,22 +33,11 @@ fn agents(gate: &Gate) -> Vec<Pid> {
     names.filter_map(|name| Pid::from_raw(number(&name)?)).collect()
 }
 
-const LOAD: [&str; 9] = [
-    "load",
-    "{url}/hello?delay=constant:2ms",
-    "-c",
-    "4",
-    "-d",
-    "3s",
-    "--json",
-    "--load-on",
-    "ssh:desk2,desk3",
-];
+const BY_BOTH: [&str; 2] = ["--load-on", "ssh:desk2,desk3"];
 
 fn start(rig: &Rig, gate: &Gate) -> Going {
-    let mut command = rig.command(&LOAD);
-    gate.stands_before(&mut command);
-    Going::start(command)
+    let load = ["load", "{url}/hello?delay=constant:2ms", "-c", "4", "-d", "3s", "--json"];
+    gate.start(rig, &[&load[..], &BY_BOTH].concat())
 }
 
 /// Nothing is left of the agents of this gate, and nothing is sent any more. What stands still is let go first: then it
@@ -66,7 +55,7 @@ fn nothing_is_left(rig: &Rig, gate: &Gate) {
 
 /// How dyno ended when desk3's agent did this at this word.
 fn ran(rig: &Rig, word: &str, nth: u32, does: &str) -> Ran {
-    let gate = gate(&format!("{word}-{does}"), word, nth, does);
+    let gate = gate(word, nth, does);
     let ran = start(rig, &gate).end();
     assert_eq!(agents(&gate).len(), 2);
     nothing_is_left(rig, &gate);
@@ -137,12 +126,10 @@ fn an_agent_that_is_lost_when_it_reports_is_named_and_its_share_is_in_no_figure(
 #[test]
 fn an_agent_that_is_lost_while_it_holds_is_named_with_its_connections() {
     for (does, how) in DOES {
-        let (rig, gate) = (Rig::new(), gate(&format!("hold-{does}"), "window", 2, does));
+        let (rig, gate) = (Rig::new(), gate("window", 2, does));
         let ramp = ["-c", "8", "--step", "4", "--every", "3s", "--settle", "200ms"];
-        let hold = ["hold", "{url}/poll/0.1", "--load-on", "ssh:desk2,desk3"];
-        let mut command = rig.command(&[&hold[..], &ramp[..]].concat());
-        gate.stands_before(&mut command);
-        let ran = Going::start(command).end().status(2);
+        let hold = [&["hold", "{url}/poll/0.1"], &BY_BOTH[..], &ramp].concat();
+        let ran = gate.start(&rig, &hold).end().status(2);
         let ran = ran.stderr_has("agent desk3 (2 of 2) was lost").stderr_has(how);
         let _ = ran.stderr_has("open connections").stderr_has("no step counts its connections");
         nothing_is_left(&rig, &gate);
@@ -153,7 +140,7 @@ fn an_agent_that_is_lost_while_it_holds_is_named_with_its_connections() {
 fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase() {
     for (word, nth) in [("hello", 1), ("armed", 1), ("gone", 1), ("window", 2), ("parcel", 1)] {
         let rig = Rig::new();
-        let gate = gate(&format!("{word}-end"), word, nth, "end");
+        let gate = gate(word, nth, "end");
         let going = start(&rig, &gate);
         let ran = going.end();
         assert_eq!(ran.code(), None, "{word}: {ran}");
@@ -164,7 +151,7 @@ fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase() {
 
 /// What it writes when it is not an agent.
 fn refused(script: &str, says: &str) {
-    let (rig, gate) = (Rig::new(), Gate::new("hostile"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     gate.opens(script);
     let _ = start(&rig, &gate).end().status(2).stderr_has("agent desk").stderr_has(says);
     assert_eq!(rig.requests(), 0);
@@ -184,7 +171,7 @@ fn agents_that_write_what_cannot_be_read_are_named() {
 
 #[test]
 fn a_dyno_of_another_build_that_a_key_is_bound_to_is_named_with_both() {
-    let (rig, gate) = (Rig::new(), Gate::new("build"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     let other = gate.path().join("other");
     fs::copy(env!("CARGO_BIN_EXE_dyno"), &other).unwrap();
     fs::OpenOptions::new()
@@ -201,15 +188,13 @@ fn a_dyno_of_another_build_that_a_key_is_bound_to_is_named_with_both() {
 
 #[test]
 fn a_host_behind_a_gate_is_free_again_whatever_became_of_its_last_run() {
-    let (rig, dead) = (Rig::new(), gate("free", "window", 1, "end"));
+    let (rig, dead) = (Rig::new(), gate("window", 1, "end"));
     let _ = start(&rig, &dead).end();
     all_have_gone(&agents(&dead));
     // The same lock: whoever held it is dead.
     dead.opens(OPEN_TO_LOOPBACK);
     let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
-    let mut command = rig.command(&load);
-    dead.stands_before(&mut command);
-    let ran = Going::start(command).end();
+    let ran = dead.start(&rig, &load).end();
     assert!(matches!(ran.code(), Some(0..=1)), "{ran}");
 }
 
@@ -217,7 +202,7 @@ fn a_host_behind_a_gate_is_free_again_whatever_became_of_its_last_run() {
 #[test]
 fn the_relay_hands_on_what_it_is_not_asked_to_change() {
     assert!(Path::new(RELAY).exists());
-    let (rig, gate) = (Rig::new(), gate("whole", "never", 1, "nothing"));
+    let (rig, gate) = (Rig::new(), gate("never", 1, "nothing"));
     let going = start(&rig, &gate);
     until("both load", || agents(&gate).len() == 2 && 50 < rig.requests());
     assert!(!family_of(going.pid().as_raw_nonzero().get().unsigned_abs()).is_empty());

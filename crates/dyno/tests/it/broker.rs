@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
-
 use crate::lab_rig::{Lab, not_tested, until};
-use crate::rig::{Going, Rig, in_one_of_five};
+use crate::rig::{Going, Rig, doubts, in_one_of_five};
 
 const LEFT_OUT: &str = "load by way of a NATS broker";
 const NAMES: [&str; 2] = ["desk2", "desk3"];
@@ -52,7 +50,7 @@ impl Lodge {
                 true => format!("listen: \"127.0.0.1:{port}\"\n"),
                 false => format!("{line}\n"),
             });
-            lab.write("nats.conf", &lines.collect::<String>());
+            lab.write("nats.conf", lines.collect::<String>());
             started(&server, &lab, port).map(|broker| (port, broker))
         })?;
         let key = keys.lines().find_map(|line| line.strip_prefix("coordinator ")).unwrap();
@@ -63,14 +61,8 @@ impl Lodge {
 
     fn agent(&self, name: &str, trusts: &str) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-        command.args([
-            "agents",
-            "run",
-            "--via",
-            &format!("nats://127.0.0.1:{}", self.port),
-            "--lab",
-            "lab",
-        ]);
+        let via = format!("nats://127.0.0.1:{}", self.port);
+        command.args(["agents", "run", "--via", &via, "--lab", "lab"]);
         command.args(["--name", name, "--key-file", name, "--trust", trusts, "--wait", "60"]);
         command.current_dir(&self.lab.root).env("DYNO_LOCKS", &self.lab.root);
         let log = fs::File::create(self.lab.root.join(format!("{name}.log"))).unwrap();
@@ -79,13 +71,17 @@ impl Lodge {
 
     /// Dyno loads the rig's server for this long.
     fn load(&self, rig: &Rig, lasts: &str) -> Going {
+        let path = "{url}/hello?delay=constant:2ms";
+        self.coordinate(rig, &["load", path, "-c", "4", "-d", lasts, "--json", "--load-on"])
+    }
+
+    /// Dyno with these arguments, and after them the place where both agents wait.
+    fn coordinate(&self, rig: &Rig, arguments: &[&str]) -> Going {
         let place = format!(
             "nats://127.0.0.1:{}/lab?agents=desk2,desk3&keys=agents.keys&key-file=coordinator",
             self.port
         );
-        let path = "{url}/hello?delay=constant:2ms";
-        let mut command =
-            rig.command(&["load", path, "-c", "4", "-d", lasts, "--json", "--load-on", &place]);
+        let mut command = rig.command(&[arguments, &[&place]].concat());
         command.current_dir(&self.lab.root);
         Going::start(command)
     }
@@ -135,11 +131,6 @@ impl Drop for Lodge {
     }
 }
 
-fn doubts(json: &Value) -> Vec<&str> {
-    let doubts = json["verdict"]["doubts"].as_array().unwrap();
-    doubts.iter().filter_map(|doubt| doubt["id"].as_str()).collect()
-}
-
 /// By chance, and named where it matters.
 fn random_ms(below: u64) -> u64 {
     u64::from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos()) / 1_000 % below
@@ -186,14 +177,8 @@ fn agents_at_a_broker_are_checked_one_by_one() {
     let rig = Rig::new();
     lodge.agents[1].kill().unwrap();
     lodge.agents[1].wait().unwrap();
-    let place = format!(
-        "nats://127.0.0.1:{}/lab?agents=desk2,desk3&keys=agents.keys&key-file=coordinator",
-        lodge.port
-    );
-    let mut command =
-        rig.command(&["agents", "check", &place, "--target", "{url}/hello", "--json"]);
-    command.current_dir(&lodge.lab.root);
-    let json = Going::start(command).end().status(2).json();
+    let check = ["agents", "check", "--target", "{url}/hello", "--json"];
+    let json = lodge.coordinate(&rig, &check).end().status(2).json();
     assert_eq!(
         (&json["hosts"][0]["can_load"], &json["hosts"][1]["can_load"]),
         (&true.into(), &false.into())

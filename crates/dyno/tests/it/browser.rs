@@ -29,19 +29,19 @@ impl Shown {
     }
 
     fn new(name: &str) -> Option<Shown> {
-        Shown::of(name, Kept::new(name))
+        Shown::of(name, Kept::new())
     }
 
     fn crowd(name: &str) -> Option<Shown> {
         let (run, trials) = fixture::crowd();
-        Shown::of(name, Kept::of(name, &run, trials))
+        Shown::of(name, Kept::of(&run, trials))
     }
 
     /// With all data of a round along its time.
     fn deep(name: &str) -> Option<Shown> {
         let (run, mut trials) = (fixture::run(), fixture::trials());
         trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
-        Shown::of(name, Kept::of(name, &run, trials))
+        Shown::of(name, Kept::of(&run, trials))
     }
 
     fn open(&mut self, fragment: &str) {
@@ -50,6 +50,25 @@ impl Shown {
 
     fn text(&mut self, expression: &str) -> String {
         self.browser.value(expression).as_str().unwrap_or_default().to_string()
+    }
+
+    /// On a desk and on a phone, after this was done, nothing is too wide, and no text stands on another.
+    #[track_caller]
+    fn fits_both(&mut self, name: &str, after: impl Fn(&mut Shown, bool)) {
+        for is_phone in [false, true] {
+            match is_phone {
+                true => self.browser.phone(),
+                false => self.browser.desktop(),
+            }
+            self.open("");
+            let root = "document.documentElement";
+            let wide = format!("{root}.scrollWidth - {root}.clientWidth");
+            assert_eq!(self.browser.value(&wide), 0, "{name}, phone: {is_phone}");
+            after(self, is_phone);
+            assert_eq!(self.browser.value(&wide), 0, "{name}, phone: {is_phone}");
+            assert_eq!(self.browser.value(OVERLAPS), json!([]), "{name}, phone: {is_phone}");
+            self.browser.is_quiet();
+        }
     }
 
     fn count(&mut self, selector: &str) -> u64 {
@@ -302,71 +321,38 @@ const OVERLAPS: &str = "(() => { const found = []; for (const svg of document.qu
 #[test]
 fn a_crowd_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
     let Some(mut shown) = Shown::crowd("crowd") else { return };
-    for is_phone in [false, true] {
-        if is_phone {
-            shown.browser.phone();
-        } else {
-            shown.browser.desktop();
-        }
-        shown.open("");
-        let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-        assert_eq!(shown.browser.value(wide), 0, "phone: {is_phone}");
+    shown.fits_both("the crowd", |shown, is_phone| {
         let (narrow, broad) = (shown.count("figure svg.narrow"), shown.count("figure svg.wide"));
         assert_eq!((0 < narrow, 0 < broad), (is_phone, !is_phone));
         assert_eq!(shown.browser.value(OVERLAPS), json!([]), "phone: {is_phone}");
         shown.browser.click("button[data-way='rate']");
         shown.browser.click("button[data-way='time']");
-        assert_eq!(shown.browser.value(OVERLAPS), json!([]), "phone: {is_phone}, turned");
-        shown.browser.is_quiet();
-    }
+    });
 }
 
 #[test]
 fn depth_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
     let Some(mut shown) = Shown::deep("depth") else { return };
-    for is_phone in [false, true] {
-        if is_phone {
-            shown.browser.phone();
-        } else {
-            shown.browser.desktop();
-        }
-        shown.open("");
-        shown
-            .browser
-            .value("document.querySelectorAll('details').forEach((all) => { all.open = true; })");
-        let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-        assert_eq!(shown.browser.value(wide), 0, "phone: {is_phone}");
+    shown.fits_both("depth", |shown, is_phone| {
+        let unfold = "document.querySelectorAll('details').forEach((all) => { all.open = true; })";
+        shown.browser.value(unfold);
         assert!(8 < shown.count("svg.small"), "phone: {is_phone}");
-        assert_eq!(shown.browser.value(OVERLAPS), json!([]), "phone: {is_phone}");
-        shown.browser.is_quiet();
-    }
+    });
 }
 
 #[test]
 fn ugly_data_fits_a_phone_and_a_desk() {
     for (name, run, trials) in fixture::ugly() {
         let folder = name.replace(' ', "-");
-        let Some(mut shown) = Shown::of(&folder, Kept::of(&folder, &run, trials)) else { return };
-        for is_phone in [false, true] {
-            if is_phone {
-                shown.browser.phone();
-            } else {
-                shown.browser.desktop();
-            }
-            shown.open("");
-            let wide =
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-            assert_eq!(shown.browser.value(wide), 0, "{name}, phone: {is_phone}");
-            assert_eq!(shown.browser.value(OVERLAPS), json!([]), "{name}, phone: {is_phone}");
-            shown.browser.is_quiet();
-        }
+        let Some(mut shown) = Shown::of(&folder, Kept::of(&run, trials)) else { return };
+        shown.fits_both(name, |_, _| {});
     }
 }
 
 #[test]
 fn what_strangers_wrote_runs_nowhere() {
     let (run, trials) = fixture::hostile();
-    let Some(mut shown) = Shown::of("polyglot", Kept::of("polyglot", &run, trials)) else { return };
+    let Some(mut shown) = Shown::of("polyglot", Kept::of(&run, trials)) else { return };
     assert_eq!(
         shown.browser.value("[document.scripts.length, document.images.length]"),
         json!([1, 0])

@@ -1,21 +1,18 @@
 //! `dyno load --calibrate`: measures, reports, and keeps the result.
 
-use std::fs;
-
+use crate::folder::Folder;
 use crate::rig::Rig;
 
 #[test]
 fn a_quick_calibration_is_kept_and_reported_in_words() {
-    let path = std::env::temp_dir().join(format!("dyno-calibration-{}.json", std::process::id()));
-    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
-    rig.dyno(&["load", "--calibrate", "--quick", "-o", path.to_str().unwrap()])
+    let folder = Folder::new();
+    Rig::nowhere()
+        .dyno(&["load", "--calibrate", "--quick", "-o", &folder.path("calibration.json")])
         .status(0)
         .stdout_has("One thread sends up to")
         .stdout_has("smallest difference in latency that can be seen on this machine")
         .stderr_has("kept in");
-    let kept: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    fs::remove_file(&path).unwrap();
+    let kept = folder.json("calibration.json");
     assert_eq!(kept["schema"], "dyno.calibration/1");
     assert!(0.0 < kept["ceilings"][1]["throughput_per_s"].as_f64().unwrap());
     // On a machine that is busy for all of a level's time, nothing is known of it.

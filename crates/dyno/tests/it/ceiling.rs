@@ -9,12 +9,7 @@ const TWO_PLACES: &str = "closed = { connections = [1, 2] }, total = 200";
 
 /// A project with a subject and a reference that no experiment names.
 fn lab(rest: &str) -> Lab {
-    Lab::new().oracle("a", "").subject("idle", &reference("")).experiment(
-        "x",
-        &["a"],
-        TWO_PLACES,
-        rest,
-    )
+    Lab::one(TWO_PLACES, rest).subject("idle", &reference(""))
 }
 
 fn reference(keys: &str) -> String {
@@ -93,21 +88,14 @@ fn a_reference_that_cannot_run_is_reported_and_the_run_goes_on() {
         ("build = ['false']", "idle does not take part: it cannot be built"),
     ];
     for (keys, says) in broken {
-        let lab = Lab::new().oracle("a", "").subject("idle", &reference(keys)).experiment(
-            "x",
-            &["a"],
-            SHORT,
-            "",
-        );
+        let lab = Lab::one(SHORT, "").subject("idle", &reference(keys));
         let ran = lab.dyno(&["run", "x", "--json"]).measured().stderr_has(says);
         let why = &ran.json()["tables"][0]["verdict"]["doubts"];
         assert!(why.as_array().unwrap().iter().any(|it| it["id"] == "no_ceiling"), "{why}");
     }
-    let lab = Lab::new()
-        .oracle("a", "")
+    let lab = Lab::one(SHORT, "")
         .subject("idle", &reference("needs = ['no-such-program']"))
-        .subject("spare", &reference(""))
-        .experiment("x", &["a"], SHORT, "");
+        .subject("spare", &reference(""));
     lab.dyno(&["run", "x"]).measured();
     assert_eq!(tried(&lab, "spare"), 1, "another one is able");
 }

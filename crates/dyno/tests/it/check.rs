@@ -1,39 +1,33 @@
 //! `dyno check`: against the oracle, against servers with faults, against no server at all.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
-use std::thread;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::process::Command;
 
 use rustix::process::Signal;
 
 use crate::lab_rig::Lab;
-use crate::rig::{Going, Rig, closed_port};
+use crate::rig::{Going, Ran, Rig, closed_port, serving};
 use crate::schema::fits;
 
 /// A few cheap cases.
 const FEW: [&str; 4] = ["--case", "H1-B01,H1-B03,H1-H01", "--rounds", "1"];
 
 #[track_caller]
-fn check(rig: &Rig, flags: &[&str]) -> crate::rig::Ran {
+fn check(rig: &Rig, flags: &[&str]) -> Ran {
     rig.dyno(&[&["check"], flags].concat())
 }
 
 /// A server that answers everything with these bytes, and closes.
 fn says(answer: &'static [u8]) -> Rig {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer_once(stream, answer));
-        }
-    });
-    Rig::at(address)
+    says_at(Ipv4Addr::LOCALHOST, answer)
 }
 
-fn answer_once(mut stream: TcpStream, answer: &[u8]) {
-    let _ = stream.read(&mut [0; 65_536]);
-    let _ = stream.write_all(answer);
+pub(crate) fn says_at(at: impl Into<IpAddr>, answer: &'static [u8]) -> Rig {
+    Rig::at(serving(at, move |mut stream| {
+        let _ = stream.read(&mut [0; 65_536]);
+        let _ = stream.write_all(answer);
+    }))
 }
 
 /// 200 for everything, with bytes that a terminal, a page and a parser would obey.
@@ -105,12 +99,10 @@ fn a_server_that_answers_nothing_fails_and_nothing_else_is_said_of_it() {
 #[test]
 fn flags_that_make_no_sense_say_the_way_out() {
     let refused = |flags: &[&str], says: &str| {
-        let ran = check(&Rig::at("127.0.0.1:9".parse().unwrap()), flags).status(2).stderr_has(says);
-        assert_eq!(ran.stdout, "", "{flags:?}");
+        Rig::nowhere().refuses(&[&["check"], flags].concat(), &[says]);
     };
     refused(&[], "<SERVER>");
     refused(&["{url}/", "--case", "H1-B0l"], "did you mean `H1-B0");
-    refused(&["{url}/", "--area", "chunks"], "did you mean `chunked`?");
     refused(&["{url}/", "--case", "H1-B01", "--area", "websocket"], "leave no case");
     refused(&["{url}/", "--rounds", "0"], "1..=20");
     refused(&["{url}/", "--fail-on", "may"], "must, should, security or never");
@@ -149,16 +141,9 @@ fn parsed(xml: &str) -> String {
         count = lambda name: len(suite.findall('testcase/' + name))\n\
         print(root.tag, suite.get('tests'), suite.get('failures'), suite.get('errors'), len(suite), \
         count('failure'), count('skipped'), count('error'))";
-    let mut python = Command::new("python3")
-        .args(["-c", script])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    python.stdin.take().unwrap().write_all(xml.as_bytes()).unwrap();
-    let output = python.wait_with_output().unwrap();
-    assert!(output.status.success(), "{xml}");
-    String::from_utf8(output.stdout).unwrap().trim().to_string()
+    let mut python = Command::new("python3");
+    python.args(["-c", script]);
+    Ran::with_input(python, xml.as_bytes()).status(0).stdout.trim().to_string()
 }
 
 #[test]
@@ -178,15 +163,15 @@ fn junit_is_well_formed_and_agrees_with_the_exit_code() {
 #[test]
 fn junit_goes_to_a_file_and_text_to_people() {
     let lab = Lab::new();
-    let file = lab.root.join("junit.xml");
-    let flags = [&["{url}/", "-o", file.to_str().unwrap()], &FEW[..]].concat();
+    let file = lab.path("junit.xml");
+    let flags = [&["{url}/", "-o", &file], &FEW[..]].concat();
     let _ = check(&Rig::new(), &flags).status(0).stdout_has("HTTP/1.1 ");
-    assert!(parsed(&std::fs::read_to_string(file).unwrap()).starts_with("testsuites "));
+    assert!(parsed(&lab.read("junit.xml")).starts_with("testsuites "));
 }
 
 #[test]
 fn the_catalogue_can_be_read_without_asking_anybody() {
-    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    let rig = Rig::nowhere();
     let all = check(&rig, &["--list"]).status(0);
     for case in check::catalogue() {
         assert!(all.stdout.contains(case.id) && all.stdout.contains(case.title), "{}", case.id);
@@ -220,29 +205,18 @@ pub(crate) fn outer_address() -> Option<IpAddr> {
     TcpListener::bind((address, 0)).ok().filter(|_| !address.is_loopback()).map(|_| address)
 }
 
-/// A bad server there.
-fn own_address() -> Option<SocketAddr> {
-    let listener = TcpListener::bind((outer_address()?, 0)).ok()?;
-    let bound = listener.local_addr().ok()?;
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer_once(stream, HOSTILE));
-        }
-    });
-    Some(bound)
-}
-
 #[test]
 fn what_could_harm_is_not_sent_to_other_machines_unless_their_owner_agrees() {
-    let Some(address) = own_address() else {
+    let Some(address) = outer_address() else {
         return crate::lab_rig::not_tested("a server elsewhere", "an address that is not loopback");
     };
+    let rig = says_at(address, HOSTILE);
     let flags = ["{url}/", "--case", "H1-H01,H1-H02", "--rounds", "1"];
-    let polite = check(&Rig::at(address), &flags).status(1).stdout_has("H1-H01");
+    let polite = check(&rig, &flags).status(1).stdout_has("H1-H01");
     let polite = polite.stdout_has("Not applicable, and not counted (1)").stdout_has("security 0");
     let _ = polite.stdout_has("H1-H02: not sent: ").stdout_has("--i-may-probe-this-target");
     let agreed = [&flags[..], &["--i-may-probe-this-target"]].concat();
-    let _ = check(&Rig::at(address), &agreed).status(1).stdout_has("security 1: H02");
+    let _ = check(&rig, &agreed).status(1).stdout_has("security 1: H02");
 }
 
 #[test]

@@ -1,14 +1,12 @@
 //! `dyno check --http2`: against the oracle in cleartext and within TLS, against servers that do not speak HTTP/2, and
 //! flags that do not fit.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::thread;
 
 use oracle::{Config, HttpVersions, Listen};
 
-use crate::check::outer_address;
+use crate::check::{outer_address, says_at};
 use crate::rig::{Ran, Rig};
 use crate::schema::fits;
 
@@ -46,14 +44,8 @@ fn within_tls_the_cases_of_tls_apply_too() {
 
 #[test]
 fn a_server_that_does_not_speak_http_2_is_not_failed() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let rig = Rig::at(listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(b"HTTP/1.1 400 \x1b[31mBad\r\nContent-Length: 0\r\n\r\n");
-        }
-    });
+    let bad = b"HTTP/1.1 400 \x1b[31mBad\r\nContent-Length: 0\r\n\r\n";
+    let rig = says_at(Ipv4Addr::LOCALHOST, bad);
     let ran =
         check(&rig, &FEW).status(2).stdout_has("HTTP/2 not applicable: HTTP/2 is not offered");
     let _ = ran.stdout_has(r"answers its preface with `HTTP/1.1 400 \x1b[31mBad`");
@@ -84,15 +76,13 @@ fn floods_are_sent_to_no_other_machine_whatever_is_agreed() {
 
 #[test]
 fn cases_and_addresses_that_do_not_fit_say_the_way_out() {
-    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
     let refused = |flags: &[&str], says: &str| {
-        let ran = rig.dyno(&[&["check"], flags].concat()).status(2).stderr_has(says);
-        assert_eq!(ran.stdout, "", "{flags:?}");
+        Rig::nowhere().refuses(&[&["check"], flags].concat(), &[says]);
     };
     refused(&["{url}/", "--case", "H2-B01"], "these are cases of HTTP/2: add --http2");
     refused(&["{url}/", "--http2", "--area", "websocket"], "leave --http2 out");
     refused(&["ws://127.0.0.1:9/", "--http2"], "a WebSocket is checked over HTTP/1.1");
     refused(&["{url}/", "--http2", "--socket", "/ws"], "--socket");
-    let list = rig.dyno(&["check", "--list", "--http2"]).status(0);
+    let list = Rig::nowhere().dyno(&["check", "--list", "--http2"]).status(0);
     let _ = list.stdout_has("H2-B01").stdout_lacks("H1-B01");
 }

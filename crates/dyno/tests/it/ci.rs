@@ -15,7 +15,7 @@ fn script(name: &str) -> PathBuf {
 /// Runs it in the lab, where `programs/` comes first in the path.
 fn run(lab: &Lab, mut command: Command) -> Output {
     let dyno = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().display().to_string();
-    let own = lab.root.join("programs").display().to_string();
+    let own = lab.path("programs");
     let path = format!("{own}:{dyno}:{}", std::env::var("PATH").unwrap());
     command
         .current_dir(&lab.root)
@@ -36,7 +36,8 @@ fn gate(lab: &Lab, variables: &[(&str, &str)]) -> (Option<i32>, String) {
 
 #[test]
 fn a_job_fails_where_there_is_no_answer_unless_it_is_let_pass_and_what_is_refused_always_fails() {
-    let lab = Lab::new().oracle("it", "").experiment("gated", &["it"], SHORT, "");
+    let lab =
+        Lab::new().oracle("it", "--delay constant:2ms").experiment("gated", &["it"], SHORT, "");
     // Nothing is measured for so wide a spread.
     let unclear = ("GATE_FLAGS", "--noise 30% -d 300ms");
     let (code, says) = gate(&lab, &[unclear]);
@@ -60,7 +61,8 @@ fn a_job_fails_where_there_is_no_answer_unless_it_is_let_pass_and_what_is_refuse
 
 #[test]
 fn a_job_leaves_the_answer_for_people_and_programs() {
-    let lab = Lab::new().oracle("it", "").experiment("gated", &["it"], SHORT, "");
+    let lab =
+        Lab::new().oracle("it", "--delay constant:2ms").experiment("gated", &["it"], SHORT, "");
     let flags = "--noise 1% -d 300ms --warmup 50ms -c 2 --gate throughput";
     let (code, says) =
         gate(&lab, &[("GATE_FLAGS", flags), ("GATE_DETECT", "40%"), ("GATE_RESULTS", "results")]);

@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use crate::folder::Folder;
 
 const DYNO: &str = env!("CARGO_BIN_EXE_dyno");
 /// So many meetings are tried; more with `DYNO_MEETINGS` (`make clocks`).
@@ -37,7 +38,7 @@ sys.exit(child.wait())
 "#;
 
 /// A folder with an `ssh` that leads to a host whose clock is ahead; it is gone when this is dropped.
-struct Way(PathBuf);
+struct Way(Folder);
 
 impl Way {
     /// None where no such host can be made: that is said, and the test is skipped.
@@ -48,17 +49,15 @@ impl Way {
             let _ = writeln!(std::io::stderr(), "{says}: {made:?}");
             return None;
         }
-        let folder = std::env::temp_dir().join(format!("dyno-clocks-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("delay.py"), DELAYING).unwrap();
+        let (folder, _) = Folder::with("delay.py", DELAYING);
         let ssh = format!(
             "#!/bin/sh\nfor last; do :; done\nexport XDG_CACHE_HOME='{0}/cache' DYNO_LOCKS='{0}'\ncase $last in\n\
              *'agents run --stdio'*) exec python3 '{0}/delay.py' \"$DYNO_WAY\" unshare --time --fork --kill-child \
              --monotonic {AHEAD_S} sh -c \"$last\";;\n*) exec sh -c \"$last\";;\nesac\n",
-            folder.display()
+            folder.root.display()
         );
-        fs::write(folder.join("ssh"), ssh).unwrap();
-        fs::set_permissions(folder.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+        folder.write("ssh", ssh);
+        fs::set_permissions(folder.path("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
         Some(Way(folder))
     }
 
@@ -68,7 +67,7 @@ impl Way {
         // `make clocks` names the optimised program: each meeting reads it twice, for its hash.
         let output = Command::new(std::env::var("DYNO_PROGRAM").unwrap_or_else(|_| DYNO.into()))
             .args(["agents", "check", "ssh:ahead", "--json"])
-            .env("PATH", format!("{}:{path}", self.0.display()))
+            .env("PATH", format!("{}:{path}", self.0.root.display()))
             .env("DYNO_WAY", seed.to_string())
             .stdin(Stdio::null())
             .output()
@@ -78,13 +77,6 @@ impl Way {
             .unwrap_or_else(|error| panic!("way {seed}: {error}: {says}"));
         assert!(output.status.success(), "way {seed}: {found}");
         found["hosts"][0]["known"].clone()
-    }
-}
-
-impl Drop for Way {
-    fn drop(&mut self) {
-        let is_own = self.0.starts_with(std::env::temp_dir()) && self.0 != Path::new("/");
-        let _ = is_own.then(|| fs::remove_dir_all(&self.0));
     }
 }
 

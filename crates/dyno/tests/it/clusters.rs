@@ -59,24 +59,6 @@ fn a_broker_that_others_reach_has_tls_or_a_flag_that_says_it_has_none() {
 
 const SLURM: [&str; 2] = ["agents", "slurm"];
 
-#[test]
-fn a_job_script_is_bash_and_has_what_was_asked_for() {
-    let lab = folder();
-    let flags = ["--nodes", "33", "--partition", "short", "--time", "10", "--", "run", "it's"];
-    let script = lab.dyno(&[&SLURM[..], &flags].concat()).status(0).stdout;
-    for part in [
-        "--nodes=34\n",
-        "--partition=short\n",
-        "--exclusive\n",
-        " run 'it'\\''s' ",
-        "nats-server -c",
-    ] {
-        assert!(script.contains(part), "{part}\n{script}");
-    }
-    let read = Command::new("bash").args(["-n", "-c", &script]).output().unwrap();
-    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-}
-
 fn k8s(lab: &Lab, flags: &[&str]) -> crate::rig::Ran {
     let usual = ["agents", "k8s", "--image", "dyno:1", "--keys", "load.keys"];
     lab.dyno(&[&usual[..], flags].concat())

@@ -69,7 +69,7 @@ fn the_same_server_twice_is_not_found_to_have_become_slower() {
 
 #[test]
 fn one_round_cannot_tell() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     lab.dyno(&["run", "x"]).measured();
     lab.dyno(&["run", "x"]).measured();
     fits("compare", &lab.dyno(&["compare", "1", "2", "--json"]).status(2).json());
@@ -97,7 +97,7 @@ fn what_has_no_partner_or_was_not_measured_is_said() {
 
 #[test]
 fn what_cannot_be_compared_is_refused_with_the_way_out() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     let lab = lab.experiment("y", &["a"], SHORT, "");
     lab.dyno(&["compare", "1", "2"]).status(2).stderr_has("no run has been kept here");
     lab.dyno(&["run", "x"]).measured();

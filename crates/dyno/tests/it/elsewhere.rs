@@ -32,6 +32,14 @@ fn open(lab: &Lab, time: usize) {
     }
 }
 
+/// A run by two agents, of whose trials the first has ended; the second waits for its gate.
+fn in_the_second(lab: &Lab) -> Going {
+    let going = lab.start(&BY_TWO);
+    open(lab, 1);
+    until("the second trial begins", || has_started(lab, 2));
+    going
+}
+
 fn kill_one(going: &Going) {
     let agents = agents_of(going.pid());
     assert_eq!(agents.len(), 2);
@@ -51,9 +59,7 @@ fn first_try(trial: &TrialRecord) -> Option<&str> {
 #[test]
 fn an_agent_that_ends_between_two_trials_costs_none_of_them() {
     let lab = gates(2);
-    let mut going = lab.start(&BY_TWO);
-    open(&lab, 1);
-    until("the second trial begins", || has_started(&lab, 2));
+    let mut going = in_the_second(&lab);
     kill_one(&going);
     open(&lab, 2);
     going.says("an agent was lost; the trial is run once more at the end of its round");
@@ -69,9 +75,7 @@ fn an_agent_that_ends_between_two_trials_costs_none_of_them() {
 #[test]
 fn a_trial_that_loses_an_agent_twice_stops_the_run_which_can_be_resumed() {
     let lab = gates(2);
-    let mut going = lab.start(&BY_TWO);
-    open(&lab, 1);
-    until("the second trial begins", || has_started(&lab, 2));
+    let mut going = in_the_second(&lab);
     kill_one(&going);
     open(&lab, 2);
     going.says("an agent was lost");
@@ -89,12 +93,7 @@ fn a_trial_that_loses_an_agent_twice_stops_the_run_which_can_be_resumed() {
 
 #[test]
 fn an_agent_that_is_killed_in_a_load_costs_a_trial_that_is_run_once_more() {
-    let lab = Lab::new().oracle("a", "--delay constant:5ms").experiment(
-        "x",
-        &["a"],
-        "closed = { connections = 4 }, duration = '4s'",
-        "",
-    );
+    let lab = Lab::one("open = { rate = 200 }, duration = '4s'", "");
     let mut going = lab.start(&BY_TWO);
     until("the load is under way", || agents_of(going.pid()).iter().any(|pid| loads(*pid)));
     std::thread::sleep(std::time::Duration::from_secs(1));
@@ -110,17 +109,14 @@ fn an_agent_that_is_killed_in_a_load_costs_a_trial_that_is_run_once_more() {
 #[test]
 fn a_dyno_that_is_killed_leaves_no_agent_and_a_store_from_which_the_run_goes_on() {
     let lab = gates(3);
-    let going = lab.start(&BY_TWO);
+    let going = in_the_second(&lab);
     let pid = going.pid();
-    open(&lab, 1);
-    until("the second trial begins", || has_started(&lab, 2));
     let agents = agents_of(pid);
     assert_eq!(agents.len(), 2);
     going.signal(Signal::KILL);
     let _ = going.end();
     all_have_gone(&agents);
-    let survivors = || lab.left_of(pid).iter().any(|left| left.starts_with("process"));
-    until("the server of a dead dyno is gone", || !survivors());
+    lab.awaits_end_of(pid);
     let before = format!("{:?}", lab.trials("1"));
     assert_eq!(lab.trials("1").len(), 1);
     let going = lab.start(&["run", "--resume", "--load-on", "local:2"]);
@@ -135,9 +131,7 @@ fn a_dyno_that_is_killed_leaves_no_agent_and_a_store_from_which_the_run_goes_on(
 #[test]
 fn ctrl_c_ends_a_run_and_its_agents_and_what_is_kept_stays() {
     let lab = gates(2);
-    let going = lab.start(&BY_TWO);
-    open(&lab, 1);
-    until("the second trial begins", || has_started(&lab, 2));
+    let going = in_the_second(&lab);
     let agents = agents_of(going.pid());
     going.signal(Signal::INT);
     let _ = going.end().status(130);
@@ -151,14 +145,9 @@ fn held_connections_of_an_experiment_are_held_by_agents() {
                stream = { chunks = 2, every = '100ms', over = 'chunks' }\n";
     let held = "held = { connections = 8, step = 4, every = '1s', settle = '200ms', beat = '100ms', \
                 silence = '600ms', drain = '100ms' }";
-    let lab = Lab::new().oracle("a", "").file("workloads/poll.toml", ask).file(
-        "subjects/a/subject.toml",
-        &format!(
-            "title = 'A subject'\nlanguage = 'none'\nhome = 'https://example.org'\nprocesses = 'one'\n\
-             speaks = ['poll']\nready = '20s'\nrun = '{ORACLE}'\n"
-        ),
-    );
-    let lab = lab.experiment("x", &["a"], held, "workload = 'poll'\n");
+    let lab = Lab::new().speaking("a", &["poll"], &format!("run = '{ORACLE}'"));
+    let lab =
+        lab.file("workloads/poll.toml", ask).experiment("x", &["a"], held, "workload = 'poll'\n");
     in_one_of_five(|| {
         let _ = in_each(|| lab.dyno(&BY_TWO).measured());
         let trial = in_each(|| lab.trials(&newest(&lab)).pop().unwrap());
@@ -176,23 +165,9 @@ fn newest(lab: &Lab) -> String {
 #[test]
 fn a_race_is_loaded_by_agents_and_neither_side_is_faster_by_that() {
     let lab = Lab::new();
-    let dyno = env!("CARGO_BIN_EXE_dyno");
-    let side = format!("{dyno} serve --listen 127.0.0.1:{{port}} --threads 1");
-    let race = [
-        "race",
-        &side,
-        &side,
-        "--path",
-        "/hello",
-        "-c",
-        "4",
-        "-d",
-        "500ms",
-        "--load-on",
-        "local:2",
-        "--json",
-    ];
-    let ran = lab.dyno(&race);
+    let side = "DYNO serve --listen 127.0.0.1:{port} --threads 1 --delay constant:2ms";
+    let load = ["--path", "/hello", "-c", "4", "-d", "500ms", "--load-on", "local:2", "--json"];
+    let ran = lab.dyno(&[&["race", side, side], &load[..]].concat());
     assert!(matches!(ran.code(), Some(0..=2)), "{ran}");
     let json = ran.json();
     assert_eq!(json["schema"], "dyno.race/1", "{ran}");

@@ -1,23 +1,22 @@
 //! An installed dyno, in an empty folder of a user with an empty home: it runs what it carries.
 
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
+use crate::folder::Folder;
 use crate::lab_rig::is_root;
 use crate::rig::{Going, Ran};
 
 /// A user's home, and a folder of this user's; both are empty at first.
-struct User(PathBuf);
+struct User(Folder);
 
 impl User {
-    fn new(name: &str) -> User {
-        let folder = std::env::temp_dir().join(format!("dyno-user-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        for path in ["home", "here"] {
-            fs::create_dir_all(folder.join(path)).unwrap();
-        }
+    fn new() -> User {
+        let folder = Folder::new();
+        ["home", "here"].iter().for_each(|it| fs::create_dir(folder.root.join(it)).unwrap());
         User(folder)
     }
 
@@ -35,31 +34,20 @@ impl User {
     }
 
     fn home(&self) -> PathBuf {
-        self.0.join("home")
+        self.0.root.join("home")
     }
 
     fn here(&self) -> PathBuf {
-        self.0.join("here")
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        fs::write(self.here().join(path), text).unwrap();
+        self.0.root.join("here")
     }
 }
 
-impl Drop for User {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+impl Deref for User {
+    type Target = Folder;
 
-/// The names in a folder.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 const ONE_SERVER: &str = "question = 'Which?'\nsubjects = ['oracle']\nworkload = 'hello'\n\
@@ -68,7 +56,7 @@ const ONE_SERVER: &str = "question = 'Which?'\nsubjects = ['oracle']\nworkload =
 
 #[test]
 fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
-    let user = User::new("runs");
+    let user = User::new();
     let list = user.dyno(&["servers", "list", "--json"]).status(0).json();
     assert_eq!(list["is_embedded"], true);
     let all = |kind: &str| list[kind].as_array().unwrap().len();
@@ -76,18 +64,15 @@ fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
     user.dyno(&["servers", "list"]).status(0).stdout_has("`dyno servers init DIR` writes it out");
     user.dyno(&["servers", "setup", "oracle"]).status(0).stderr_has("oracle: ready");
     user.dyno(&["run", "demo", "--dry-run"]).status(0).stdout_has("oracle");
-    assert_eq!(names(&user.here()), Vec::<String>::new(), "nothing is written here");
-    assert_eq!(names(&user.home()), [".cache"], "nothing is kept before a run");
+    assert_eq!(user.names("here"), Vec::<String>::new(), "nothing is written here");
+    assert_eq!(user.names("home"), [".cache"], "nothing is kept before a run");
 
-    user.write("mine.toml", ONE_SERVER);
+    user.write("here/mine.toml", ONE_SERVER);
     user.dyno(&["run", "./mine.toml"])
         .measured()
         .stdout_has(".local/state/dyno/reports/1-mine.html");
-    assert_eq!(names(&user.here()), ["mine.toml"]);
-    assert_eq!(
-        names(&user.home().join(".local/state/dyno")),
-        ["reports", "run.lock", "runs.sqlite"]
-    );
+    assert_eq!(user.names("here"), ["mine.toml"]);
+    assert_eq!(user.names("home/.local/state/dyno"), ["reports", "run.lock", "runs.sqlite"]);
     assert!(user.home().join(".cache/dyno/builds/oracle").is_dir());
     user.dyno(&["report", "1", "--format", "csv"]).status(0).stdout_has("oracle");
     user.dyno(&["runs", "list"]).status(0).stdout_has("1 of 1 trials");
@@ -96,7 +81,7 @@ fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
 
 #[test]
 fn a_missing_toolchain_is_named_with_the_way_to_get_it_on_this_machine() {
-    let user = User::new("tools");
+    let user = User::new();
     let lack = |path: &str| {
         let mut command = user.command(&["servers", "list", "--json"]);
         command.env("PATH", path);
@@ -108,7 +93,7 @@ fn a_missing_toolchain_is_named_with_the_way_to_get_it_on_this_machine() {
     let packages = "elsewhere see https://nodejs.org";
     let without = lack("/nowhere");
     assert!(without.contains("needs `node` and `npm`; on Debian") && without.contains(packages));
-    let bin = user.0.join("bin");
+    let bin = user.root.join("bin");
     fs::create_dir(&bin).unwrap();
     symlink("/bin/true", bin.join("apt-get")).unwrap();
     let with = lack(bin.to_str().unwrap());
@@ -117,23 +102,23 @@ fn a_missing_toolchain_is_named_with_the_way_to_get_it_on_this_machine() {
 
 #[test]
 fn the_folders_that_the_user_chose_are_used() {
-    let user = User::new("folders");
+    let user = User::new();
     let mut command = user.command(&["servers", "setup", "oracle"]);
-    command.env("XDG_CACHE_HOME", user.0.join("cache")).env_remove("HOME");
+    command.env("XDG_CACHE_HOME", user.root.join("cache")).env_remove("HOME");
     let refusal = "neither XDG_STATE_HOME nor HOME names a folder";
     Going::start(command).end().status(2).stderr_has(refusal);
     let mut command = user.command(&["servers", "setup", "oracle"]);
     // A path that is not absolute is to be ignored.
-    command.env("XDG_CACHE_HOME", user.0.join("cache")).env("XDG_STATE_HOME", "relative");
+    command.env("XDG_CACHE_HOME", user.root.join("cache")).env("XDG_STATE_HOME", "relative");
     Going::start(command).end().status(0);
-    assert!(user.0.join("cache/dyno/builds/oracle").is_dir());
-    assert!(names(&user.home()).is_empty() && names(&user.here()).is_empty());
+    assert!(user.root.join("cache/dyno/builds/oracle").is_dir());
+    assert!(user.names("home").is_empty() && user.names("here").is_empty());
 }
 
 #[test]
 fn a_cache_that_cannot_be_written_is_named() {
-    let user = User::new("full");
-    fs::write(user.home().join(".cache"), "a file").unwrap();
+    let user = User::new();
+    user.write("home/.cache", "a file");
     user.dyno(&["servers", "list"])
         .status(2)
         .stderr_has("set XDG_CACHE_HOME to a folder that you may write");
@@ -141,7 +126,7 @@ fn a_cache_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_tree_that_was_changed_is_made_right_again() {
-    let user = User::new("changed");
+    let user = User::new();
     let before = user.dyno(&["servers", "list", "--json"]).status(0).json();
     let tree = PathBuf::from(before["project"].as_str().unwrap());
     fs::write(tree.join("experiments/demo.toml"), "cut off").unwrap();
@@ -151,7 +136,7 @@ fn a_tree_that_was_changed_is_made_right_again() {
 
 #[test]
 fn dynos_that_start_at_once_all_find_a_whole_tree() {
-    let user = User::new("many");
+    let user = User::new();
     let going: Vec<Going> =
         (0..6).map(|_| Going::start(user.command(&["servers", "list", "--json"]))).collect();
     for dyno in going {
@@ -162,15 +147,15 @@ fn dynos_that_start_at_once_all_find_a_whole_tree() {
 
 #[test]
 fn the_tree_is_written_out_to_be_changed_and_wins_then() {
-    let user = User::new("init");
+    let user = User::new();
     user.dyno(&["servers", "init", "mine"])
         .status(0)
         .stdout_has("next: cd mine; dyno servers list");
     user.dyno(&["servers", "init", "mine"]).status(2).stderr_has("this folder is not empty");
-    user.write("file", "text");
+    user.write("here/file", "text");
     user.dyno(&["servers", "init", "file"]).status(2).stderr_has("file: ");
     assert_eq!(
-        names(&user.here().join("mine")),
+        user.names("here/mine"),
         ["experiments", "probes", "services", "subjects", "workloads"]
     );
     fs::remove_dir_all(user.here().join("mine/subjects/hyper")).unwrap();
@@ -180,7 +165,7 @@ fn the_tree_is_written_out_to_be_changed_and_wins_then() {
     assert_eq!(list["is_embedded"], false);
     let subjects = list["subjects"].as_array().unwrap();
     assert!(20 < subjects.len() && subjects.iter().all(|row| row["name"] != "hyper"));
-    assert!(names(&user.home()).is_empty(), "a project needs no cache folder");
+    assert!(user.names("home").is_empty(), "a project needs no cache folder");
 }
 
 #[test]
@@ -188,15 +173,15 @@ fn under_sudo_the_builds_belong_to_the_caller() {
     if !is_root("that builds belong to the user who called sudo") {
         return;
     }
-    let user = User::new("sudo");
+    let user = User::new();
     let mut command = user.command(&["servers", "setup", "oracle"]);
     // The user `nobody` is on every machine.
     command
-        .env("XDG_CACHE_HOME", user.0.join("cache"))
+        .env("XDG_CACHE_HOME", user.root.join("cache"))
         .env("SUDO_UID", "65534")
         .env("SUDO_GID", "65534");
     Going::start(command).end().status(0);
-    let mut folders = vec![user.0.join("cache")];
+    let mut folders = vec![user.root.join("cache")];
     while let Some(folder) = folders.pop() {
         assert_eq!(fs::metadata(&folder).unwrap().uid(), 65534, "{}", folder.display());
         let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use oracle::{Config, Fault};
+use oracle::Config;
 use rustix::process::Signal;
 
 use crate::lab_rig::Lab;
@@ -11,7 +11,7 @@ use crate::rig::{Going, Ran, Rig, in_one_of_five};
 use crate::schema::fits;
 
 const FAILS: &str = "a_race_fails_with_a_side_and_cannot_tell_without_one";
-const GATE: &str = "sides_that_answer_differently_are_not_compared_and_a_head_that_fails_is_worse";
+const GATE: &str = "each_end_of_a_gate_is_told_whole_in_every_file";
 const FAULTY: &str = "a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown";
 const LIMIT: &str = "a_limit_too_short_for_what_is_to_be_found_ends_the_gate_before_it_begins";
 const LOST: &str = "what_the_other_processes_held_is_kept_and_the_exit_code_is_2";
@@ -63,8 +63,7 @@ impl Documents {
 
     /// A command that is to write them, besides.
     fn of(&self, words: &[&str]) -> Vec<String> {
-        let path = |name: &&str| self.0.root.join(name).display().to_string();
-        let files = NAMES.iter().flat_map(|name| ["-o".into(), path(name)]);
+        let files = NAMES.iter().flat_map(|name| ["-o".into(), self.0.path(name)]);
         words.iter().map(ToString::to_string).chain(files).collect()
     }
 
@@ -76,20 +75,13 @@ impl Documents {
     /// Each of them is of this command; the JSON.
     #[track_caller]
     fn all(&self, ran: &Ran) -> serde_json::Value {
-        let read = |name: &&str| fs::read_to_string(self.0.root.join(name)).unwrap();
-        let texts: Vec<String> = NAMES.iter().map(read).collect();
+        let texts = NAMES.map(|name| self.0.read(name));
         let is_new = |text: &String| !text.is_empty() && !text.contains("of an earlier run");
         assert!(texts.iter().all(is_new), "{texts:?}\n{ran}");
-        let json: serde_json::Value = serde_json::from_str(&texts[0]).unwrap();
+        let json = self.0.json(NAMES[0]);
         assert!(!json["sentence"].as_str().unwrap().is_empty(), "{json:#}");
         json
     }
-}
-
-/// An oracle of whose answers such a share has this fault.
-fn faulty(name: &str, share: f64) -> Rig {
-    let fault = Some(name.parse::<Fault>().unwrap());
-    Rig::oracle(Config { fault, fault_rate: share, ..Config::default() })
 }
 
 const ANSWERS: [&str; 5] = ["{url}/hello", "--expect-body", "Hello, world!", "-c", "2"];
@@ -110,12 +102,12 @@ fn loaded(rig: &Rig, words: &[&str]) -> Ran {
 /// Two loads as files, the second of which is of this server.
 fn of_files(met: &str) -> Ran {
     let other = match met {
-        "wrong answers" => faulty("wrong-body", 0.05),
-        "failures beyond it" => faulty("retry-after-503", 0.1),
+        "wrong answers" => Rig::faulty("wrong-body", 0.05),
+        "failures beyond it" => Rig::faulty("retry-after-503", 0.1),
         other => panic!("nothing brings about `{other}` between files"),
     };
     let lab = Lab::new();
-    let [a, b] = ["a.json", "b.json"].map(|name| lab.root.join(name).display().to_string());
+    let [a, b] = ["a.json", "b.json"].map(|name| lab.path(name));
     load(&Rig::new(), &["--rounds", "2", "-o", &a]);
     load(&other, &["--rounds", "2", "-o", &b]);
     let documents = Documents::new();
@@ -128,9 +120,9 @@ fn of_files(met: &str) -> Ran {
 fn of_load(met: &str) -> Ran {
     let all = |rig: &Rig, more: &[&str]| loaded(rig, &[&ANSWERS[..], &SOME, more].concat());
     match met {
-        "wrong answers" => all(&faulty("wrong-body", 0.002), &[]),
-        "failures within the limit" => all(&faulty("retry-after-503", 0.003), &[]),
-        "failures beyond it" => all(&faulty("retry-after-503", 0.1), &[]),
+        "wrong answers" => all(&Rig::faulty("wrong-body", 0.002), &[]),
+        "failures within the limit" => all(&Rig::faulty("retry-after-503", 0.003), &[]),
+        "failures beyond it" => all(&Rig::faulty("retry-after-503", 0.1), &[]),
         "requirement not met" => all(&Rig::new(), &["--require", "throughput>90000000"]),
         "invalid" => {
             // Almost all requests wait for the only connection until their time is over.
@@ -180,9 +172,9 @@ fn of_race(met: &str) -> [Ran; 2] {
     let mut more: Vec<&str> = Vec::new();
     let mut path = "/hello";
     let other = match met {
-        "wrong answers" => faulty("wrong-body", 0.05),
-        "failures within the limit" => faulty("retry-after-503", 0.001),
-        "failures beyond it" => faulty("retry-after-503", 0.1),
+        "wrong answers" => Rig::faulty("wrong-body", 0.05),
+        "failures within the limit" => Rig::faulty("retry-after-503", 0.001),
+        "failures beyond it" => Rig::faulty("retry-after-503", 0.1),
         "requirement not met" => {
             more.push("--same");
             path = "/user/x";
@@ -194,16 +186,15 @@ fn of_race(met: &str) -> [Ran; 2] {
         more.extend(&ANSWERS[1..3]);
     }
     let lab = Lab::new();
-    let store = lab.root.join("races.sqlite");
-    let store = store.to_str().unwrap();
+    let store = lab.path("races.sqlite");
     let sides = [right.url("/hello"), other.url(path)];
-    let race = ["race", &sides[0], &sides[1], "--name", "a", "--name", "b", "--store", store];
+    let race = ["race", &sides[0], &sides[1], "--name", "a", "--name", "b", "--store", &store];
     let flags = ["-c", "2", "-n", "2000", "--warmup", "0s", "--rounds", "2", "--no-ceiling"];
     let documents = Documents::new();
     let words = documents.of(&[&race[..], &flags, &more].concat());
     let raced = lab.dyno(&words.iter().map(String::as_str).collect::<Vec<_>>());
     documents.all(&raced);
-    let compare = ["compare", "--run", "1", "a", "b", "--store", store, "--tolerance", "50%"];
+    let compare = ["compare", "--run", "1", "a", "b", "--store", &store, "--tolerance", "50%"];
     [raced, lab.dyno(&compare)]
 }
 

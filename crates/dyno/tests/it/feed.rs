@@ -1,25 +1,16 @@
 //! `dyno load --stream` and `--openmetrics`: what other programs see while a load is under way.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use load::Failure;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::rig::{Going, Ran, Rig};
+use crate::folder::Folder;
+use crate::rig::{Going, Ran, Rig, histogram};
 use crate::schema;
-
-/// A file of this test's own.
-fn file(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("dyno-feed-{}-{name}", std::process::id()))
-}
 
 #[track_caller]
 fn lines(text: &str) -> Vec<Value> {
@@ -33,16 +24,6 @@ fn lines(text: &str) -> Vec<Value> {
     lines
 }
 
-fn histogram(of: &Value) -> Histogram<u64> {
-    match of["histogram"].as_str() {
-        None => Histogram::new(3).unwrap(),
-        Some(text) => {
-            let bytes = STANDARD.decode(text).unwrap();
-            Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
-        }
-    }
-}
-
 /// The lines after the warm-up add up to the books of the whole load.
 #[track_caller]
 fn adds_up(lines: &[Value], whole: &Value) {
@@ -53,10 +34,10 @@ fn adds_up(lines: &[Value], whole: &Value) {
     }
     for name in ["response", "service", "first_byte"] {
         let sum = measured().fold(Histogram::<u64>::new(3).unwrap(), |mut sum, line| {
-            sum.add(histogram(&line[name])).unwrap();
+            sum.add(histogram(&line[name]["histogram"])).unwrap();
             sum
         });
-        assert_eq!(sum, histogram(&whole[name]), "{name}");
+        assert_eq!(sum, histogram(&whole[name]["histogram"]), "{name}");
     }
     let times: Vec<f64> = lines.iter().map(|line| line["from_s"].as_f64().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
@@ -67,13 +48,13 @@ fn adds_up(lines: &[Value], whole: &Value) {
 
 #[test]
 fn a_stream_on_standard_output_adds_up_to_the_load_and_has_nothing_else_in_it() {
-    let path = file("stream.json");
+    let folder = Folder::new();
+    let file = folder.path("stream.json");
     let flags = ["-r", "200", "--warmup", "300ms", "-d", "2200ms", "--no-live", "--stream", "-o"];
-    let all = [&["load"], &flags[..], &[path.to_str().unwrap(), "{url}/hello"]].concat();
+    let all = [&["load"], &flags[..], &[&file, "{url}/hello"]].concat();
     let ran = Rig::new().dyno(&all).status(0).stderr_has("The server answered ");
     let lines = lines(&ran.stdout);
-    let whole: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    fs::remove_file(path).unwrap();
+    let whole = folder.json("stream.json");
     adds_up(&lines, &whole);
     assert!(lines.iter().any(|line| line["is_warmup"] == true), "the warm-up has lines of its own");
     assert_eq!(whole["books"]["attempted"], 440);
@@ -81,35 +62,23 @@ fn a_stream_on_standard_output_adds_up_to_the_load_and_has_nothing_else_in_it() 
 
 #[test]
 fn a_stream_may_go_to_a_file_and_failures_have_their_class_in_it() {
-    let path = file("lines");
-    let stream = format!("--stream={}", path.display());
+    let folder = Folder::new();
+    let stream = format!("--stream={}", folder.path("lines"));
     let ran =
-        Rig::new().dyno(&["load", "{url}/nothing", "-c", "1", "-d", "1100ms", "--json", &stream]);
-    let lines = lines(&fs::read_to_string(&path).unwrap());
-    fs::remove_file(path).unwrap();
+        Rig::new().dyno(&["load", "{url}/nothing", "-r", "300", "-d", "1100ms", "--json", &stream]);
+    let lines = lines(&folder.read("lines"));
     adds_up(&lines, &ran.status(1).json());
     assert!(lines.iter().all(|line| line["failed"] == 0 || line["by_class"]["content.status"] == line["failed"]));
 }
 
 #[test]
 fn a_load_that_was_interrupted_leaves_a_whole_stream() {
-    let path = file("interrupted");
-    let stream = format!("--stream={}", path.display());
-    let flags = [
-        "load",
-        "{url}/poll/0.05",
-        "-c",
-        "3",
-        "-d",
-        "50s",
-        "--json",
-        "--expect-status",
-        "any",
-        &stream,
-    ];
+    let folder = Folder::new();
+    let stream = format!("--stream={}", folder.path("lines"));
+    let load = ["load", "{url}/poll/0.05", "-c", "3", "-d", "50s", "--json"];
+    let flags = [&load[..], &["--expect-status", "any", &stream]].concat();
     let ran = Rig::new().dyno_interrupted(&flags).status(130);
-    let lines = lines(&fs::read_to_string(&path).unwrap());
-    fs::remove_file(path).unwrap();
+    let lines = lines(&folder.read("lines"));
     let sum: u64 = lines.iter().map(|line| line["attempted"].as_u64().unwrap()).sum();
     assert_eq!(sum, ran.json()["books"]["attempted"].as_u64().unwrap());
 }
@@ -123,10 +92,8 @@ fn two_outputs_do_not_share_standard_output_and_a_bad_file_is_refused_at_once() 
     refused(&["--stream", "--json"], "both write to standard output");
     refused(&["--stream=/no/such/dir/x"], "--stream /no/such/dir/x: there is no such directory");
     refused(&["--openmetrics", "/no/such/dir/x"], "--openmetrics /no/such/dir/x: there is no such");
-    let same = std::env::temp_dir().join(format!("dyno-same-{}", std::process::id()));
-    std::fs::create_dir(&same).unwrap();
-    let file = |name: &str| same.join(name).to_str().unwrap().to_string();
-    let (whole, dotted, linked) = (file("out"), file("./out"), file("link"));
+    let same = Folder::new();
+    let [whole, dotted, linked] = ["out", "./out", "link"].map(|name| same.path(name));
     std::os::unix::fs::symlink("out", &linked).unwrap();
     let stream = format!("--stream={linked}");
     let [json, page, dotted_json] = [("json", &whole), ("html", &whole), ("json", &dotted)]
@@ -134,13 +101,12 @@ fn two_outputs_do_not_share_standard_output_and_a_bad_file_is_refused_at_once() 
     refused(&["-o", &json, "-o", &page], "--output names the same file");
     refused(&["-o", &dotted_json, &stream], "names the same file");
     refused(&["--openmetrics", &whole, &stream], "--stream names the same file");
-    std::fs::write(&whole, "{}\n").unwrap();
+    same.write("out", "{}\n");
     refused(
         &["-o", &format!("json:{linked}"), "--requests", &dotted],
         "--requests names the same file",
     );
-    assert_eq!(std::fs::read_to_string(&whole).unwrap(), "{}\n");
-    std::fs::remove_dir_all(same).unwrap();
+    assert_eq!(same.read("out"), "{}\n");
     assert_eq!(rig.requests(), 0);
 }
 
@@ -230,18 +196,16 @@ fn quoted(text: &str) -> (String, &str) {
 }
 
 fn metrics(flags: &[&str]) -> (Vec<Sample>, Ran) {
-    let path = file(&format!("metrics-{}", flags.len()));
-    let usual = ["load", "--json", "--no-live", "--openmetrics", path.to_str().unwrap()];
+    let folder = Folder::new();
+    let usual = ["load", "--json", "--no-live", "--openmetrics", &folder.path("metrics")];
     let ran = Rig::new().dyno(&[&usual, flags].concat());
-    let text = fs::read_to_string(&path).unwrap();
-    fs::remove_file(path).unwrap();
-    (parsed(&text), ran)
+    (parsed(&folder.read("metrics")), ran)
 }
 
 #[test]
 fn a_metrics_page_parses_and_says_what_the_results_say() {
     let (samples, ran) =
-        metrics(&["{url}/hello?a=\\{seq}", "-c", "2", "-d", "1200ms", "--lenient"]);
+        metrics(&["{url}/hello?a=\\{seq}", "-r", "300", "-d", "1200ms", "--lenient"]);
     let json = ran.json();
     let all = |name: &str| samples.iter().filter(|one| one.0 == name).cloned().collect::<Vec<_>>();
     let one = |name: &str| all(name)[0].2;
@@ -259,7 +223,7 @@ fn a_metrics_page_parses_and_says_what_the_results_say() {
     assert!(limits.is_sorted() && limits.last() == Some(&f64::INFINITY), "{limits:?}");
     assert_eq!(counts.last().copied(), json["response"]["count"].as_f64());
     assert_eq!(one("dyno_response_seconds_count"), json["response"]["count"].as_f64().unwrap());
-    let whole = histogram(&json["response"]);
+    let whole = histogram(&json["response"]["histogram"]);
     for bucket in &buckets[..buckets.len() - 1] {
         let limit: f64 = bucket.1["le"].parse().unwrap();
         let within = whole.count_between(0, (limit * 1e9).round() as u64);
@@ -271,22 +235,21 @@ fn a_metrics_page_parses_and_says_what_the_results_say() {
 
 #[test]
 fn a_metrics_page_is_whole_while_the_load_is_under_way_and_says_when_it_is_over() {
-    let path = file("under-way");
+    let folder = Folder::new();
     let flags = ["load", "{url}/hello", "-c", "1", "-d", "50s", "--no-live", "--openmetrics"];
     let rig = Rig::new();
-    let mut going = Going::start(rig.command(&[&flags[..], &[path.to_str().unwrap()]].concat()));
-    while !path.exists() {
+    let mut going = Going::start(rig.command(&[&flags[..], &[&folder.path("page")]].concat()));
+    while !folder.has("page") {
         assert!(!going.ends_within(Duration::from_millis(20)), "{}", going.heard);
     }
     let is_over = || {
-        let samples = parsed(&fs::read_to_string(&path).unwrap());
+        let samples = parsed(&folder.read("page"));
         samples.iter().find(|one| one.0 == "dyno_load_over").unwrap().2
     };
     assert_eq!(is_over(), 0.0);
     going.signal(Signal::INT);
     going.end().status(130);
     assert_eq!(is_over(), 1.0);
-    fs::remove_file(&path).unwrap();
 }
 
 #[test]

@@ -2,16 +2,15 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 use oracle::{Config, Fault, Protocol};
 
 use crate::faults::complaints;
 use crate::lab_rig::{Lab, SHORT};
-use crate::rig::{Going, Ran, Rig, closed_port};
+use crate::rig::{Going, Ran, Rig, closed_port, serving};
 use crate::secured_rig::{Front, Odd};
 
 /// What SECURITY.md promises of a check, whatever the server sends.
@@ -162,14 +161,9 @@ fn bounded(command: Command, what: &str, most_kib: u64) -> (Ran, u64) {
 
 /// A server with this flood.
 fn flooding(flood: Flood) -> Rig {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let rig = Rig::at(listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || flood.serve(stream));
-        }
-    });
-    rig
+    Rig::at(serving(Ipv4Addr::LOCALHOST, move |stream| {
+        let _ = flood.serve(stream);
+    }))
 }
 
 /// A check of a server with this flood.
@@ -196,7 +190,7 @@ fn a_check_takes_at_most_200_mb_whatever_the_server_sends() {
 /// What `faults` shows of loads for faults in place of an answer holds for what comes after a right one, too.
 #[test]
 fn a_load_takes_at_most_48_mb_whatever_the_server_sends_after_a_right_answer() {
-    let load = ["load", "-c", "4", "-d", "400ms", "--timeout", "400ms", "--no-live"];
+    let load = ["load", "-c", "4", "-d", "200ms", "--timeout", "200ms", "--no-live"];
     let _ = complaints(&FLOODS, |flood| {
         let rig = flooding(*flood);
         let version = if flood.is_http2() { &["--http2"][..] } else { &[] };

@@ -8,11 +8,17 @@ use crate::rig::{Going, Ran};
 
 /// Pairs that are over soon, and how far they are said to spread, so that none are measured before.
 const SHORT: [&str; 8] = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"];
-const SERVER: &str = "DYNO serve --listen 127.0.0.1:{port} --threads 1";
+pub(crate) const SERVER: &str =
+    "DYNO serve --listen 127.0.0.1:{port} --threads 1 --delay constant:2ms";
 
 /// A project with an experiment of one subject.
 fn lab() -> Lab {
-    Lab::new().oracle("it", "").experiment("gated", &["it"], crate::lab_rig::SHORT, "")
+    Lab::new().oracle("it", "--delay constant:2ms").experiment(
+        "gated",
+        &["it"],
+        crate::lab_rig::SHORT,
+        "",
+    )
 }
 
 pub(crate) fn git(lab: &Lab, arguments: &[&str]) {
@@ -22,13 +28,18 @@ pub(crate) fn git(lab: &Lab, arguments: &[&str]) {
     assert!(done.status.success(), "{arguments:?}: {done:?}");
 }
 
+/// Commits all that is there, with this tag, which may have been another commit's.
+pub(crate) fn commit(lab: &Lab, tag: &str) {
+    git(lab, &["add", "."]);
+    git(lab, &["commit", "--quiet", "-m", tag]);
+    git(lab, &["tag", "--force", tag]);
+}
+
 /// Such a project in a repository with one commit, `first`.
 pub(crate) fn repository() -> Lab {
     let lab = lab().file(".gitignore", "/cache\n/state\n");
     git(&lab, &["init", "--quiet"]);
-    git(&lab, &["add", "."]);
-    git(&lab, &["commit", "--quiet", "-m", "first"]);
-    git(&lab, &["tag", "first"]);
+    commit(&lab, "first");
     lab
 }
 
@@ -82,12 +93,8 @@ fn a_revision_is_built_in_a_tree_of_its_own_and_the_working_tree_stays_as_it_is(
         .stdout_has("6 pairs")
         .stdout_has("detecting 5 %");
     let trees = lab.root.join("cache/dyno/trees");
-    let of_top = fs::read_dir(&trees).unwrap().next().unwrap().unwrap().path();
-    let mut names: Vec<String> = fs::read_dir(&of_top)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
+    let of_top = trees.join(&lab.names("cache/dyno/trees")[0]);
+    let names = lab.names(of_top.to_str().unwrap());
     assert_eq!(names.len(), 3, "a tree, that it is whole, and the lock: {names:?}");
     assert!(!of_top.join(&names[0]).join("subjects/it/extra").exists());
     assert!(lab.has("subjects/it/extra"));
@@ -108,25 +115,11 @@ fn a_build_that_fails_shows_what_it_wrote() {
         .stderr_has("could not be built or started");
 }
 
-#[test]
-fn sides_that_answer_differently_are_not_compared_and_a_head_that_fails_is_worse() {
-    let lab = lab();
-    let commands = |head: &str| -> Ran {
-        let dyno = env!("CARGO_BIN_EXE_dyno");
-        let (base, head) = (SERVER.replace("DYNO", dyno), head.replace("DYNO", dyno));
-        let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
-        lab.dyno(&[&sides[..], &["--ready", "20s"], &SHORT].concat())
-    };
-    commands(&format!("{SERVER} --fault wrong-body")).status(2).stderr_has("not comparable");
-    commands("false").status(1).stderr_has("the head:");
-}
-
 /// On a busy machine nothing may be told; then that is the answer, in all forms.
 #[test]
 fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     let lab = lab();
-    let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
-    let mut command = lab.command(&["gate", "--base-cmd", &server, "--head-cmd", &server]);
+    let mut command = lab.command(&["gate", "--base-cmd", SERVER, "--head-cmd", SERVER]);
     command.args(SHORT).args(["--path", "/hello", "--detect", "40%", "--gate", "throughput,cpu"]);
     command.args(["--json", "-o", "g.md", "-o", "g.xml", "-o", "g.bmf"]);
     command.env("GITHUB_STEP_SUMMARY", lab.root.join("summary"));
@@ -138,18 +131,14 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     let of = answers.iter().find(|(word, _)| json["answer"] == *word).unwrap();
     assert_eq!(code, Some(of.1), "{ran}");
     let figures = json["figures"].as_array().unwrap();
-    let gated: Vec<&str> = figures
-        .iter()
-        .filter(|figure| figure["is_gated"] == true)
-        .filter_map(|figure| figure["figure"].as_str())
-        .collect();
-    assert_eq!(gated[0], "throughput_per_s");
+    let first = figures.iter().find(|figure| figure["is_gated"] == true);
+    assert_eq!(first.unwrap()["figure"], "throughput_per_s");
     assert!(json["pairs_counted"].as_u64() <= json["pairs_tried"].as_u64());
-    let read = |name: &str| fs::read_to_string(lab.root.join(name)).unwrap();
+    let read = |name: &str| lab.read(name);
     assert!(read("g.md").starts_with("<!-- dyno gate -->\n"), "{}", read("g.md"));
     assert_eq!(read("summary"), read("g.md"));
     assert!(read("g.xml").contains("<testsuite name=\"dyno gate\""), "{}", read("g.xml"));
-    let bmf: serde_json::Value = serde_json::from_str(&read("g.bmf")).unwrap();
+    let bmf = lab.json("g.bmf");
     let metric = &bmf["head ÷ base · 2 connections"]["throughput_per_s_ratio"];
     let throughput = figures.iter().find(|it| it["figure"] == "throughput_per_s").unwrap();
     for (key, own) in
@@ -162,8 +151,7 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
 
 /// Servers of dyno's own, loaded as these flags say; what became of it, and what was said meanwhile.
 fn gated(lab: &Lab, more: [&str; 2], flags: &[&str]) -> (serde_json::Value, Ran) {
-    let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
-    let [base, head] = more.map(|more| format!("{server} {more}"));
+    let [base, head] = more.map(|more| format!("{SERVER} {more}"));
     let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
     let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "20s", "--json"];
     let ran = lab.dyno(&[&sides[..], &SHORT, &usual, flags].concat());
@@ -270,8 +258,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     let flags = ["-c", "2", "-d", "300ms", "--warmup", "50ms"];
     let gate = |more: &[&str]| lab.dyno(&[&sides[..], &usual, &flags, more].concat());
     gate(&["--max-time", "20s", "--noise", "1%"]).stderr_has("history: h.jsonl");
-    let text = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
-    let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
+    let (text, line) = (lab.read("h.jsonl"), lab.json("h.jsonl"));
     let violations = crate::schema::violations(&crate::schema::of("gates"), &line);
     assert_eq!(violations, Vec::<String>::new());
     assert_eq!(line["base_commit"].as_str().unwrap().len(), 40);
@@ -286,14 +273,14 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     let here = line["machine"].as_str().unwrap();
     // Of six pairs of which each is 2 % off, the standard deviation is 2 % times the root of 6/5: 2.19 %.
     let known = [pairs(1, here, 0.02), pairs(2, here, 0.02), pairs(3, "elsewhere", 0.5)].concat();
-    lab.write("h.jsonl", &format!("{known}{}\n", &text[..40]));
+    lab.write("h.jsonl", format!("{known}{}\n", &text[..40]));
     let ran = gate(&["--show"]).status(0);
     ran.stdout_has("noise between pairs: 2.2 % (12 pairs of 2 earlier gates)")
         .stderr_has("h.jsonl line 4: it ends early");
-    let still = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
+    let still = lab.read("h.jsonl");
     assert!(still.starts_with(&known), "nothing is lost, and --show appends nothing");
     // One gate has five degrees of freedom, and so it is measured; as it is of another plan.
-    lab.write("h.jsonl", &pairs(1, here, 0.02));
+    lab.write("h.jsonl", pairs(1, here, 0.02));
     gate(&["--show"]).stderr_has("have 5 degrees of freedom, and 10 are needed");
     lab.write("h.jsonl", &known);
     let other = ["-c", "3", "-d", "300ms", "--warmup", "50ms", "--show"];
@@ -306,11 +293,10 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
 #[test]
 fn what_a_commands_variables_are_is_not_written() {
     let lab = lab();
-    let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
-    let command = format!("env TOKEN=secret {server}");
+    let command = format!("env TOKEN=secret {SERVER}");
     let sides = ["gate", "--base-cmd", &command, "--head-cmd", &command, "--path", "/hello"];
     let usual = ["--gate", "throughput", "--detect", "60%", "--history", "h.jsonl"];
     lab.dyno(&[&sides[..], &usual, &SHORT].concat()).stderr_has("history: h.jsonl");
-    let text = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
+    let text = lab.read("h.jsonl");
     assert!(text.contains("TOKEN=…") && !text.contains("secret"), "{text}");
 }

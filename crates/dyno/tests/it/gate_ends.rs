@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use crate::lab_rig::Lab;
+use crate::gate::{SERVER as ORACLE, commit, git};
+use crate::lab_rig::{Lab, trials_of};
 use crate::rig::{Going, Ran};
 use lab::record::{Check, TrialRecord};
-use store::{Extent, Kept, Store};
+use store::Store;
 
 const SHORT: [&str; 10] =
     ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%", "--gate", "throughput"];
@@ -20,18 +20,15 @@ fn ends(base: &str, head: &str, flags: &[&str]) -> (Option<i32>, String, String,
     for file in ["gate.json", "gate.md", "gate.xml"] {
         lab.write(file, "of an older gate");
     }
-    lab.write("server.py", &SERVER.replace("200", "500"));
+    lab.write("server.py", SERVER.replace("200", "500"));
     lab.write("text", "500");
-    let server =
-        format!("{} serve --listen 127.0.0.1:{{port}} --threads 1", env!("CARGO_BIN_EXE_dyno"));
-    let [base, head] = [base, head].map(|it| it.replace("SERVER", &server));
+    let [base, head] = [base, head].map(|it| it.replace("SERVER", ORACLE));
     let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
     let ran = lab.dyno(&[&sides[..], &SHORT, &FILES, &["--ready", "5s"], flags].concat());
-    let read = |file: &str| fs::read_to_string(lab.root.join(file)).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&read("gate.json")).unwrap();
+    let json = lab.json("gate.json");
     crate::schema::fits("gate", &json);
     let sentence = json["sentence"].as_str().unwrap();
-    let (markdown, junit) = (read("gate.md"), read("gate.xml"));
+    let (markdown, junit) = (lab.read("gate.md"), lab.read("gate.xml"));
     assert!(markdown.starts_with("<!-- dyno gate -->\n") && markdown.ends_with('\n'), "{markdown}");
     let begins = sentence.split(':').next().unwrap();
     assert!(markdown.contains(begins), "{sentence}\n{markdown}");
@@ -39,9 +36,8 @@ fn ends(base: &str, head: &str, flags: &[&str]) -> (Option<i32>, String, String,
     let kinds = ["failure", "skipped", "error"];
     let of = |kind: &&&str| junit.contains(&format!("   <{kind} message=\"{begins}"));
     let kind = kinds.iter().find(of).map_or("passed", |kind| *kind);
-    let left = fs::read_dir(&lab.root).unwrap().flatten();
-    let parts = left.filter(|it| it.file_name().to_string_lossy().ends_with(".part")).count();
-    assert_eq!(parts, 0, "a file is renamed when it is whole");
+    let is_whole = lab.names("").iter().all(|name| !name.ends_with(".part"));
+    assert!(is_whole, "a file is renamed when it is whole");
     (ran.code(), json["answer"].as_str().unwrap().into(), kind.into(), ran)
 }
 
@@ -81,8 +77,7 @@ fn a_side_that_does_not_start_is_started_once_more() {
 #[test]
 fn clauses_alone_need_no_quiet_machine_and_are_checked_once() {
     let lab = Lab::new();
-    let server = format!("{} serve --listen 127.0.0.1:{{port}}", env!("CARGO_BIN_EXE_dyno"));
-    let sides = ["gate", "--base-cmd", &server, "--head-cmd", &server, "--path", "/hello"];
+    let sides = ["gate", "--base-cmd", ORACLE, "--head-cmd", ORACLE, "--path", "/hello"];
     let flags = ["--gate", "conformance", "-d", "300ms", "--warmup", "50ms", "--json"];
     let ran = lab.dyno(&[&sides[..], &flags, &["--store", "runs.sqlite"]].concat()).status(0);
     let json = ran.json();
@@ -96,12 +91,13 @@ fn clauses_alone_need_no_quiet_machine_and_are_checked_once() {
 
 /// A server that answers with the text that lies in its folder.
 const SERVER: &str = r#"
-import http.server, sys
+import http.server, sys, time
 
 class Answer(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
+        time.sleep(0.002)
         self.send_response(200)
         self.send_header("Content-Length", "2")
         self.send_header("X-Text", open("text").read())
@@ -116,24 +112,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_f
 
 fn trials(store: &Path, json: &serde_json::Value) -> Vec<TrialRecord> {
     let run = json["runs"][0].as_str().unwrap().parse().unwrap();
-    let kept = Store::open_to_read(store).unwrap().trials(run, Extent::Whole).unwrap();
-    let whole = |kept| match kept {
-        Kept::Whole(trial) => *trial,
-        Kept::Damaged(damage) => panic!("{damage:?}"),
-    };
-    kept.into_iter().map(whole).collect()
-}
-
-fn git(folder: &Path, arguments: &[&str]) {
-    let who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"];
-    let done =
-        Command::new("git").arg("-C").arg(folder).args(who).args(arguments).output().unwrap();
-    assert!(done.status.success(), "{arguments:?}: {done:?}");
-}
-
-fn commit(lab: &Lab) {
-    git(&lab.root, &["add", "."]);
-    git(&lab.root, &["commit", "--quiet", "-m", "x"]);
+    trials_of(&Store::open_to_read(store).unwrap(), run)
 }
 
 /// A repository as docs/ci.md makes one, with two commits whose servers answer with the texts `one` and `two`; what is
@@ -146,23 +125,12 @@ fn repository() -> Lab {
         .file("server.py", SERVER)
         .file("text", "one")
         .file("experiments/gate.toml", gate);
-    let new = [
-        "servers",
-        "new",
-        "mine",
-        "--cmd",
-        "python3 server.py {port}",
-        "--path",
-        "/",
-        "--expect-body",
-        "ok",
-    ];
-    lab.dyno(&new).status(0);
-    git(&lab.root, &["init", "--quiet"]);
-    commit(&lab);
-    git(&lab.root, &["tag", "one"]);
+    let new = ["servers", "new", "mine", "--cmd", "python3 server.py {port}"];
+    lab.dyno(&[&new[..], &["--path", "/", "--expect-body", "ok"]].concat()).status(0);
+    git(&lab, &["init", "--quiet"]);
+    commit(&lab, "one");
     lab.write("text", "two");
-    commit(&lab);
+    commit(&lab, "two");
     lab.write("text", "three");
     lab
 }
@@ -180,7 +148,7 @@ fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
     let lab = repository();
     let clone = lab.root.join("state/clone");
     fs::create_dir_all(lab.root.join("state")).unwrap();
-    git(&lab.root, &["clone", "--quiet", ".", "state/clone"]);
+    git(&lab, &["clone", "--quiet", ".", "state/clone"]);
     for folder in [&lab.root, &clone] {
         let path = lab.root.join("state/runs.sqlite");
         let ran = gate(&lab, folder, &["--json", "--store", path.to_str().unwrap()]);
@@ -208,14 +176,11 @@ fn a_gate_tolerates_as_many_wrong_answers_as_its_experiment_allows() {
     let counts =
         "global asked; asked += 1; self.wfile.write(b\"no\" if asked % 10 == 0 else b\"ok\")";
     let server = SERVER.replace("self.wfile.write(b\"ok\")", counts);
-    lab.write(
-        "server.py",
-        &server.replace("import http.server, sys", "import http.server, sys\nasked = 0"),
-    );
-    commit(&lab);
-    let experiment = fs::read_to_string(lab.root.join("experiments/gate.toml")).unwrap();
+    lab.write("server.py", server.replace("sys, time", "sys, time\nasked = 0"));
+    commit(&lab, "more");
+    let experiment = lab.read("experiments/gate.toml");
     let gated = |require: &str| {
-        lab.write("experiments/gate.toml", &format!("{experiment}{require}"));
+        lab.write("experiments/gate.toml", format!("{experiment}{require}"));
         let ran = gate(&lab, &lab.root, &["--json"]);
         let json = ran.json();
         crate::schema::fits("gate", &json);
@@ -242,15 +207,14 @@ fn a_side_that_leads_into_the_working_tree_is_refused() {
     let root = lab.root.canonicalize().unwrap();
     let root = root.to_str().unwrap();
     let run = "run = \"python3 server.py {port}\"";
-    let manifest = fs::read_to_string(lab.root.join("subjects/mine/subject.toml")).unwrap();
+    let manifest = lab.read("subjects/mine/subject.toml");
     let refused = |old: &str, new: &str, says: &str| {
         assert!(manifest.contains(old));
-        lab.write("subjects/mine/subject.toml", &manifest.replace(old, &new.replace("ROOT", root)));
-        commit(&lab);
+        lab.write("subjects/mine/subject.toml", manifest.replace(old, &new.replace("ROOT", root)));
+        commit(&lab, "more");
         let ran = gate(&lab, &lab.root, &["-o", "gate.json"]).status(2);
         ran.stderr_has(says).stderr_has("relative to the project");
-        let json = fs::read_to_string(lab.root.join("gate.json")).unwrap();
-        assert!(json.contains("\"answer\": \"refused\""), "{json}");
+        assert_eq!(lab.json("gate.json")["answer"], "refused");
     };
     refused("in = \".\"", "in = \"ROOT\"", "the head: the folder in which it runs leads to");
     let absolute = "run = \"python3 ROOT/server.py {port}\"";
@@ -259,12 +223,12 @@ fn a_side_that_leads_into_the_working_tree_is_refused() {
     refused(run, stated, "the head: the variable HERE leads to");
     // Only what runs shows where this leads.
     let go = "import os\nos.chdir('ROOT'.replace('+', '/'))\nexec(open('server.py').read())\n";
-    lab.write("go.py", &go.replace("ROOT", &root.replace('/', "+")));
+    lab.write("go.py", go.replace("ROOT", &root.replace('/', "+")));
     let hidden = run.replace("server.py", "go.py");
     refused(run, &hidden, "the head: a process of it leads to");
     lab.write("subjects/mine/subject.toml", &manifest);
     std::os::unix::fs::symlink(root, lab.root.join("link")).unwrap();
-    commit(&lab);
+    commit(&lab, "more");
     gate(&lab, &lab.root, &[])
         .status(2)
         .stderr_has("the head: a symbolic link of its tree leads to");

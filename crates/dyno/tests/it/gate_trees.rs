@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::{Signal, kill_process_group};
 
-use crate::gate::{git, repository};
+use crate::gate::{commit, git, repository};
 use crate::lab_rig::{Lab, ORACLE, SHORT, until};
 use crate::rig::{Going, Ran};
 
@@ -44,9 +44,7 @@ pub(crate) fn with_projects() -> Lab {
             APART.iter().for_each(|to| lab.write(&format!("{to}/{folder}/{name}"), &text));
         }
     }
-    git(&lab, &["add", "."]);
-    git(&lab, &["commit", "--quiet", "-m", "second"]);
-    git(&lab, &["tag", "--force", "first"]);
+    commit(&lab, "first");
     lab
 }
 
@@ -62,12 +60,8 @@ pub(crate) fn three(lab: &Lab, projects: [&str; 3]) -> [Going; 3] {
 /// A repository whose files are checked out only after the file `go` is there: whoever begins to do it writes `began`.
 fn slow() -> Lab {
     let lab = with_projects();
-    let at = |name: &str| lab.root.join(name).display().to_string();
-    let smudge = format!(
-        "sh -c 'echo x >>{}; until [ -e {} ]; do sleep 0.01; done; cat'",
-        at("began"),
-        at("go")
-    );
+    let (began, go) = (lab.path("began"), lab.path("go"));
+    let smudge = format!("sh -c 'echo x >>{began}; until [ -e {go} ]; do sleep 0.01; done; cat'");
     git(&lab, &["config", "filter.slow.smudge", &smudge]);
     lab.write(".git/info/attributes", "/subjects/it/subject.toml filter=slow\n");
     lab
@@ -125,7 +119,7 @@ fn gates_of_one_repository_that_begin_together_all_run() {
     until("git writes the tree", || lab.has("began"));
     lab.write("go", "");
     gates.into_iter().for_each(|gate| has_run(&lab, gate.end()));
-    let began = fs::read_to_string(lab.root.join("began")).unwrap();
+    let began = lab.read("began");
     assert_eq!(began.lines().count(), 1, "one of them checked it out");
 }
 
@@ -169,9 +163,7 @@ fn with_an_odd_build(odd: &str) -> Ran {
         .file("subjects/it/build.sh", &build.replace("ROOT", &root))
         .file("subjects/it/run.sh", &run.replace("ROOT", &root));
     fs::create_dir_all(lab.root.join("state/taken")).unwrap();
-    git(&lab, &["add", "."]);
-    git(&lab, &["commit", "--quiet", "-m", "builds"]);
-    git(&lab, &["tag", "second"]);
+    commit(&lab, "second");
     let sides = ["gate", "gated", "--base", "git:second", "--head", "git:HEAD", "--builds", "5"];
     let short = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"];
     let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "60s"];

@@ -27,9 +27,7 @@ impl Place {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let url = self.rig.url("");
-        let dyno = env!("CARGO_BIN_EXE_dyno");
-        let filled = arguments.iter().map(|it| it.replace("{url}", &url).replace("DYNO", dyno));
-        let filled: Vec<String> = filled.collect();
+        let filled: Vec<String> = arguments.iter().map(|it| it.replace("{url}", &url)).collect();
         self.lab.command(&filled.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
@@ -39,7 +37,7 @@ impl Place {
 
     /// Every line, which fits its schema and has no secret.
     fn lines(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.lab.root.join(FILE)).unwrap();
+        let text = self.lab.read(FILE);
         assert!(text.ends_with('\n') && !text.contains(SECRET), "{text}");
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
         let lines: Vec<Value> = lines.collect();
@@ -170,7 +168,7 @@ fn runs_loads_and_races_are_in_one_history() {
         let ran = place.dyno(&[&race[..], &rest].concat());
         assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
         place.dyno(&["load", "{url}/hello", "-n", "200", "-c", "2", "--history", FILE]).status(0);
-        let run = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+        let run = Lab::one(SHORT, "");
         let path = lab.root.join(FILE).display().to_string();
         run.dyno(&["run", "x", "--history", &path]).measured();
         let lines = place.lines();
@@ -185,7 +183,7 @@ fn runs_loads_and_races_are_in_one_history() {
         assert_eq!(trend["runs"], 3);
         let shown = place.dyno(&["trend", FILE, "-o", "t.html"]).status(0);
         let _ = shown.stdout_has("race, a against b\n").stdout_has("load, GET http://");
-        assert!(fs::read_to_string(lab.root.join("t.html")).unwrap().contains("÷ a"));
+        assert!(lab.read("t.html").contains("÷ a"));
     });
 }
 

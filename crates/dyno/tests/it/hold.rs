@@ -1,31 +1,25 @@
 //! `dyno hold`: connections that are kept.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
-use std::thread;
+use std::net::{Ipv4Addr, TcpStream};
 
-use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::agents_rig::processes_of;
 use crate::lab_rig::until;
-use crate::rig::{Going, Rig, in_each, in_one_of_five};
+use crate::rig::{Going, Rig, in_each, in_one_of_five, serving};
 
 /// A server that does this to every connection, once it has received a request.
-fn server(talk: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let talk = std::sync::Arc::new(talk);
-    thread::spawn(move || {
-        for socket in listener.incoming() {
-            let talk = std::sync::Arc::clone(&talk);
-            thread::spawn(move || {
-                let mut socket = socket.unwrap();
-                let _ = socket.read(&mut [0; 4096]);
-                talk(&mut socket);
-            });
-        }
-    });
-    address
+fn server(talk: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> Rig {
+    Rig::at(serving(Ipv4Addr::LOCALHOST, move |mut socket| {
+        let _ = socket.read(&mut [0; 4096]);
+        talk(&mut socket);
+    }))
+}
+
+/// So many connections for a second, all of which count, and none is opened again.
+fn once(connections: &'static str) -> [&'static str; 7] {
+    ["-c", connections, "--every", "1s", "--settle", "0", "--no-reopen"]
 }
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -34,20 +28,10 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 fn connections_are_added_in_steps_over_several_processes() {
     in_one_of_five(|| {
         let rig = Rig::new();
-        let flags = [
-            "-c",
-            "30",
-            "--step",
-            "15",
-            "--every",
-            "1s",
-            "--settle",
-            "200ms",
-            "--load-on",
-            "local:3",
-            "--json",
-        ];
-        let ran = rig.dyno(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(0);
+        let ramp = ["-c", "30", "--step", "15", "--every", "1s", "--settle", "200ms"];
+        let by_three = ["--load-on", "local:3", "--json"];
+        let hold = [&["hold", "{url}/poll/0.1"], &ramp[..], &by_three].concat();
+        let ran = rig.dyno(&hold).status(0);
         let json = ran.json();
         let books = |step: usize, key: &str| json["plateaus"][step]["books"][key].as_u64().unwrap();
         let last = &json["plateaus"][1];
@@ -79,17 +63,7 @@ fn the_report_says_what_was_held_and_what_broke() {
             .stdout_has("connections")
             .stdout_has("measured against the due times that the messages contain")
             .stderr_has("1 process, 69 open files each");
-        let ran = rig.dyno(&[
-            "hold",
-            "{url}/hello",
-            "-c",
-            "5",
-            "--every",
-            "1s",
-            "--settle",
-            "0",
-            "--no-reopen",
-        ]);
+        let ran = rig.dyno(&[&["hold", "{url}/hello"], &once("5")[..]].concat());
         let ran = in_each(|| {
             ran.status(2)
                 .stdout_has("held.not_a_stream")
@@ -99,17 +73,7 @@ fn the_report_says_what_was_held_and_what_broke() {
         ran.stdout_has("Not one of 5 attempts opened a connection.");
         let ends =
             server(|socket| drop(socket.write_all(&[HEAD, b"3\r\nbee\r\n0\r\n\r\n"].concat())));
-        let ran = Rig::at(ends).dyno(&[
-            "hold",
-            "{url}/",
-            "-c",
-            "4",
-            "--every",
-            "1s",
-            "--settle",
-            "0",
-            "--no-reopen",
-        ]);
+        let ran = ends.dyno(&[&["hold", "{url}/"], &once("4")[..]].concat());
         let ran = in_each(|| {
             ran.stdout_has("held.ended").stdout_has("an answer that should not end has ended")
         });
@@ -125,8 +89,7 @@ fn a_server_that_stops_sending_without_closing_is_silent() {
             let _ = socket.read(&mut [0; 1]);
         });
         let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--silence", "300ms", "--json"];
-        let json =
-            Rig::at(stops).dyno(&[&["hold", "{url}/"], &flags[..]].concat()).status(1).json();
+        let json = stops.dyno(&[&["hold", "{url}/"], &flags[..]].concat()).status(1).json();
         let step = &json["plateaus"][0];
         in_each(|| assert_eq!(step["books"]["lost"].as_u64(), Some(0)));
         assert_eq!((step["silent"].as_u64(), step["books"]["open"].as_u64()), (Some(4), Some(4)));
@@ -149,11 +112,7 @@ fn ctrl_c_keeps_what_was_seen() {
 #[test]
 fn what_cannot_be_held_is_refused_with_its_sum() {
     let refused = |flags: &[&str], words: &[&str]| {
-        let nowhere = "127.0.0.1:9".parse().unwrap();
-        let mut ran = Rig::at(nowhere).dyno(&[&["hold"], flags].concat()).status(2);
-        for word in words {
-            ran = ran.stderr_has(word);
-        }
+        Rig::nowhere().refuses(&[&["hold"], flags].concat(), words);
     };
     refused(
         &["{url}/", "-c", "900000", "--load-on", "local:1"],
@@ -178,13 +137,10 @@ fn three_processes(rig: &Rig, every: &str) -> (Going, Vec<Pid>) {
     let flags =
         ["-c", "60", "--every", every, "--settle", "100ms", "--load-on", "local:3", "--json"];
     let mut going = Going::start(rig.command(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()));
-    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
-    until("three processes hold", || family_of(dyno).len() == 3);
-    let mut pids = family_of(dyno);
-    pids.sort_unstable();
+    until("three processes hold", || processes_of(going.pid()).len() == 3);
+    let pids = processes_of(going.pid());
     going.says("60 open");
-    let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).unwrap();
-    (going, pids.into_iter().map(pid).collect())
+    (going, pids)
 }
 
 #[test]
@@ -197,7 +153,7 @@ fn a_holding_process_that_is_killed_is_reported_at_once_and_the_others_go_on() {
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"];
     assert_eq!(lost.as_array().map(Vec::len), Some(1));
-    assert_eq!((lost[0]["process"].as_u64(), lost[0]["open"].as_u64()), (Some(2), Some(20)));
+    assert_eq!((lost[0]["number"].as_u64(), lost[0]["open"].as_u64()), (Some(2), Some(20)));
     assert!(lost[0]["says"].as_str().unwrap().contains("signal 9 (KILL)"), "{lost}");
     let books = &json["plateaus"][0]["books"];
     assert_eq!((books["begun"].as_u64(), books["open"].as_u64()), (Some(40), Some(40)));
@@ -226,7 +182,7 @@ fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
     going.signal(Signal::INT);
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"][0];
-    assert_eq!(lost["process"].as_u64(), Some(3));
+    assert_eq!(lost["number"].as_u64(), Some(3));
     assert!(lost["says"].as_str().unwrap().contains("it sent nothing for 5 s"), "{lost}");
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
     until("it was killed", || rustix::process::test_kill_process(pids[2]).is_err());

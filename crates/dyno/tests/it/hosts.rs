@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::folder::Folder;
+
 /// Between the clocks of one host and the next.
 const SECONDS_APART: i64 = 3_600;
 
@@ -16,7 +20,7 @@ pub(crate) struct Hosts {
     /// Before the names of its namespaces.
     prefix: String,
     names: Vec<String>,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 static RIGS: AtomicU32 = AtomicU32::new(0);
@@ -25,10 +29,8 @@ impl Hosts {
     /// Hosts of these names. None where namespaces cannot be made: that is said, and the test is skipped.
     pub(crate) fn up(names: &[&str]) -> Option<Hosts> {
         let prefix = format!("dyno{}x{}", std::process::id(), RIGS.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(&prefix);
-        fs::create_dir_all(&folder).unwrap();
-        let hosts =
-            Hosts { prefix, names: names.iter().map(ToString::to_string).collect(), folder };
+        let names = names.iter().map(ToString::to_string).collect();
+        let hosts = Hosts { prefix, names, folder: Folder::new() };
         let Err(says) = hosts.make() else { return Some(hosts) };
         let _ =
             writeln!(std::io::stderr(), "SKIPPED: hosts in namespaces cannot be made here: {says}");
@@ -96,31 +98,19 @@ impl Hosts {
     }
 
     fn entering(&self, name: &str) -> Vec<String> {
-        let ahead = self.ahead(name).to_string();
-        [
-            "netns",
-            "exec",
-            &self.namespace(name),
-            "unshare",
-            "--time",
-            "--fork",
-            "--kill-child",
-            "--monotonic",
-            &ahead,
-        ]
-        .map(String::from)
-        .to_vec()
+        let enter = ["netns", "exec", &self.namespace(name), "unshare", "--time", "--fork"];
+        let clock = ["--kill-child", "--monotonic", &self.ahead(name).to_string()];
+        [&enter[..], &clock].concat().into_iter().map(String::from).collect()
     }
 
     /// A program that does what ssh does: its first operand names a host, and the rest is a command for that host's shell.
     pub(crate) fn ssh(&self) -> PathBuf {
         let cases = self.names.iter().map(|name| {
-            let own = self.folder.join(name);
+            let own = self.folder.path(name);
             format!(
                 "{name}) export XDG_CACHE_HOME='{own}/cache' DYNO_LOCKS='{own}' SSH_CONNECTION='10.77.0.99 9 {address} 22'; mkdir -p '{own}'; exec ip {} sh -c \"$last\" ;;\n",
                 self.entering(name).join(" "),
-                address = self.address(name),
-                own = own.display()
+                address = self.address(name)
             )
         });
         let script = format!(
@@ -128,14 +118,14 @@ impl Hosts {
              host=${{1#*@}}\ncase $host in\n{}*) echo \"ssh: Could not resolve hostname $host\" >&2; exit 255;;\nesac\n",
             cases.collect::<String>()
         );
-        let path = self.folder.join("ssh");
+        let path = self.folder.root.join("ssh");
         fs::write(&path, script).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+        &self.folder.root
     }
 
     /// From now on the host sends no faster than this: `10mbit`.
@@ -154,25 +144,9 @@ impl Hosts {
     /// From now on the host does not receive so many of a hundred segments of TCP, by chance.
     pub(crate) fn lose(&self, name: &str, percent: u32) {
         let probability = (f64::from(percent) / 100.0).to_string();
-        self.filter(
-            name,
-            &[
-                "-A",
-                "INPUT",
-                "-i",
-                "eth0",
-                "-p",
-                "tcp",
-                "-m",
-                "statistic",
-                "--mode",
-                "random",
-                "--probability",
-                &probability,
-                "-j",
-                "DROP",
-            ],
-        );
+        let segments = ["-A", "INPUT", "-i", "eth0", "-p", "tcp", "-m", "statistic"];
+        let some = ["--mode", "random", "--probability", &probability, "-j", "DROP"];
+        self.filter(name, &[&segments[..], &some].concat());
     }
 
     /// From now on nothing reaches the host, and nothing that it sends reaches another one; its programs go on.
@@ -192,38 +166,30 @@ impl Hosts {
 
     /// All programs of a host stand still.
     pub(crate) fn stop(&self, name: &str) {
+        self.signal(name, Signal::STOP);
+    }
+
+    fn signal(&self, name: &str, signal: Signal) {
         for pid in self.processes(name) {
-            let pid = rustix::process::Pid::from_raw(pid as i32);
-            let _ =
-                pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::STOP));
+            let _ = kill_process(pid, signal);
         }
     }
 
     /// The processes that run on a host.
-    pub(crate) fn processes(&self, name: &str) -> Vec<u32> {
+    pub(crate) fn processes(&self, name: &str) -> Vec<Pid> {
         let found =
             Command::new("ip").args(["netns", "pids", &self.namespace(name)]).output().unwrap();
-        String::from_utf8_lossy(&found.stdout)
-            .lines()
-            .filter_map(|line| line.trim().parse().ok())
-            .collect()
+        let found = String::from_utf8_lossy(&found.stdout);
+        found.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)).collect()
     }
 }
 
 impl Drop for Hosts {
     fn drop(&mut self) {
         for name in self.names.iter().map(String::as_str).chain(["hub"]) {
-            if name != "hub" {
-                for pid in self.processes(name) {
-                    let pid = rustix::process::Pid::from_raw(pid as i32);
-                    let _ = pid.map(|pid| {
-                        rustix::process::kill_process(pid, rustix::process::Signal::KILL)
-                    });
-                }
-            }
+            self.signal(name, Signal::KILL);
             let _ = ip(&["netns", "delete", &self.namespace(name)]);
         }
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -7,23 +7,24 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
+use std::time::Duration;
 
-use oracle::Config;
+use oracle::{Config, Delay};
 
+use crate::faults::complaints;
+use crate::folder::Folder;
 use crate::install::{commands, commands_of};
 use crate::lab_rig::not_tested;
 use crate::rig::Rig;
 
-/// At most so many blocks are run at once.
-const AT_ONCE: usize = 4;
 const LONGEST_SECONDS: &str = "100";
 /// What a `-d` of some seconds becomes.
 const SHORT: &str = "300ms";
+/// So that no example takes the whole machine.
+const ANSWERS_AFTER: Duration = Duration::from_millis(5);
 
 /// What an example calls that not every machine has, and how to see whether this one has it.
 const NEEDS: [(&str, &str); 8] = [
@@ -101,7 +102,7 @@ const ELSEWHERE: [(&str, &str); 29] = [
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
          --vary --warmup --total --why",
     ),
-    ("report", "--against --flame --full --store --workload"),
+    ("report", "--full --store --workload"),
     (
         "run",
         "--full --listen-on --load-cpus --load-on --no-check --quick --resume --dry-run \
@@ -210,7 +211,7 @@ impl Block {
     }
 }
 
-/// The line, with a load that is soon over, and that is soon counted.
+/// The line, with a load that is soon over, that is soon counted, and that does not take the whole machine.
 fn shorter(line: &str) -> String {
     let is_time =
         |word: &str| word.ends_with('s') && word.starts_with(|first: char| first.is_ascii_digit());
@@ -219,26 +220,9 @@ fn shorter(line: &str) -> String {
         let is_after = 0 < index && ["-d", "--duration"].contains(&words[index - 1]);
         if is_after && is_time(word) { SHORT } else { *word }
     });
-    words.collect::<Vec<_>>().join(" ").replace("dyno race ", "dyno race --warmup 100ms ")
-}
-
-/// An empty folder, which is removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
-        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("dyno-howto-{}-{number}", std::process::id()));
-        fs::create_dir_all(path.join("here")).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    let line =
+        words.collect::<Vec<_>>().join(" ").replace("dyno race ", "dyno race --warmup 100ms ");
+    line.replace("127.0.0.1:{port}'", "127.0.0.1:{port} --delay constant:2ms'")
 }
 
 /// What is wrong with it, if anything is.
@@ -248,21 +232,21 @@ fn fault(name: &str, block: &Block) -> Option<String> {
         not_tested(&place, word);
         return None;
     }
-    let (rig, folder) = (Rig::new(), Folder::new());
+    let config = Config { delay: Some(Delay::Constant(ANSWERS_AFTER)), ..Config::default() };
+    let (rig, folder) = (Rig::oracle(config.clone()), Folder::new());
     let address = rig.url("").replace("http://", "");
-    let script = folder.0.join("script");
-    let secured = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
-    fs::write(folder.0.join("here/ca.pem"), secured.authority()).unwrap();
+    let secured = Rig::oracle(Config { tls: Some(Arc::default()), ..config });
+    folder.write("here/ca.pem", secured.authority());
     let secured = secured.url("").replace("https://127.0.0.1", "localhost");
-    fs::write(&script, block.script(&address, &secured)).unwrap();
+    folder.write("script", block.script(&address, &secured));
     let dyno = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().display();
     let path = format!("{dyno}:{}", std::env::var("PATH").unwrap());
     let ran = Command::new("timeout")
         .args(["--kill-after=5", LONGEST_SECONDS, "bash"])
-        .arg(&script)
-        .current_dir(folder.0.join("here"))
+        .arg(folder.path("script"))
+        .current_dir(folder.path("here"))
         .env("PATH", path)
-        .env("HOME", &folder.0)
+        .env("HOME", &folder.root)
         .env_remove("COLUMNS")
         .env_remove("XDG_STATE_HOME")
         .env_remove("XDG_CACHE_HOME")
@@ -282,25 +266,9 @@ fn run_all(name: &str, blocks: &[Block]) {
         blocks.iter().filter(|block| block.is_empty()).map(|block| &*block.heading).collect();
     assert!(empty.is_empty(), "docs/{name}: a block is empty: {empty:?}");
     assert!(!blocks.is_empty(), "docs/{name} has no ```sh block");
-    let (next, faults) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let fault = fault(name, block);
-                    faults.lock().unwrap().extend(fault);
-                }
-            });
-        }
-    });
-    let faults = faults.into_inner().unwrap();
-    assert!(
-        faults.is_empty(),
-        "{} of {} blocks:\n{}",
-        faults.len(),
-        blocks.len(),
-        faults.join("\n")
-    );
+    let faults = complaints(blocks, |block| fault(name, block));
+    let (wrong, all) = (faults.len(), blocks.len());
+    assert!(faults.is_empty(), "{wrong} of {all} blocks:\n{}", faults.join("\n"));
 }
 
 #[test]

@@ -17,8 +17,7 @@ fn fault(name: &str) -> Config {
 /// The doubts that are about HTTP/2.
 fn doubts(json: &Value) -> Vec<&str> {
     let ids = ["streams_capped", "own_window", "peer_window", "churn", "calm"];
-    let found = json["verdict"]["doubts"].as_array().unwrap().iter();
-    found.filter_map(|doubt| doubt["id"].as_str()).filter(|id| ids.contains(id)).collect()
+    crate::rig::doubts(json).into_iter().filter(|id| ids.contains(id)).collect()
 }
 
 #[test]

@@ -1,20 +1,17 @@
 //! `make install`: the program, a manual page for each command, and completions that a shell understands.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::folder::Folder;
 use crate::lab_rig::not_tested;
 
 /// A folder into which dyno is installed, until it is dropped.
-struct Installed(PathBuf);
+struct Installed(Folder);
 
 impl Installed {
-    fn new(name: &str) -> Installed {
-        let folder =
-            std::env::temp_dir().join(format!("dyno-install-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        let installed = Installed(folder);
+    fn new() -> Installed {
+        let installed = Installed(Folder::new());
         let made = installed.make("install");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         installed
@@ -26,25 +23,19 @@ impl Installed {
         make.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
         make.args(["--assume-old=build", goal, "PREFIX=/usr"]);
         make.arg(format!("DYNO={}", env!("CARGO_BIN_EXE_dyno")));
-        make.arg(format!("DESTDIR={}", self.0.display()));
+        make.arg(format!("DESTDIR={}", self.0.root.display()));
         make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.0.join("usr").join(path)
+        self.0.root.join("usr").join(path)
     }
 
     /// All files, without the folder.
     fn files(&self) -> Vec<String> {
-        let found = Command::new("find").arg(&self.0).args(["-type", "f"]).output().unwrap();
-        let root = format!("{}/usr/", self.0.display());
+        let found = Command::new("find").arg(&self.0.root).args(["-type", "f"]).output().unwrap();
+        let root = format!("{}/usr/", self.0.root.display());
         String::from_utf8(found.stdout).unwrap().lines().map(|it| it.replace(&root, "")).collect()
-    }
-}
-
-impl Drop for Installed {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -67,7 +58,7 @@ pub(crate) fn commands_of(command: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
-    let installed = Installed::new("pages");
+    let installed = Installed::new();
     let commands = commands();
     assert!(10 < commands.len(), "{commands:?}");
     let below = ["servers", "runs", "agents"].map(|of| (of, commands_of(&[of])));
@@ -102,7 +93,7 @@ printf '%s\n' "${COMPREPLY[@]}""#;
 
 #[test]
 fn bash_completes_commands_and_flags() {
-    let installed = Installed::new("bash");
+    let installed = Installed::new();
     let script = installed.path("share/bash-completion/completions/dyno");
     let completed = |words: &[&str]| -> Vec<String> {
         let mut bash = Command::new("bash");
@@ -121,7 +112,7 @@ fn bash_completes_commands_and_flags() {
 
 #[test]
 fn zsh_and_fish_read_their_scripts() {
-    let installed = Installed::new("shells");
+    let installed = Installed::new();
     for (shell, script) in
         [("zsh", "zsh/site-functions/_dyno"), ("fish", "fish/vendor_completions.d/dyno.fish")]
     {
@@ -135,7 +126,7 @@ fn zsh_and_fish_read_their_scripts() {
 
 #[test]
 fn man_shows_the_pages_without_a_warning() {
-    let installed = Installed::new("man");
+    let installed = Installed::new();
     for name in ["dyno", "dyno-load", "dyno-compare"] {
         let page = installed.path("share/man/man1").join(format!("{name}.1"));
         let mut man = Command::new("man");

@@ -1,10 +1,8 @@
 //! The JSON fits its schema.
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use serde_json::Value;
 
-use crate::rig::{Rig, closed_port, in_each, in_one_of_five};
+use crate::rig::{Rig, closed_port, histogram, in_each, in_one_of_five};
 use crate::schema::{self, fits, violations};
 
 fn load(flags: &[&str]) -> Value {
@@ -91,11 +89,4 @@ fn histograms_hold_every_sample() {
     let parts = windows.iter().filter(|window| window["response_histogram"].is_string());
     let together: u64 = parts.map(|window| histogram(&window["response_histogram"]).len()).sum();
     assert_eq!(together, 500);
-}
-
-fn histogram(text: &Value) -> Histogram<u64> {
-    use base64::Engine;
-    let engine = base64::engine::general_purpose::STANDARD;
-    let bytes = engine.decode(text.as_str().unwrap()).unwrap();
-    Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
 }

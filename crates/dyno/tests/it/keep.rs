@@ -7,42 +7,15 @@ use std::sync::Arc;
 
 use oracle::Config;
 use rustix::process::Signal;
-use serde_json::Value;
 
-use crate::rig::{Going, Ran, Rig};
+use crate::folder::Folder;
+use crate::rig::{Going, Ran, Rig, doubts};
 use crate::schema::fits;
-
-/// A folder of a test's own, which is gone with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("dyno-keep-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn ids(verdict: &Value) -> Vec<&str> {
-    let doubts = verdict["doubts"].as_array().unwrap();
-    doubts.iter().map(|doubt| doubt["id"].as_str().unwrap()).collect()
-}
 
 #[test]
 fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
-    let folder = Folder::new("kept");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     // Few samples, some of them failed: as a round of a run, its verdict would be another.
     let few = ["-n", "200", "-c", "2", "--expect-status", "404", "--max-failures", "100"];
@@ -65,7 +38,7 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
         let p50 = printed["response"]["p50_ns"].as_f64().map(|ns| ns / 1e6);
         assert_eq!(figure("response_p50_ms"), p50);
         assert_eq!(row["verdict"]["word"], printed["verdict"]["word"], "{row:#} {printed:#}");
-        assert_eq!(ids(&row["verdict"]), ids(&printed["verdict"]));
+        assert_eq!(doubts(row), doubts(&printed));
         rig.dyno(&report).status(0).stdout_has("GET http://127.0.0.1:");
     }
     let compared = rig.dyno(&["compare", "1", "2", "--store", &store]);
@@ -78,8 +51,8 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
 
 #[test]
 fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
-    let folder = Folder::new("unlike");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let (rig, other) = (Rig::new(), Rig::new());
     let keep = |rig: &Rig, path: &str, flags: &[&str]| {
         let url = format!("{{url}}{path}");
@@ -118,8 +91,8 @@ fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
 
 #[test]
 fn differences_of_loads_are_in_the_words_of_their_flags() {
-    let folder = Folder::new("flags");
-    let (store, file) = (folder.file("s.sqlite"), folder.file("requests"));
+    let folder = Folder::new();
+    let (store, file) = (folder.path("s.sqlite"), folder.path("requests"));
     let rig = Rig::new();
     let keep = |url: &str, flags: &[&str]| {
         let all = ["load", url, "--keep", "--store", &store, "-c", "1", "-n", "20"];
@@ -149,8 +122,8 @@ fn differences_of_loads_are_in_the_words_of_their_flags() {
 
 #[test]
 fn a_seed_is_kept_as_it_was_up_to_the_largest() {
-    let folder = Folder::new("seeds");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     for (run, seed) in [(1, 0), (2, i64::MAX as u64), (3, 1 << 63), (4, u64::MAX)] {
         let flags =
@@ -172,8 +145,8 @@ fn a_seed_is_kept_as_it_was_up_to_the_largest() {
 
 #[test]
 fn repeated_loads_have_intervals_and_are_each_there() {
-    let folder = Folder::new("repeated");
-    let (store, output) = (folder.file("s.sqlite"), folder.file("all.json"));
+    let folder = Folder::new();
+    let (store, output) = (folder.path("s.sqlite"), folder.path("all.json"));
     let rig = Rig::new();
     let load = ["load", "{url}/hello", "-n", "1500", "-c", "2", "--rounds", "3"];
     let ran = rig.dyno(&[&load[..], &["--keep", "--store", &store, "-o", &output]].concat());
@@ -184,7 +157,7 @@ fn repeated_loads_have_intervals_and_are_each_there() {
         .stderr_has("load 2 of 3 is done")
         .stderr_has("kept as run 1");
     assert_eq!(rig.requests(), 4_500);
-    let json: Value = serde_json::from_str(&fs::read_to_string(&output).unwrap()).unwrap();
+    let json = folder.json("all.json");
     fits("loads", &json);
     assert_eq!(json["loads"].as_array().unwrap().len(), 3);
     let throughput = &json["figures"]["throughput_per_s"];
@@ -202,8 +175,8 @@ fn repeated_loads_have_intervals_and_are_each_there() {
 
 #[test]
 fn files_of_single_loads_are_compared_without_an_interval() {
-    let folder = Folder::new("files");
-    let (a, b, other) = (folder.file("a.json"), folder.file("b.json"), folder.file("run.json"));
+    let folder = Folder::new();
+    let (a, b, other) = (folder.path("a.json"), folder.path("b.json"), folder.path("run.json"));
     let rig = Rig::new();
     for (path, delay) in [(&a, "constant:1ms"), (&b, "constant:9ms")] {
         let url = format!("{{url}}/hello?delay={delay}");
@@ -232,19 +205,19 @@ fn files_of_single_loads_are_compared_without_an_interval() {
 
 #[test]
 fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
-    let folder = Folder::new("refused");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     let keep = |flags: &[&str]| {
         let all = ["load", "{url}/hello", "--keep", "--store", &store];
         rig.dyno(&[&all[..], flags].concat()).status(2)
     };
-    let times = folder.file("times");
+    let times = folder.path("times");
     fs::write(&times, "0\n0.1\n0.2\n").unwrap();
     keep(&["--arrivals", &times])
         .stderr_has("--arrivals: a load that is kept, repeated or in a history has");
     keep(&["-H", "A: 1", "-H", "a: 2"]).stderr_has("the field `a` is given twice");
-    let binary = folder.file("binary");
+    let binary = folder.path("binary");
     fs::write(&binary, [0xff, 0]).unwrap();
     keep(&["-B", &binary]).stderr_has("in a history sends text");
     let load = |flags: &[&str]| rig.dyno(&[&["load", "{url}/hello"], flags].concat()).status(2);
@@ -259,8 +232,8 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
 
 #[test]
 fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
-    let folder = Folder::new("claimed");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50ms"];
     let mut going = Going::start(rig.command(&[&load[..], &["--rounds", "1000"]].concat()));
@@ -277,8 +250,8 @@ fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
 
 #[test]
 fn the_first_of_several_loads_is_reported_where_it_was_interrupted() {
-    let folder = Folder::new("first");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50s"];
     let ran = Rig::new().dyno_interrupted(&[&load[..], &["--rounds", "3"]].concat()).status(130);
     let ran = ran
@@ -289,8 +262,8 @@ fn the_first_of_several_loads_is_reported_where_it_was_interrupted() {
 
 #[test]
 fn a_file_that_cannot_be_written_leaves_the_kept_loads_whole() {
-    let folder = Folder::new("whole");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     let load =
         ["load", "{url}/hello", "--keep", "--store", &store, "-d", "100ms", "-o", "json:/dev/full"];
@@ -303,8 +276,8 @@ fn a_file_that_cannot_be_written_leaves_the_kept_loads_whole() {
 
 #[test]
 fn the_newest_load_of_each_url_is_left_by_prune() {
-    let folder = Folder::new("prune");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     for path in ["/hello", "/user/1", "/hello"] {
         let url = format!("{{url}}{path}");
@@ -329,8 +302,8 @@ fn requirements_of_repeated_loads_are_explained() {
 
 #[test]
 fn a_ramp_and_steps_are_kept_and_called_by_their_rates() {
-    let folder = Folder::new("course");
-    let store = folder.file("s.sqlite");
+    let folder = Folder::new();
+    let store = folder.path("s.sqlite");
     let rig = Rig::new();
     let report = |run: &str| rig.dyno(&["report", run, "--store", &store]).status(0);
     let keep = |rate: &str, more: &[&str]| {
@@ -346,22 +319,22 @@ fn a_ramp_and_steps_are_kept_and_called_by_their_rates() {
 
 #[test]
 fn a_page_has_the_course_and_escapes_what_the_server_sent() {
-    let folder = Folder::new("page");
-    let page = folder.file("load.html");
+    let folder = Folder::new();
+    let page = folder.path("load.html");
     let load = ["-n", "1", "-c", "1", "--expect-body", "<b>x</b>", "-o", &page];
     let sent = "<script>alert(1)</script>";
     let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
     let reply = oracle::Reply::parse(reply.as_bytes()).unwrap();
     let hostile = Rig::oracle(Config { reply: Some(Arc::new(reply)), ..Config::default() });
     hostile.dyno(&[&["load", "{url}/"], &load[..]].concat()).status(1);
-    let html = fs::read_to_string(&page).unwrap();
+    let html = folder.read("load.html");
     assert!(!html.contains("<script>alert") && !html.contains("<b>x"), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)"), "the answer is shown: {html}");
     assert!(html.contains("Content-Security-Policy"));
     let rig = Rig::new();
     let ran = rig.dyno(&["load", "{url}/hello", "-d", "600ms", "-c", "2", "-o", &page]).status(0);
     ran.stdout_has("The server answered ");
-    let html = fs::read_to_string(&page).unwrap();
+    let html = folder.read("load.html");
     for part in [
         "Along its time",
         "Percentiles",
@@ -374,10 +347,10 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     // A ramp is no run, and has a page all the same.
     let ramp = ["-r", "50..200", "-d", "600ms", "-o", &page];
     rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
-    assert!(fs::read_to_string(&page).unwrap().contains("each tenth of a ramp"));
+    assert!(folder.read("load.html").contains("each tenth of a ramp"));
     let all = ["--rounds", "2", "-n", "100", "-o", &page, "--require", "p50<9s"];
     rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
-    let html = fs::read_to_string(&page).unwrap();
+    let html = folder.read("load.html");
     for part in [
         "the means of 2 loads",
         "Every trial as CSV",
@@ -395,26 +368,19 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     }
 }
 
-/// What a script's pipeline makes of dyno's output.
-fn piped(rig: &Rig, flags: &[&str], filter: &str) -> String {
-    let mut command = rig.command(&[&["load"], flags].concat());
-    let output = command.output().unwrap();
-    let path = std::env::temp_dir().join(format!("dyno-piped-{}", std::process::id()));
-    // Some scripts read both streams together.
-    fs::write(&path, [output.stderr, output.stdout].concat()).unwrap();
-    let shell =
-        Command::new("sh").arg("-c").arg(format!("cat '{}' | {filter}", path.display())).output();
-    fs::remove_file(&path).unwrap();
-    String::from_utf8(shell.unwrap().stdout).unwrap().trim().to_string()
-}
-
 #[test]
 fn scripts_that_read_wrk_read_dyno() {
     let rig = Rig::new();
     // Its number of requests ends it: in 400 ms, a busy machine may answer none.
     let flags = ["-t1", "-c4", "-n2000", "-d50s", "--timeout", "8", "--latency", "-H", "X: y"];
-    let flags = [&flags[..], &["--like", "wrk", "{url}/hello"]].concat();
-    let read = |filter: &str| piped(&rig, &flags, filter);
+    let ran = rig.dyno(&[&["load"], &flags[..], &["--like", "wrk", "{url}/hello"]].concat());
+    // Some scripts read both streams together.
+    let both = [ran.stderr, ran.stdout].concat();
+    let read = |filter: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", filter]);
+        Ran::with_input(shell, both.as_bytes()).stdout.trim().to_string()
+    };
     let number = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("`{text}`"));
     assert!(0.0 < number(&read(r"grep -oP 'Requests/sec:\s+\K[\d.]+'")));
     assert!(0.0 < number(&read("grep 'Requests/sec' | awk '{print $2}'")));

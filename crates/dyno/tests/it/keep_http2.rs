@@ -1,50 +1,34 @@
 //! Kept loads over HTTP/2 and within TLS: what is written down of them, shown again and compared.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use oracle::Config;
 
+use crate::folder::Folder;
 use crate::rig::{Ran, Rig};
 
-/// A store of a test's own, which is gone with it.
-struct Kept(PathBuf);
+/// A store of a test's own, and the loads in it as files.
+struct Kept(Folder);
 
 impl Kept {
-    fn new(name: &str) -> Kept {
-        let name = format!("dyno-keep-http2-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Kept(folder)
+    fn new() -> Kept {
+        Kept(Folder::new())
     }
 
     fn path(&self) -> String {
-        self.0.join("s.sqlite").display().to_string()
+        self.0.path("s.sqlite")
     }
 
     fn file(&self, number: u32) -> String {
-        self.0.join(format!("{number}.json")).display().to_string()
+        self.0.path(&format!("{number}.json"))
     }
 
     /// Keeps a load as the run with this number, and as a file.
     fn load(&self, rig: &Rig, number: u32, flags: &[&str]) {
         let (path, file) = (self.path(), self.file(number));
-        let all = [
-            "load",
-            "{url}/hello",
-            "-n",
-            "2000",
-            "-c",
-            "4",
-            "--keep",
-            "--store",
-            &path,
-            "-o",
-            &file,
-        ];
-        let ran = rig.dyno(&[&all[..], flags].concat());
+        let load = ["load", "{url}/hello", "-n", "2000", "-c", "4", "--keep"];
+        let kept = ["--store", &path, "-o", &file];
+        let ran = rig.dyno(&[&load[..], &kept, flags].concat());
         let _ = ran.stderr_has(&format!("kept as run {number}:"));
     }
 
@@ -53,15 +37,9 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_kept_load_over_http_2_is_shown_as_what_it_was() {
-    let (kept, rig) = (Kept::new("shown"), Rig::new());
+    let (kept, rig) = (Kept::new(), Rig::new());
     kept.load(&rig, 1, &["--http2", "--streams", "4", "--rounds", "2"]);
     kept.load(&rig, 2, &[]);
     let shown = kept.dyno(&rig, &["report", "1"]).status(0);
@@ -99,7 +77,7 @@ fn a_kept_load_over_http_2_is_shown_as_what_it_was() {
 
 #[test]
 fn a_kept_load_within_tls_says_what_was_offered_and_agreed_on() {
-    let kept = Kept::new("secured");
+    let kept = Kept::new();
     let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
     let authority = rig.authority_file().expect("it made one");
     kept.load(&rig, 1, &["-k", "--http2", "--rounds", "2"]);
@@ -120,7 +98,7 @@ fn a_kept_load_within_tls_says_what_was_offered_and_agreed_on() {
 /// Whatever is said of two loads is said of both their files and both their runs.
 #[test]
 fn loads_over_http_1_and_over_http_2_are_not_alike_as_files_and_kept() {
-    let (kept, rig) = (Kept::new("unlike"), Rig::new());
+    let (kept, rig) = (Kept::new(), Rig::new());
     kept.load(&rig, 1, &[]);
     kept.load(&rig, 2, &["--http2", "--streams", "4"]);
     kept.load(&rig, 3, &["--http2", "--streams", "8", "--hpack", "static"]);

@@ -10,7 +10,7 @@ use crate::lab_rig::{Lab, SHORT};
 
 /// A project with so many runs of one trial each.
 fn lab(runs: usize) -> Lab {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     for _ in 0..runs {
         lab.dyno(&["run", "x"]).measured();
     }
@@ -68,8 +68,7 @@ fn what_cannot_be_deleted_is_refused_and_nothing_is() {
 
 #[test]
 fn a_run_that_another_dyno_works_on_is_not_deleted() {
-    let lab =
-        lab(1).experiment("long", &["a"], "closed = { connections = 1 }, duration = '60s'", "");
+    let lab = lab(1).experiment("long", &["a"], "open = { rate = 50 }, duration = '60s'", "");
     let mut going = lab.start(&["run", "long"]);
     going.says("order ");
     let holder =

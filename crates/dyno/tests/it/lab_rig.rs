@@ -2,17 +2,18 @@
 
 use std::fs;
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lab::record::TrialRecord;
+use lab::record::{OutcomeKind, TrialRecord};
 use machine::process::Marker;
 use rustix::process::Pid;
 use store::{Extent, Kept, RunId, Store};
 
+use crate::folder::Folder;
 use crate::rig::{Going, Ran};
 
 /// At most this long an event is awaited.
@@ -22,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) const SHORT: &str = "closed = { connections = 2 }, total = 200";
 
 pub(crate) struct Lab {
-    pub(crate) root: PathBuf,
+    folder: Folder,
     /// A command for the shell before it becomes dyno.
     before: Option<String>,
 }
@@ -30,21 +31,32 @@ pub(crate) struct Lab {
 impl Lab {
     /// Two workloads, and no server for them.
     pub(crate) fn new() -> Lab {
-        static LABS: AtomicU32 = AtomicU32::new(0);
-        let number = LABS.fetch_add(1, Ordering::Relaxed);
-        let name = format!("dyno-lab-{}-{number}", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        for folder in ["subjects", "experiments"] {
-            fs::create_dir_all(root.join(folder)).unwrap();
+        let folder = Folder::new();
+        for name in ["subjects", "experiments"] {
+            fs::create_dir(folder.root.join(name)).unwrap();
         }
         let hello = "title = 'x'\n[[ask]]\nname = 'hello'\nrequest = 'GET /hello HTTP/1.1'\n\
                      status = 200\nbody = 'Hello, world!'\n";
         let both = format!(
             "{hello}[[ask]]\nname = 'second'\nrequest = 'GET /second HTTP/1.1'\nbody = 'ok'\n"
         );
-        Lab { root, before: None }
+        Lab { folder, before: None }
             .file("workloads/hello.toml", hello)
             .file("workloads/both.toml", &both)
+    }
+
+    /// A folder that is no project.
+    pub(crate) fn bare() -> Lab {
+        let lab = Lab::new();
+        for folder in ["subjects", "workloads", "experiments"] {
+            fs::remove_dir_all(lab.root.join(folder)).unwrap();
+        }
+        lab
+    }
+
+    /// One server, `a`, under this load.
+    pub(crate) fn one(load: &str, rest: &str) -> Lab {
+        Lab::new().oracle("a", "").experiment("x", &["a"], load, rest)
     }
 
     /// A command for the shell before it becomes dyno.
@@ -58,12 +70,6 @@ impl Lab {
         self
     }
 
-    pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     /// A subject with these keys besides the usual ones.
     pub(crate) fn subject(self, name: &str, keys: &str) -> Lab {
         let ready = if keys.contains("ready = ") { "" } else { "ready = '20s'\n" };
@@ -71,6 +77,12 @@ impl Lab {
             "title = 'A subject'\nlanguage = 'none'\nhome = 'https://example.org'\nprocesses = 'one'\n\
              speaks = ['hello', 'both']\n{ready}{keys}\n"
         );
+        self.file(&format!("subjects/{name}/subject.toml"), &text)
+    }
+
+    /// A subject that speaks these workloads, with these keys besides.
+    pub(crate) fn speaking(self, name: &str, speaks: &[&str], keys: &str) -> Lab {
+        let text = format!("title = 'A server'\nspeaks = {speaks:?}\nready = '60s'\n{keys}\n");
         self.file(&format!("subjects/{name}/subject.toml"), &text)
     }
 
@@ -127,6 +139,7 @@ impl Lab {
         self.file(&format!("experiments/{name}.toml"), &text)
     }
 
+    /// `DYNO` stands for the program that is tested.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let dyno = env!("CARGO_BIN_EXE_dyno");
         let mut command = match &self.before {
@@ -137,7 +150,8 @@ impl Lab {
                 shell
             }
         };
-        command.args(arguments).current_dir(&self.root).env_remove("COLUMNS");
+        let filled = arguments.iter().map(|argument| argument.replace("DYNO", dyno));
+        command.args(filled).current_dir(&self.root).env_remove("COLUMNS");
         command.env("XDG_STATE_HOME", self.root.join("state"));
         command.env("XDG_CACHE_HOME", self.root.join("cache"));
         command
@@ -164,13 +178,7 @@ impl Lab {
     /// All trials that are kept of a run, none of them damaged.
     #[track_caller]
     pub(crate) fn trials(&self, run: &str) -> Vec<TrialRecord> {
-        let run: RunId = run.parse().unwrap();
-        let kept = self.store().trials(run, Extent::Whole).unwrap();
-        let whole = kept.into_iter().map(|trial| match trial {
-            Kept::Whole(trial) => *trial,
-            Kept::Damaged(damage) => panic!("{damage:?}"),
-        });
-        whole.collect()
+        trials_of(&self.store(), run.parse().unwrap())
     }
 
     /// The only trial of the first run.
@@ -179,6 +187,21 @@ impl Lab {
         let mut trials = self.trials("1");
         assert_eq!(trials.len(), 1);
         trials.pop().unwrap()
+    }
+
+    /// The only trial of the first run, which was measured.
+    #[track_caller]
+    pub(crate) fn measured(&self) -> TrialRecord {
+        let trial = self.trial();
+        assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+        trial
+    }
+
+    /// Waits until no process is left of a dyno that was killed.
+    #[track_caller]
+    pub(crate) fn awaits_end_of(&self, dyno: Pid) {
+        let lives = || self.left_of(dyno).iter().any(|left| left.starts_with("process"));
+        until("what a dead dyno had started is gone", || !lives());
     }
 
     /// Processes, folders and cgroups that carry the marker of this dyno.
@@ -199,16 +222,13 @@ impl Lab {
         let builds = fs::read_dir(self.root.join(".dyno/builds").join(subject)).ok()?.flatten();
         builds.map(|build| build.path().join(file)).find_map(|path| fs::read_to_string(path).ok())
     }
-
-    /// Whether a file is there, below the project's root.
-    pub(crate) fn has(&self, path: &str) -> bool {
-        self.root.join(path).exists()
-    }
 }
 
-impl Drop for Lab {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
+impl Deref for Lab {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
     }
 }
 
@@ -217,6 +237,16 @@ pub(crate) const ORACLE: &str = "{dyno} serve --listen {address}:{port} --thread
 
 /// The file that lets gated servers start.
 const GATE: &str = "go";
+
+/// All trials that a store has of a run, none of them damaged.
+#[track_caller]
+pub(crate) fn trials_of(store: &Store, run: RunId) -> Vec<TrialRecord> {
+    let whole = |kept| match kept {
+        Kept::Whole(trial) => *trial,
+        Kept::Damaged(damage) => panic!("{damage:?}"),
+    };
+    store.trials(run, Extent::Whole).unwrap().into_iter().map(whole).collect()
+}
 
 /// Waits until this holds.
 #[track_caller]

@@ -15,12 +15,8 @@ fn telltale(lab: Lab, name: &str) -> Lab {
 }
 
 fn lab() -> Lab {
-    telltale(Lab::new(), "oak").experiment(
-        "x",
-        &["oak"],
-        SHORT,
-        "[conditions]\nmemory = '512MiB'\nfiles = 500",
-    )
+    let limits = "[conditions]\nmemory = '512MiB'\nfiles = 500";
+    telltale(Lab::new(), "oak").experiment("x", &["oak"], SHORT, limits)
 }
 
 /// Whether any command of the subject's was run.
@@ -117,7 +113,7 @@ fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
 
 #[test]
 fn runs_list_shows_the_runs() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     lab.dyno(&["run", "x"]).measured();
     let json = lab.dyno(&["runs", "list", "--json"]).status(0).json();
     let run = &json["runs"][0];

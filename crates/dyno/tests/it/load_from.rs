@@ -11,8 +11,6 @@ use crate::hosts::Hosts;
 use crate::lab_rig::{Lab, until};
 use crate::rig::{Going, Rig, in_each, in_one_of_five};
 
-const DYNO: &str = env!("CARGO_BIN_EXE_dyno");
-
 /// A server and a reference, both of which listen where agents reach them.
 fn lab(load: &str) -> Lab {
     let served = "run = '{dyno} serve --listen {address}:{port} --threads 1'";
@@ -24,11 +22,7 @@ fn lab(load: &str) -> Lab {
 
 /// Dyno at the desk, in this lab; its ssh leads to the other hosts.
 fn at_the_desk(hosts: &Hosts, lab: &Lab, arguments: &[&str]) -> Command {
-    let folder = hosts.ssh();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = hosts.on("desk", DYNO, arguments);
-    command.current_dir(&lab.root).env("HOME", hosts.folder()).env_remove("COLUMNS");
-    command.env("PATH", format!("{}:{path}", folder.parent().unwrap().display()));
+    let mut command = hosts.dyno("desk", &lab.root, arguments);
     command.env("XDG_STATE_HOME", lab.root.join("state"));
     command.env("XDG_CACHE_HOME", lab.root.join("cache"));
     command
@@ -85,9 +79,7 @@ fn a_run_keeps_and_shows_the_hosts_that_its_load_came_from() {
             assert!(agent["facts"]["kernel"].is_string(), "{agent}");
         }
     }
-    for name in ["g1", "g2"] {
-        until("no agent is left", || hosts.processes(name).is_empty());
-    }
+    hosts.are_empty(&["g1", "g2"]);
 }
 
 #[test]
@@ -108,7 +100,7 @@ fn a_run_by_processes_of_this_machine_says_so_and_its_reference_has_the_same() {
 #[test]
 fn ctrl_c_ends_the_agents_of_a_run_within_two_seconds() {
     in_one_of_five(|| {
-        let lab = lab("closed = { connections = 2 }, duration = '2m'");
+        let lab = lab("open = { rate = 50 }, duration = '2m'");
         let mut going = lab.start(&["run", "x", "--load-on", "local:2"]);
         let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
         // Two agents, a warden and the server.

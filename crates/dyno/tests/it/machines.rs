@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 use serde_json::Value;
 
-use crate::agents_rig::loads;
+use crate::agents_rig::{is_agent, loads};
 use crate::hosts::Hosts;
 use crate::lab_rig::until;
-use crate::rig::in_one_of_five;
+use crate::rig::{doubts, in_one_of_five};
 use crate::sshd_rig::{has_ssh, keygen, server_config};
 
 const DYNO: &str = env!("CARGO_BIN_EXE_dyno");
@@ -28,21 +28,21 @@ impl Serving {
         let address = (hosts.address(name), 22).into();
         std::fs::write(home.join("sshd"), server_config(folder, address, &home)).unwrap();
         let config = home.join("sshd").display().to_string();
-        let mut command = hosts.on(name, "/usr/sbin/sshd", &["-D", "-e", "-f", &config]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let said = BufReader::new(child.stderr.take().unwrap()).read_line(&mut line);
-        assert!(said.is_ok_and(|length| 0 < length) && line.contains("listening"), "{line}");
-        Serving(child)
+        Serving::once(hosts.on(name, "/usr/sbin/sshd", &["-D", "-e", "-f", &config]), "listening")
     }
 
     fn on(hosts: &Hosts, name: &str) -> Serving {
         let address = format!("{}:{PORT}", hosts.address(name));
-        let mut command = hosts.on(name, DYNO, &["serve", "--listen", &address, "--threads", "1"]);
+        let serve = ["serve", "--listen", &address, "--threads", "1"];
+        Serving::once(hosts.on(name, DYNO, &serve), "")
+    }
+
+    /// Its first line contains this.
+    fn once(mut command: Command, says: &str) -> Serving {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let said = BufReader::new(child.stderr.take().unwrap()).read_line(&mut line);
-        assert!(said.is_ok_and(|length| 0 < length), "the server ended");
+        assert!(said.is_ok_and(|length| 0 < length) && line.contains(says), "it ended: {line}");
         Serving(child)
     }
 }
@@ -56,12 +56,7 @@ impl Drop for Serving {
 
 /// Dyno at the desk, whose ssh leads to the other hosts.
 fn at_the_desk(hosts: &Hosts, arguments: &[&str]) -> Command {
-    let folder = hosts.ssh();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = hosts.on("desk", DYNO, arguments);
-    command.env("PATH", format!("{}:{path}", folder.parent().unwrap().display()));
-    command.env("HOME", hosts.folder());
-    command
+    hosts.dyno("desk", hosts.folder(), arguments)
 }
 
 fn load(hosts: &Hosts, path: &str, flags: &[&str]) -> (Option<i32>, Value, String) {
@@ -71,11 +66,6 @@ fn load(hosts: &Hosts, path: &str, flags: &[&str]) -> (Option<i32>, Value, Strin
     let json =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {says}"));
     (output.status.code(), json, says)
-}
-
-fn doubts(json: &Value) -> Vec<&str> {
-    let doubts = json["verdict"]["doubts"].as_array().unwrap();
-    doubts.iter().filter_map(|doubt| doubt["id"].as_str()).collect()
 }
 
 #[test]
@@ -93,23 +83,14 @@ fn three_hosts_whose_clocks_are_hours_apart_load_as_one() {
     let mut shares = 0;
     for (agent, name) in agents.iter().zip(["g1", "g2", "g3"]) {
         assert_eq!(agent["name"], name);
-        // The desk's clock is an hour ahead of this machine's, and each further host's an hour more.
-        let ahead = (hosts.ahead(name) - hosts.ahead("desk")) as f64;
-        let (offset, error) =
-            (agent["clock_offset_s"].as_f64().unwrap(), agent["clock_error_s"].as_f64().unwrap());
-        assert!(
-            (offset - ahead).abs() <= error + 1e-6,
-            "{name}: {offset} ± {error}, and it is {ahead}"
-        );
+        clock_is_known(&hosts, name, agent);
         shares += agent["saw"]["attempted"].as_u64().unwrap();
         assert!(20_000_000 <= agent["saw"]["p50_ns"].as_u64().unwrap(), "{agent}");
         assert_eq!(agent["link"]["name"], "eth0");
         assert!(1_000 < agent["link"]["received_bytes"].as_u64().unwrap(), "{agent}");
     }
     assert_eq!((agents.len(), shares), (3, attempted));
-    for name in ["g1", "g2", "g3"] {
-        until("no agent is left", || hosts.processes(name).is_empty());
-    }
+    hosts.are_empty(&["g1", "g2", "g3"]);
 }
 
 #[test]
@@ -120,10 +101,7 @@ fn a_host_that_is_cut_off_is_named_and_its_agent_ends_its_load() {
     let flags = ["load", &url, "--json", "-c", "4", "-d", "10s", "--load-on", "ssh:g1,g2"];
     let mut command = at_the_desk(&hosts, &flags);
     let going = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let is_loading = |name: &str| {
-        let mut there = hosts.processes(name).into_iter();
-        there.any(|pid| loads(Pid::from_raw(pid.cast_signed()).expect("a process")))
-    };
+    let is_loading = |name| hosts.processes(name).into_iter().any(loads);
     until("both load", || is_loading("g1") && is_loading("g2"));
     let began = Instant::now();
     // Its ssh goes on, as it would where only the way to the server is lost.
@@ -134,7 +112,17 @@ fn a_host_that_is_cut_off_is_named_and_its_agent_ends_its_load() {
     assert_eq!(json["lost_agents"][0]["name"], "g2", "{json}");
     assert!(doubts(&json).contains(&"agents_lost"));
     assert!(began.elapsed() < Duration::from_secs(60));
-    until("no agent is left on g1", || hosts.processes("g1").is_empty());
+    hosts.are_empty(&["g1"]);
+}
+
+/// What is said of a host's clock is so: the desk's is an hour ahead of this machine's, and each further host's an hour
+/// more.
+#[track_caller]
+fn clock_is_known(hosts: &Hosts, name: &str, said: &Value) {
+    let ahead = (hosts.ahead(name) - hosts.ahead("desk")) as f64;
+    let [offset, error] =
+        ["clock_offset_s", "clock_error_s"].map(|figure| said[figure].as_f64().unwrap());
+    assert!((offset - ahead).abs() <= error + 1e-6, "{name}: {said}, and it is {ahead}");
 }
 
 /// From now on a real ssh leads to these hosts, in place of the script.
@@ -156,12 +144,7 @@ fn real_ssh(hosts: &Hosts, names: &[&str]) {
 
 /// The processes of agents on a host.
 fn agents_on(hosts: &Hosts, name: &str) -> Vec<Pid> {
-    let is_agent = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|&byte| byte == 0).nth(1) == Some(b"agents")
-    };
-    let agents = hosts.processes(name).into_iter().filter(is_agent);
-    agents.filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect()
+    hosts.processes(name).into_iter().filter(|pid| is_agent(*pid)).collect()
 }
 
 #[test]
@@ -209,15 +192,7 @@ fn a_check_of_hosts_tells_their_clocks_their_links_and_what_bounds_them() {
     for (at, name) in ["g1", "g2"].iter().enumerate() {
         let host = &json["hosts"][at];
         assert_eq!((&host["name"], &host["can_load"]), (&(*name).into(), &true.into()), "{json}");
-        let (offset, error) = (
-            host["known"]["clock_offset_s"].as_f64().unwrap(),
-            host["known"]["clock_error_s"].as_f64().unwrap(),
-        );
-        let ahead = (hosts.ahead(name) - hosts.ahead("desk")) as f64;
-        assert!(
-            (offset - ahead).abs() <= error + 1e-6,
-            "{name}: {offset} ± {error}, and it is {ahead}"
-        );
+        clock_is_known(&hosts, name, &host["known"]);
         assert_eq!(host["ceiling"]["link"]["name"], "eth0", "{json}");
         assert_eq!(host["ceiling"]["link"]["mtu"], 1_500, "{json}");
         assert!(50.0 < host["ceiling"]["throughput_per_s"].as_f64().unwrap(), "{json}");
@@ -228,9 +203,7 @@ fn a_check_of_hosts_tells_their_clocks_their_links_and_what_bounds_them() {
         json["hosts"][2]["says"].as_str().unwrap().contains("Could not resolve hostname"),
         "{json}"
     );
-    for name in ["g1", "g2"] {
-        until("no agent is left", || hosts.processes(name).is_empty());
-    }
+    hosts.are_empty(&["g1", "g2"]);
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod exit_codes;
 mod faults;
 mod feed;
 mod floods;
+mod folder;
 mod foreign;
 mod gate;
 mod gate_ends;
@@ -56,6 +57,8 @@ mod machines;
 mod namespaces;
 mod new;
 mod old_kernel;
+#[path = "../../../profile/tests/it/open_probes.rs"]
+mod open_probes;
 mod public;
 mod public_hostile;
 mod public_repeat;

@@ -35,7 +35,7 @@ fn within(command: &Command, namespaces: &[&str]) -> Option<Command> {
 }
 
 const CONTAINER: &[&str] = &["-pfmT", "--kill-child", "--mount-proc"];
-const LONG: &str = "closed = { connections = 1 }, duration = '4s'";
+const LONG: &str = "open = { rate = 50 }, duration = '4s'";
 
 /// A trial of [`LONG`] is still running this long after it began.
 pub(crate) const INSTANTS: Duration = Duration::from_secs(2);
@@ -47,8 +47,7 @@ fn a_dyno_does_not_end_the_servers_of_one_in_another_container() {
 
 /// A dyno in another container begins this long after the first one's trial. None where that cannot be tried.
 pub(crate) fn a_second_dyno_begins_elsewhere(after: Duration) -> Option<()> {
-    let labs = [LONG, SHORT]
-        .map(|load| Lab::new().oracle("plain", "").experiment("x", &["plain"], load, ""));
+    let labs = [LONG, SHORT].map(|load| Lab::one(load, ""));
     let long = within(&labs[0].command(&["run", "x"]), CONTAINER)?;
     let long = Going::start(long);
     let work = labs[0].root.join(".dyno/work");
@@ -72,7 +71,7 @@ fn a_run_in_use_is_not_deleted_from_another_container() {
 
 /// A dyno in another container is told to delete the run this long after it began. None where that cannot be tried.
 pub(crate) fn a_run_is_deleted_elsewhere(after: Duration) -> Option<()> {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], LONG, "");
+    let lab = Lab::one(LONG, "");
     let mut going = lab.start(&["run", "x"]);
     going.says("order ");
     std::thread::sleep(after);

@@ -1,18 +1,7 @@
 //! `dyno servers new`: a subject, a workload and an experiment that run as they were written; nothing is overwritten.
 
-use std::fs;
-
 use crate::lab_rig::Lab;
-use crate::rig::Rig;
-
-/// A folder that is no project.
-fn bare() -> Lab {
-    let lab = Lab::new();
-    for folder in ["subjects", "workloads", "experiments"] {
-        fs::remove_dir_all(lab.root.join(folder)).unwrap();
-    }
-    lab
-}
+use crate::rig::{Going, Rig};
 
 fn command() -> String {
     format!("{} serve --listen 127.0.0.1:{{port}} --threads 1", env!("CARGO_BIN_EXE_dyno"))
@@ -22,7 +11,7 @@ const FAST: [&str; 8] = ["--no-check", "-c", "2", "-d", "100ms", "--rounds", "1"
 
 #[test]
 fn a_new_subject_is_measured_as_it_was_written() {
-    let lab = bare();
+    let lab = Lab::bare();
     let body = ["--expect-body", "Hello, world!"];
     let said = lab.dyno(
         &[&["servers", "new", "mine", "--cmd", &command(), "--path", "/hello"][..], &body].concat(),
@@ -46,19 +35,9 @@ fn a_new_subject_is_measured_as_it_was_written() {
 
 #[test]
 fn a_server_that_runs_already_is_written_with_its_url() {
-    let (lab, server) = (bare(), Rig::new());
-    lab.dyno(&[
-        "servers",
-        "new",
-        "here",
-        "--url",
-        &server.url(""),
-        "--path",
-        "user/7",
-        "--expect-body",
-        "7",
-    ])
-    .status(0);
+    let (lab, server) = (Lab::bare(), Rig::new());
+    let new = ["servers", "new", "here", "--url", &server.url("")];
+    lab.dyno(&[&new[..], &["--path", "user/7", "--expect-body", "7"]].concat()).status(0);
     lab.dyno(&[&["run", "here"][..], &FAST].concat()).measured();
     assert!(lab.trial().launch.is_none());
     assert!(0 < server.requests());
@@ -70,7 +49,7 @@ fn what_is_there_is_not_overwritten_and_nothing_is_half_written() {
         let lab = Lab::new().file(there, "as it was");
         let ran = lab.dyno(&["servers", "new", "mine", "--cmd", "sh -c true"]).status(2);
         let _ = ran.stderr_has(&format!("{there} is there already, and nothing is overwritten"));
-        assert_eq!(fs::read_to_string(lab.root.join(there)).unwrap(), "as it was");
+        assert_eq!(lab.read(there), "as it was");
         let others = ["subjects/mine/subject.toml", "workloads/mine.toml", "experiments/mine.toml"];
         assert_eq!(others.iter().filter(|path| lab.has(path)).count(), 1, "{there}");
     }
@@ -78,7 +57,7 @@ fn what_is_there_is_not_overwritten_and_nothing_is_half_written() {
 
 #[test]
 fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
-    let lab = bare();
+    let lab = Lab::bare();
     for (arguments, says) in [
         (&["Mine", "--cmd", "sh"][..], "`Mine` is not a name; names are of a-z, 0-9 and -"),
         (&["../x", "--cmd", "sh"], "is not a name"),
@@ -108,6 +87,6 @@ fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
     assert!(!lab.has("subjects") && !lab.has("workloads"), "nothing was written");
     let mut command = lab.command(&["servers", "new", "mine", "--cmd", "sh"]);
     command.env("HOME", &lab.root);
-    let ran = crate::rig::Going::start(command).end().status(2);
+    let ran = Going::start(command).end().status(2);
     let _ = ran.stderr_has("in all folders below").stderr_has("mkdir bench && cd bench");
 }

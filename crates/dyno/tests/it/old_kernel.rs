@@ -88,7 +88,7 @@ fn an_experiment_runs_on_the_oldest_kernel_that_dyno_supports() {
 
 #[test]
 fn a_kernel_that_cannot_end_servers_for_certain_is_refused_before_one_is_started() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     without_calls_from(FIRST_AFTER_LINUX_5_2, || lab.dyno(&["run", "x"]))
         .status(2)
         .stderr_has("dyno needs Linux 5.3 or newer to run servers");

@@ -9,36 +9,26 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
+use crate::folder::Folder;
 use crate::rig::Rig;
 
 /// A folder with a store that has one race, which the documentation shows.
-struct Shelf(PathBuf);
-
-impl Shelf {
-    fn new(name: &str) -> Shelf {
-        let folder =
-            std::env::temp_dir().join(format!("dyno-public-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let packed =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/shown/first-race.sqlite.gz");
-        let mut store = File::create(folder.join("runs.sqlite")).unwrap();
-        std::io::copy(&mut GzDecoder::new(File::open(packed).unwrap()), &mut store).unwrap();
-        Shelf(folder)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
+fn shelf() -> Folder {
+    let folder = Folder::new();
+    folder.write("runs.sqlite", shown_store("first-race"));
+    folder
 }
 
-impl Drop for Shelf {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// The store of a run that the documentation shows.
+pub(crate) fn shown_store(name: &str) -> Vec<u8> {
+    let shown = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/shown");
+    let mut bytes = Vec::new();
+    let packed = File::open(format!("{shown}/{name}.sqlite.gz")).unwrap();
+    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
-fn unpacked(path: &str) -> String {
+pub(crate) fn unpacked(path: &str) -> String {
     let mut text = String::new();
     GzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();
     text
@@ -58,38 +48,29 @@ pub(crate) fn id(text: &str) -> String {
 
 #[test]
 fn a_public_file_is_shown_written_verified_and_imported_under_one_id() {
-    let (rig, shelf) = (Rig::new(), Shelf::new("round"));
-    let (store, file, again) =
-        (shelf.path("runs.sqlite"), shelf.path("a.dyno"), shelf.path("b.dyno"));
-    let number = rig.dyno(&["runs", "list", "--store", &store]).status(0).stdout;
-    let number =
-        number.split_whitespace().find(|word| word.parse::<u32>().is_ok()).unwrap().to_string();
-    let shown =
-        rig.dyno(&["runs", "export", &number, "--public", "--show", "--store", &store]).status(0);
-    assert!(!Path::new(&file).exists());
-    let written =
-        rig.dyno(&["runs", "export", &number, "--public", "-o", &file, "--store", &store]);
+    let (rig, shelf) = (Rig::new(), shelf());
+    let [store, file, again] = ["runs.sqlite", "a.dyno", "b.dyno"].map(|it| shelf.path(it));
+    let export = |rest: &[&str]| rig.dyno(&[&["runs", "export", "1", "--public"], rest].concat());
+    let shown = export(&["--show", "--store", &store]).status(0);
+    assert!(!shelf.has("a.dyno"));
+    let written = export(&["-o", &file, "--store", &store]);
     assert_eq!(id(&written.status(0).stdout), id(&shown.stdout));
     let verified = rig.dyno(&["runs", "verify", &file]).status(0).stdout_has("consistent");
     assert_eq!(id(&verified.stdout), id(&shown.stdout));
     let other = shelf.path("other.sqlite");
     rig.dyno(&["runs", "import", &file, "--store", &other]).status(0);
     rig.dyno(&["runs", "import", &file, "--store", &other]).status(0).stdout_has("here already");
-    rig.dyno(&["runs", "export", "1", "--public", "-o", &again, "--store", &other]).status(0);
+    export(&["-o", &again, "--store", &other]).status(0);
     assert_eq!(without_lineage(&file), without_lineage(&again));
     // Nothing is overwritten.
-    rig.dyno(&["runs", "export", "1", "--public", "-o", &file, "--store", &other]).status(2);
+    export(&["-o", &file, "--store", &other]).status(2);
 }
 
 #[test]
 fn what_was_changed_in_a_public_file_is_named() {
-    let (rig, shelf) = (Rig::new(), Shelf::new("changed"));
-    let (store, file, changed) =
-        (shelf.path("runs.sqlite"), shelf.path("a.dyno"), shelf.path("c.dyno"));
-    let listed = rig.dyno(&["runs", "list", "--store", &store]).status(0).stdout;
-    let number =
-        listed.split_whitespace().find(|word| word.parse::<u32>().is_ok()).unwrap().to_string();
-    rig.dyno(&["runs", "export", &number, "--public", "-o", &file, "--store", &store]).status(0);
+    let (rig, shelf) = (Rig::new(), shelf());
+    let [store, file, changed] = ["runs.sqlite", "a.dyno", "c.dyno"].map(|it| shelf.path(it));
+    rig.dyno(&["runs", "export", "1", "--public", "-o", &file, "--store", &store]).status(0);
     let text = unpacked(&file);
     let repacked = |text: &str| {
         let mut packer = GzEncoder::new(File::create(&changed).unwrap(), Compression::fast());
@@ -129,11 +110,10 @@ fn sha256(text: &str) -> String {
 
 #[test]
 fn figures_are_those_of_the_report_in_the_formats_of_other_tools() {
-    let (rig, shelf) = (Rig::new(), Shelf::new("formats"));
+    let (rig, shelf) = (Rig::new(), shelf());
     let store = shelf.path("runs.sqlite");
     let report = |format: &str| {
-        let ran = rig.dyno(&["report", "--store", &store, "--format", format]).status(0);
-        serde_json::from_str::<Value>(&ran.stdout).unwrap()
+        rig.dyno(&["report", "--store", &store, "--format", format]).status(0).json()
     };
     let own = report("json");
     let row = &own["tables"][0]["rows"][0];
@@ -162,14 +142,14 @@ fn figures_are_those_of_the_report_in_the_formats_of_other_tools() {
 
 #[test]
 fn a_load_in_the_shape_of_zrk_has_its_figures_and_is_audited() {
-    let (rig, shelf) = (Rig::new(), Shelf::new("zrk"));
+    let (rig, shelf) = (Rig::new(), shelf());
     let (own, like) = (shelf.path("own.json"), shelf.path("like.json"));
     let url = rig.url("/hello");
     let flags = ["load", &url, "-c", "4", "-d", "1s", "-r", "500", "--like", "zrk", "-o", &own];
     let ran = rig.dyno(&flags);
     assert!(ran.code().is_some_and(|code| code <= 2), "{}", ran.stderr);
-    let zrk: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let own: Value = serde_json::from_str(&fs::read_to_string(&own).unwrap()).unwrap();
+    let zrk = ran.json();
+    let own = shelf.json("own.json");
     let value = |name: &str| own["figures"][name]["value"].as_f64().unwrap();
     let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-3 * other.abs() + 1.0;
     assert!(is_near(zrk["achieved_rate"].as_f64().unwrap(), value("throughput_per_s")), "{zrk:#}");
@@ -186,7 +166,7 @@ fn a_load_in_the_shape_of_zrk_has_its_figures_and_is_audited() {
 
 #[test]
 fn the_first_board_is_consistent_and_equal_folders_make_equal_sites() {
-    let (rig, shelf) = (Rig::new(), Shelf::new("board"));
+    let (rig, shelf) = (Rig::new(), shelf());
     let board = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../board");
     let runs = files(&board.join("runs"));
     assert!(!runs.is_empty());

@@ -4,7 +4,6 @@
 mod changed_files;
 
 use std::fs;
-use std::path::Path;
 
 use public::PublicRun;
 
@@ -20,11 +19,8 @@ fn many() -> usize {
 fn hostile_files_of_a_board_are_listed_and_the_rest_is_built_in_300_mb() {
     // What it writes into memory is limited; a program that needs more ends.
     let lab = Lab::new().before("ulimit -d 300000");
-    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/shown/race.sqlite.gz");
-    let store = lab.root.join("race.sqlite").display().to_string();
-    let mut unpacked = flate2::read::GzDecoder::new(fs::File::open(packed).unwrap());
-    std::io::copy(&mut unpacked, &mut fs::File::create(&store).unwrap()).unwrap();
-    let file = lab.root.join("good.dyno").display().to_string();
+    lab.write("race.sqlite", crate::public::shown_store("race"));
+    let [store, file] = ["race.sqlite", "good.dyno"].map(|name| lab.path(name));
     lab.dyno(&["runs", "export", "1", "--public", "-o", &file, "--store", &store]).status(0);
     let good = fs::read(&file).unwrap();
     let lab = lab.file("board/board.toml", "title = 't'\nquestion = 'q'\nbase_url = ''\n");
@@ -42,7 +38,7 @@ fn hostile_files_of_a_board_are_listed_and_the_rest_is_built_in_300_mb() {
         refused.extend(PublicRun::read(&bytes).is_err().then(|| format!("turn-{turn}")));
     }
     let ran = lab.dyno(&["publish", "board", "-o", "site"]).status(0);
-    let list = fs::read_to_string(lab.root.join("site/r/index.html")).unwrap();
+    let list = lab.read("site/r/index.html");
     for name in &refused {
         assert!(list.contains(&format!("runs/{name}.dyno")), "{name}: {list}");
     }

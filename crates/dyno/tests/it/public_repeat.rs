@@ -14,7 +14,7 @@ const ROUNDS: &str = "[trials]\nrepeat = 3\npause = '0s'";
 fn measured() -> (Lab, String) {
     let lab = Lab::new().python("snake", "sound").experiment("x", &["snake"], SHORT, ROUNDS);
     lab.dyno(&["run", "x"]).measured();
-    let file = lab.root.join("a.dyno").display().to_string();
+    let file = lab.path("a.dyno");
     (lab, file)
 }
 
@@ -125,7 +125,7 @@ fn at_a_terminal_only_the_first_digits_of_the_id_are_consent() {
 fn a_service_is_built_and_started_from_the_file_too() {
     let lab = services::with_load(services::lab(STORE, SERVE), SHORT, ROUNDS);
     lab.dyno(&["run", "x"]).measured();
-    let file = lab.root.join("a.dyno").display().to_string();
+    let file = lab.path("a.dyno");
     let id = export(&lab, &file);
     let other = Lab::new();
     let shown = other.dyno(&["runs", "repeat", &file, "--show"]).status(0);
@@ -144,11 +144,11 @@ fn a_file_that_is_too_large_leaves_its_hash_and_a_link_to_where_its_server_is_fr
     let large = "x".repeat(300 << 10);
     let path = |name: &str| format!("subjects/{name}/data.txt");
     let lab = lab.file(&path("snake"), &large).file(&path("viper"), &large);
-    let manifest = fs::read_to_string(lab.root.join("subjects/viper/subject.toml")).unwrap();
-    lab.write("subjects/viper/subject.toml", &manifest.replace("https://", "javascript:"));
+    let manifest = lab.read("subjects/viper/subject.toml");
+    lab.write("subjects/viper/subject.toml", manifest.replace("https://", "javascript:"));
     let lab = lab.experiment("x", &["snake", "viper"], SHORT, "");
     lab.dyno(&["run", "x"]).measured();
-    let file = lab.root.join("a.dyno").display().to_string();
+    let file = lab.path("a.dyno");
     export(&lab, &file);
     let mut text = String::new();
     let packed = fs::File::open(&file).unwrap();

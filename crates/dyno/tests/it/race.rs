@@ -1,8 +1,6 @@
 //! `dyno race`: sides of every kind, without a project, and what is typed wrongly.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -23,25 +21,19 @@ struct Place {
 
 impl Place {
     fn new() -> Place {
-        let lab = Lab::new();
-        for folder in ["subjects", "workloads", "experiments"] {
-            fs::remove_dir_all(lab.root.join(folder)).unwrap();
-        }
+        let lab = Lab::bare();
         fs::create_dir(lab.root.join("here")).unwrap();
         Place { lab }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let dyno = env!("CARGO_BIN_EXE_dyno");
-        let mut command = self.lab.command(&[]);
-        command
-            .args(arguments.iter().map(|argument| argument.replace("DYNO", dyno)))
-            .current_dir(self.lab.root.join("here"));
-        command
+    fn start(&self, arguments: &[&str]) -> Going {
+        let mut command = self.lab.command(arguments);
+        command.current_dir(self.lab.root.join("here"));
+        Going::start(command)
     }
 
     fn dyno(&self, arguments: &[&str]) -> Ran {
-        Going::start(self.command(arguments)).end()
+        self.start(arguments).end()
     }
 
     /// Where the body is stated, it is not looked at three times over two seconds.
@@ -54,19 +46,6 @@ impl Place {
             false => &[],
         };
         self.dyno(&[&["race"], arguments, stated, &SHORT].concat())
-    }
-
-    fn state(&self) -> PathBuf {
-        self.lab.root.join("state/dyno")
-    }
-
-    /// The names in a folder.
-    fn names(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.lab.root.join(folder)).unwrap().flatten();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
     }
 }
 
@@ -98,17 +77,17 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
     let ratio = of_slow.and_then(|(_, rest)| rest.split_once('×')).expect("a ratio").0;
     let ratio: f64 = ratio.trim_start_matches(['≤', '≥']).parse().expect("a number");
     assert!(ratio < 1.0, "{ran}");
-    assert_eq!(place.names("here"), [""; 0], "nothing is left in the current folder");
-    assert_eq!(place.names("state/dyno"), ["reports", "run.lock", "runs.sqlite"]);
+    assert_eq!(place.lab.names("here"), [""; 0], "nothing is left in the current folder");
+    assert_eq!(place.lab.names("state/dyno"), ["reports", "run.lock", "runs.sqlite"]);
     assert_eq!(
-        (place.names("cache/dyno"), place.names("cache/dyno/work")),
+        (place.lab.names("cache/dyno"), place.lab.names("cache/dyno/work")),
         (vec!["work".into()], Vec::new())
     );
     place.dyno(&["runs", "list"]).status(0).stdout_has("race");
     let report = place.dyno(&["report"]).status(0).stdout_has("--warmup");
     assert!(report.has_sentence("as many requests as quick"), "{report}");
     place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's t interval over");
-    let page = fs::read_to_string(place.state().join("reports/1-race.html")).unwrap();
+    let page = place.lab.read("state/dyno/reports/1-race.html");
     assert!(page.contains("as many requests as quick"));
 }
 
@@ -120,14 +99,8 @@ fn bodies_that_change_under_load_are_a_doubt_or_failures_and_bodies_that_always_
     place.lab.write("here/server.py", include_str!("server.py"));
     let against = |fault: &str, more: &[&str]| {
         let side = format!("python3 server.py {{port}} {fault}");
-        place.dyno(
-            &[
-                &["race", ORACLE, &side, "--path", "/hello", "--name", "a", "--name", "b"],
-                more,
-                &SHORT,
-            ]
-            .concat(),
-        )
+        let sides = ["race", ORACLE, &side, "--name", "a", "--name", "b"];
+        place.dyno(&[&sides[..], &["--path", "/hello"], more, &SHORT].concat())
     };
     let json = against("unlike", &["--json"]).json();
     let says = json["checked"]["sentence"].as_str().unwrap();
@@ -158,12 +131,8 @@ fn a_race_as_json_has_the_ratios_that_compare_has() {
     };
     assert_eq!(measured(&json["ratios"][0]["figures"]), measured(&compared["rows"][0]["figures"]));
     assert_eq!(json["answers_differ"], Value::Array(Vec::new()));
-    let titles: Vec<&str> = json["sides"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|side| side["title"].as_str())
-        .collect();
+    let sides = json["sides"].as_array().unwrap().iter();
+    let titles: Vec<&str> = sides.filter_map(|side| side["title"].as_str()).collect();
     assert_eq!(titles, ["dyno serve", "dyno serve #2", "dyno's own server"]);
     let ceiling = &json["sides"][2]["row"];
     assert_eq!(ceiling["is_reference"], true);
@@ -240,16 +209,15 @@ fn a_folder_races_against_a_command_at_one_rate() {
     let ran = place.race(&["./mine", ORACLE, "-r", "300", "--path", "/hello"]);
     assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
     ran.stderr_has("race 1: mine against dyno serve").stdout_has("300 requests/s");
-    assert_eq!(place.names("here"), ["mine"]);
-    assert_eq!(place.names("here/mine"), ["subject.toml"]);
+    assert_eq!(place.lab.names("here"), ["mine"]);
+    assert_eq!(place.lab.names("here/mine"), ["subject.toml"]);
 }
 
 #[test]
 fn a_subject_races_by_its_name() {
     let lab = Lab::new().oracle("fast", "").oracle("other", "--delay constant:1ms");
-    let mut command = lab.command(&["race", "fast", "other", "--path", "/hello", "--isolate"]);
-    command.args(SHORT);
-    raced(Going::start(command).end()).stderr_has("race 1: fast against other");
+    let race = ["race", "fast", "other", "--path", "/hello", "--isolate"];
+    raced(lab.dyno(&[&race[..], &SHORT].concat())).stderr_has("race 1: fast against other");
 }
 
 #[test]
@@ -278,7 +246,7 @@ fn a_side_that_fails_is_named_before_the_load() {
     );
     let (_held, closed) = closed_port();
     fails(&format!("http://{closed}/"), "does not answer: no connection");
-    assert!(!place.state().join("reports").exists(), "nothing was measured");
+    assert!(!place.lab.has("state/dyno/reports"), "nothing was measured");
 }
 
 #[test]
@@ -290,10 +258,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     refused(&[], "required arguments were not provided");
     refused(&["sh"], "a race needs two servers");
     refused(&["http://localhost:1/", "sh", "--tls", "1.3"], "--tls is for TLS");
-    refused(&["sh a", "sh b", "--name", "x", "--name", "x"], "--name `x` is given twice");
-    refused(&["sh a && b", "sh"], "it is run without a shell");
     refused(&["nothing-of-this-name", "sh"], "name a server by a URL");
-    refused(&[".", "sh"], "a folder without subject.toml");
     refused(&["./none", "sh"], "no program `./none` to start; nor is there a folder or a file of");
     refused(
         &["sh a", "sh b", "-r", "1..9", "--slices", "100ms"],
@@ -304,7 +269,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     refused(&["sh a", "sh b", "--max-time", "9s"], "--until or --detect");
     refused(&["http://localhost:1/", "sh b", "--isolate"], "leave it out");
     refused(&["http://192.0.2.1/", "sh b"], "--i-may-load-this-target");
-    assert!(!place.state().join("runs.sqlite").exists());
+    assert!(!place.lab.has("state/dyno/runs.sqlite"));
 }
 
 #[test]
@@ -329,13 +294,12 @@ fn a_ramp_is_raced_in_whole_trials_and_called_by_its_rates() {
 #[test]
 fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
     let place = Place::new();
-    let mut going = Going::start(place.command(&[
-        "race", ORACLE, ORACLE, "-c", "2", "-d", "100ms", "--warmup", "0", "--rounds", "400",
-    ]));
+    let load = ["-c", "2", "-d", "100ms", "--warmup", "0", "--rounds", "400"];
+    let mut going = place.start(&[&["race", ORACLE, ORACLE], &load[..]].concat());
     going.says("1/");
     going.signal(Signal::INT);
     going.end().status(130).stderr_has(" kept as run 1; a race cannot be resumed");
-    assert_eq!(place.names("cache/dyno/work"), [""; 0]);
+    assert_eq!(place.lab.names("cache/dyno/work"), [""; 0]);
     place
         .dyno(&["report"])
         .status(0)
@@ -353,18 +317,8 @@ fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
 #[test]
 fn a_race_that_is_interrupted_before_a_trial_ended_leaves_nothing() {
     let place = Place::new();
-    let mut going = Going::start(place.command(&[
-        "race",
-        ORACLE,
-        ORACLE,
-        "-c",
-        "2",
-        "-d",
-        "50s",
-        "--slices",
-        "off",
-        "--no-ceiling",
-    ]));
+    let load = ["-c", "2", "-d", "50s", "--slices", "off", "--no-ceiling"];
+    let mut going = place.start(&[&["race", ORACLE, ORACLE], &load[..]].concat());
     going.says("Ctrl-C ends it");
     going.signal(Signal::INT);
     going
@@ -372,6 +326,6 @@ fn a_race_that_is_interrupted_before_a_trial_ended_leaves_nothing() {
         .status(130)
         .stderr_has("interrupted before a trial ended; nothing was kept")
         .stdout_lacks("What went wrong");
-    assert_eq!(place.names("state/dyno"), ["run.lock", "runs.sqlite"]);
+    assert_eq!(place.lab.names("state/dyno"), ["run.lock", "runs.sqlite"]);
     place.dyno(&["report"]).status(2).stderr_has("no run has been kept here");
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::folder::Folder;
+use crate::public::shown_store;
+
 /// What a page shows of a run, between two comments that name it.
 struct Shown {
     name: &'static str,
@@ -118,17 +121,15 @@ fn report(dyno: &Path, store: &Path) -> String {
 
 #[test]
 fn outputs_in_readme_and_the_tutorial_are_those_of_the_kept_runs() {
-    let folder = std::env::temp_dir().join(format!("dyno-shown-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new();
     for shown in SHOWN {
         let page = fs::read_to_string(root().join(shown.page)).unwrap();
         let [before, block, after] =
             shown.split(&page).unwrap_or_else(|| panic!("{}: no comments", shown.page));
-        let store = folder.join(shown.name);
+        let store = folder.root.join(shown.name);
         let joined = page.replace(" \\\n  ", " ");
         assert!(joined.contains(shown.command), "{}: {}", shown.page, shown.command);
-        let unpacked = Command::new("gzip").arg("-dc").arg(shown.kept()).output().unwrap();
-        fs::write(&store, unpacked.stdout).unwrap();
+        folder.write(shown.name, shown_store(shown.name));
         let recorded = block.trim_end().rsplit_once("\n*").expect("when it was recorded").1;
         let rendered = shown.block(
             &report(Path::new(env!("CARGO_BIN_EXE_dyno")), &store),
@@ -140,7 +141,6 @@ fn outputs_in_readme_and_the_tutorial_are_those_of_the_kept_runs() {
         }
         assert_eq!(block, rendered, "{}: {}", shown.page, shown.name);
     }
-    fs::remove_dir_all(folder).unwrap();
 }
 
 /// Repeats each command (with `ONLY`, those whose name has it) until its result is valid, for `MINUTES` in all at the

@@ -5,38 +5,31 @@ pub(crate) mod fixture;
 #[path = "../../../report/src/run/held/fixture.rs"]
 mod held_fixture;
 
-use std::fs;
+use std::ops::Deref;
 use std::path::PathBuf;
 
 use lab::experiment::Point;
 use lab::record::{RunRecord, TrialKey, TrialRecord};
 use store::{RunEnd, Store};
 
+use crate::folder::Folder;
 use crate::lab_rig::{Lab, SHORT};
-use crate::rig::Rig;
+use crate::rig::{Ran, Rig};
 use crate::schema::fits;
 
-/// A store with one run, in a folder that is removed at the end.
+/// A folder with a store that has one run.
 pub(crate) struct Kept {
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Kept {
-    pub(crate) fn new(name: &str) -> Kept {
-        Kept::of(name, &fixture::run(), fixture::trials())
+    pub(crate) fn new() -> Kept {
+        Kept::of(&fixture::run(), fixture::trials())
     }
 
-    pub(crate) fn of(
-        name: &str,
-        run: &RunRecord,
-        trials: impl IntoIterator<Item = TrialRecord>,
-    ) -> Kept {
-        let folder =
-            std::env::temp_dir().join(format!("dyno-report-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let kept = Kept { folder };
-        let mut store = Store::open(&kept.folder.join("runs.sqlite")).unwrap();
+    pub(crate) fn of(run: &RunRecord, trials: impl IntoIterator<Item = TrialRecord>) -> Kept {
+        let kept = Kept { folder: Folder::new() };
+        let mut store = Store::open(&kept.root.join("runs.sqlite")).unwrap();
         let run = store.begin(run).unwrap();
         for trial in trials {
             store.keep(run, &trial).unwrap();
@@ -45,14 +38,17 @@ impl Kept {
         kept
     }
 
-    pub(crate) fn path(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
+    /// What `dyno report` says of it with these flags.
+    fn report(&self, flags: &[&str]) -> Ran {
+        Rig::new().dyno(&[&["report", "--store", &self.path("runs.sqlite")], flags].concat())
     }
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+impl Deref for Kept {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
     }
 }
 
@@ -74,7 +70,7 @@ fn a_report_of_500_trials_takes_little_memory() {
         fixture::deepen(&mut trial, 30);
         trial
     };
-    let kept = Kept::of("many", &run, run.plan.clone().iter().map(trial));
+    let kept = Kept::of(&run, run.plan.clone().iter().map(trial));
     let store = kept.path("runs.sqlite");
     for format in ["text", "html", "json"] {
         let light = Rig::new().memory_kib(256 << 10);
@@ -85,60 +81,31 @@ fn a_report_of_500_trials_takes_little_memory() {
 }
 
 #[test]
-fn json_is_as_its_schema_says() {
-    let kept = Kept::new("json");
-    let store = kept.path("runs.sqlite");
-    let json = Rig::new().dyno(&["report", "--store", &store, "--format", "json"]).status(0).json();
-    fits("run", &json);
-    assert_eq!(json["run"]["id"], "1");
-    let figures = &json["tables"][0]["rows"][0]["figures"];
-    // The geometric mean of the rounds.
-    let throughput = figures["throughput_per_s"]["value"].as_f64().unwrap();
-    assert!((1_001.0..1_003.0).contains(&throughput), "{throughput}");
-}
-
-#[test]
 fn held_connections_are_kept_and_reported_as_the_schema_says() {
     let run = held_fixture::run(2);
-    let kept = Kept::of("held", &run, held_fixture::trials(&run));
-    let store = kept.path("runs.sqlite");
-    let json = Rig::new().dyno(&["report", "--store", &store, "--format", "json"]).status(0).json();
+    let kept = Kept::of(&run, held_fixture::trials(&run));
+    let json = kept.report(&["--format", "json"]).status(0).json();
     fits("run", &json);
     let quick = &json["held"][0]["subjects"][0];
     assert_eq!(quick["plateaus"][2]["figures"]["open"]["value"], 3_000.0);
     let gave_way = &json["held"][0]["subjects"][1]["price"]["gave_way"];
     assert_eq!(gave_way["causes"][0]["name"], "recv.reset");
-    let text = Rig::new().dyno(&["report", "1", "--store", &store]).status(0);
+    let text = kept.report(&["1"]).status(0);
     text.stdout_has("What a held connection costs").stdout_has("2,000: 30 lost, recv.reset…");
 }
 
 #[test]
 fn text_is_printed_and_each_file_is_written_in_the_format_of_its_ending() {
-    let kept = Kept::new("files");
-    let (store, output) = (kept.path("runs.sqlite"), kept.path("out.csv"));
-    let ran = Rig::new().dyno(&["report", "1", "--store", &store]).status(0);
+    let kept = Kept::new();
+    let ran = kept.report(&["1"]).status(0);
     assert!(ran.stdout.contains("Which of two answers") && !ran.stdout.contains('\u{1b}'));
     let named = format!("json:{}", kept.path("named"));
-    let flags = ["report", "--store", &store, "-o", &output, "-o", &named];
-    assert_eq!(Rig::new().dyno(&flags).status(0).stdout, ran.stdout);
-    assert_eq!(fs::read_to_string(&output).unwrap().lines().count(), 9);
-    let json: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(kept.path("named")).unwrap()).unwrap();
-    fits("run", &json);
-    let unnamed = ["report", "--store", &store, "-o", &kept.path("unnamed")];
-    Rig::new()
-        .dyno(&unnamed)
-        .status(2)
-        .stderr_has("its ending names the format, one of .txt, .md,");
-}
-
-#[test]
-fn markdown_is_for_a_readme() {
-    let kept = Kept::new("markdown");
-    let store = kept.path("runs.sqlite");
-    let ran = Rig::new().dyno(&["report", "--store", &store, "--format", "md"]).status(0);
-    let ran = ran.stdout_has("| Quick | 2,000 | 2,002 \\[1,977–2,028\\] |");
-    assert!(ran.stdout.starts_with("**Which of two answers, and how fast?**"), "{ran}");
+    let files = ["-o", &kept.path("out.csv"), "-o", &named];
+    assert_eq!(kept.report(&files).status(0).stdout, ran.stdout);
+    assert_eq!(kept.read("out.csv").lines().count(), 9);
+    fits("run", &kept.json("named"));
+    let says = "its ending names the format, one of .txt, .md,";
+    kept.report(&["-o", &kept.path("unnamed")]).status(2).stderr_has(says);
 }
 
 /// The last path that a run has printed.
@@ -149,10 +116,10 @@ fn page_of(shown: &str) -> PathBuf {
 
 #[test]
 fn a_run_leaves_its_page_beside_its_store_and_says_where() {
-    let lab = Lab::new().oracle("good", "").experiment("x", &["good"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     let page = page_of(&lab.dyno(&["run", "x"]).measured().stdout);
     assert_eq!(page, PathBuf::from(".dyno/reports/1-x.html"));
-    let written = fs::read_to_string(lab.root.join(&page)).unwrap();
+    let written = lab.read(page.to_str().unwrap());
     let again = lab.dyno(&["report", "1", "--format", "html"]).status(0).stdout;
     assert!(written == again, "the page is the one that `dyno report` makes");
     let elsewhere = lab.dyno(&["run", "x", "--json", "--store", "other.sqlite"]).measured();
@@ -163,9 +130,9 @@ fn a_run_leaves_its_page_beside_its_store_and_says_where() {
 
 #[test]
 fn an_interrupted_run_leaves_its_page_too() {
-    let long = "closed = { connections = 1 }, duration = '600s'";
+    let long = "open = { rate = 50 }, duration = '600s'";
     let rest = "[trials]\nrepeat = 2\npause = '0s'";
-    let lab = Lab::new().oracle("good", "").experiment("x", &["good"], long, rest);
+    let lab = Lab::one(long, rest);
     let mut going = lab.start(&["run", "x"]);
     going.says("order (seed");
     going.signal(rustix::process::Signal::INT);
@@ -175,7 +142,7 @@ fn an_interrupted_run_leaves_its_page_too() {
 
 #[test]
 fn a_page_that_cannot_be_written_is_reported_and_changes_no_answer() {
-    let lab = Lab::new().oracle("good", "").experiment("x", &["good"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     let lab = lab.file(".dyno/reports", "not a folder");
     let ran = lab.dyno(&["run", "x"]).measured().stdout_lacks("page: ");
     ran.stderr_has("no page was written: ").stderr_has("`dyno report 1 -o FILE.html`");
@@ -183,7 +150,7 @@ fn a_page_that_cannot_be_written_is_reported_and_changes_no_answer() {
 
 #[test]
 fn what_is_not_there_is_refused_with_the_way_out() {
-    let kept = Kept::new("refused");
+    let kept = Kept::new();
     let (store, none) = (kept.path("runs.sqlite"), kept.path("none.sqlite"));
     let lists = format!("has no run 9; `dyno runs list --store {store}` shows those it has");
     for (flags, says) in [
@@ -203,23 +170,20 @@ fn what_is_not_there_is_refused_with_the_way_out() {
         .dyno(&["runs", "list", "--store", &none])
         .status(2)
         .stderr_has("no run has been kept here");
-    let notes = kept.path("notes");
-    fs::write(&notes, "a page of notes\n".repeat(99)).unwrap();
+    kept.write("notes", "a page of notes\n".repeat(99));
     Rig::new()
-        .dyno(&["runs", "list", "--store", &notes])
+        .dyno(&["runs", "list", "--store", &kept.path("notes")])
         .status(2)
         .stderr_has("not a store of dyno's");
-    assert!(!kept.folder.join("none.sqlite").exists(), "asking makes no store");
+    assert!(!kept.has("none.sqlite"), "asking makes no store");
 }
 
 #[test]
 fn what_strangers_wrote_is_obeyed_in_no_format() {
     let (run, trials) = fixture::hostile();
-    let kept = Kept::of("hostile", &run, trials);
-    let store = kept.path("runs.sqlite");
+    let kept = Kept::of(&run, trials);
     for (format, is_markup) in [("text", false), ("html", true), ("svg", true), ("md", false)] {
-        let flags = ["report", "--store", &store, "--format", format];
-        let shown = Rig::new().dyno(&flags).status(0).stdout;
+        let shown = kept.report(&["--format", format]).status(0).stdout;
         assert!(shown.contains("alert(1)"), "{format}: it is shown");
         assert!(!shown.contains('\u{1b}'), "{format}");
         let obeyed = [fixture::POLYGLOT, "<script>alert", "<img src"];
@@ -231,46 +195,32 @@ fn what_strangers_wrote_is_obeyed_in_no_format() {
 fn the_flame_graph_of_a_server_and_how_two_of_them_differ_are_files() {
     let mut run = fixture::run();
     fixture::sample(&mut run);
-    let kept = Kept::of("flames", &run, fixture::trials());
+    let kept = Kept::of(&run, fixture::trials());
     let (store, folder) = (kept.path("runs.sqlite"), kept.path(""));
-    let report =
-        |flags: &[&str]| Rig::new().dyno(&[&["report", "--store", &store], flags].concat());
+    let report = |flags: &[&str]| kept.report(flags);
     // A folder that is called one is made.
     report(&["-o", &format!("svg:{folder}/flames/")]).status(0);
-    let file = |name: &str| fs::read_to_string(kept.path(&format!("flames/{name}"))).unwrap();
+    let file = |name: &str| kept.read(&format!("flames/{name}"));
     report(&["-o", &format!("svg:{store}/")]).status(2).stderr_has("--output");
     let evil = file("run-1-echo-xml-100-flame-2-evil.svg");
     let difference = file("run-1-echo-xml-100-flame-2-evil-against-1-quick.svg");
     assert!(evil.starts_with("<svg") && !evil.contains("<script"), "{evil}");
-    let printed = |flags: &[&str]| report(&[&["--format", "svg"], flags].concat());
-    assert_eq!(printed(&["--flame", "evil"]).status(0).stdout, evil);
-    assert_eq!(printed(&["--flame", "evil", "--against", "quick"]).status(0).stdout, difference);
-    let says = "--flame absent --against quick: no load of run 1 has such samples; it has those of evil, quick";
-    printed(&["--flame", "absent", "--against", "quick"]).status(2).stderr_has(says);
-    report(&["--flame", "evil"]).status(2).stderr_has("--flame is for charts");
-    printed(&["--against", "evil"]).status(2).stderr_has("--flame <SERVER>");
-    let unsampled = Kept::new("no-flames");
-    let store = unsampled.path("runs.sqlite");
-    let ran = Rig::new().dyno(&["report", "--store", &store, "--format", "svg", "--flame", "a"]);
-    ran.status(2).stderr_has("run 1 has no samples");
+    assert!(difference.contains(" against "), "{difference}");
 }
 
 #[test]
 fn a_chart_is_of_a_workload_and_in_the_colours_that_were_asked_for() {
-    let kept = Kept::new("charts");
-    let (store, folder) = (kept.path("runs.sqlite"), kept.path(""));
-    let report = |flags: &[&str]| {
-        Rig::new().dyno(&[&["report", "--store", &store, "--format", "svg"], flags].concat())
-    };
+    let kept = Kept::new();
+    let report = |flags: &[&str]| kept.report(&[&["--format", "svg"], flags].concat());
     let auto = report(&["--workload", "echo-xml"]).status(0).stdout;
     let dark = report(&["--theme", "dark"]).status(0).stdout;
     assert!(auto.contains("prefers-color-scheme:dark") && !dark.contains("prefers-color-scheme"));
     let paper = |chart: &str| chart.split("--paper:").nth(1).unwrap()[..4].to_string();
     assert_ne!(paper(&dark), paper(&report(&["--theme", "light"]).status(0).stdout));
-    report(&["-o", &format!("svg:{folder}")]).status(0);
-    assert_eq!(fs::read_to_string(kept.path("run-1-echo-xml.svg")).unwrap(), auto);
+    report(&["-o", &format!("svg:{}", kept.path(""))]).status(0);
+    assert_eq!(kept.read("run-1-echo-xml.svg"), auto);
     let ran = report(&["--workload", "nothing"]).status(2);
     assert!(ran.stderr.contains("this run has echo-xml"), "{}", ran.stderr);
-    let ran = Rig::new().dyno(&["report", "--store", &store, "--theme", "dark"]).status(2);
+    let ran = kept.report(&["--theme", "dark"]).status(2);
     assert!(ran.stderr.contains("--theme is for charts; add `-o FILE.svg`"), "{}", ran.stderr);
 }

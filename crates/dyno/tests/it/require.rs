@@ -57,18 +57,9 @@ fn a_reader_sees_each_requirement_with_its_value() {
 
 #[test]
 fn a_schedules_requirements_are_about_what_was_due() {
-    let flags = [
-        "-r",
-        "200",
-        "-d",
-        "300ms",
-        "--json",
-        "--require",
-        "on-time>=1%",
-        "--require",
-        "offered>=199",
-    ];
-    let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..]].concat());
+    let load = ["load", "{url}/hello", "-r", "200", "-d", "300ms", "--json"];
+    let require = ["--require", "on-time>=1%", "--require", "offered>=199"];
+    let ran = Rig::new().dyno(&[&load[..], &require].concat());
     let json = decided(ran, 0);
     assert_eq!(json["requirements"][1]["measured"], 200.0);
 }

@@ -1,14 +1,19 @@
 //! A small language: a rig has a server, runs dyno against it, and checks the result.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use oracle::{Config, Oracle};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use oracle::{Config, Fault, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
@@ -58,6 +63,17 @@ impl Rig {
         Rig { oracle: Some(oracle), address, is_secured, limit: None }
     }
 
+    /// An oracle of whose answers such a share has this fault.
+    pub(crate) fn faulty(name: &str, fault_rate: f64) -> Rig {
+        let fault = Some(name.parse::<Fault>().unwrap());
+        Rig::oracle(Config { fault, fault_rate, ..Config::default() })
+    }
+
+    /// Where nothing listens.
+    pub(crate) fn nowhere() -> Rig {
+        Rig::at(([127, 0, 0, 1], 9).into())
+    }
+
     /// A server of the test's own.
     pub(crate) fn at(address: SocketAddr) -> Rig {
         Rig { oracle: None, address: address.to_string(), is_secured: false, limit: None }
@@ -101,6 +117,14 @@ impl Rig {
 
     pub(crate) fn dyno(&self, arguments: &[&str]) -> Ran {
         self.run(arguments, |_| {})
+    }
+
+    /// It is refused with these words before anything is printed.
+    #[track_caller]
+    pub(crate) fn refuses(&self, arguments: &[&str], words: &[&str]) {
+        let ran = self.dyno(arguments).status(2);
+        let ran = words.iter().fold(ran, |ran, word| ran.stderr_has(word));
+        assert_eq!(ran.stdout, "", "{arguments:?}");
     }
 
     /// Interrupts it once requests have arrived.
@@ -166,6 +190,20 @@ impl Rig {
     pub(crate) fn truth(&self) -> oracle::Truth {
         self.oracle.as_ref().expect("this rig has an oracle").truth()
     }
+}
+
+/// The doubts of a document's verdict, or of a row's.
+#[track_caller]
+pub(crate) fn doubts(of: &Value) -> Vec<&str> {
+    let doubts = of["verdict"]["doubts"].as_array().unwrap_or_else(|| panic!("{of:#}"));
+    doubts.iter().filter_map(|doubt| doubt["id"].as_str()).collect()
+}
+
+/// The histogram of a distribution; an empty one where it has none.
+pub(crate) fn histogram(of: &Value) -> Histogram<u64> {
+    let Some(text) = of.as_str() else { return Histogram::new(3).unwrap() };
+    let bytes = BASE64_STANDARD.decode(text).unwrap();
+    Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
 }
 
 pub(crate) fn pid(child: &Child) -> Pid {
@@ -275,9 +313,20 @@ fn drain(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
 }
 
 impl Ran {
-    /// Of a program that was not started by a rig.
-    pub(crate) fn of(status: ExitStatus, stdout: String, stderr: String) -> Ran {
-        Ran { status, stdout, stderr, took: Duration::ZERO }
+    /// Of a program that has ended, and was not started by a rig.
+    pub(crate) fn of(child: Child) -> Ran {
+        let ended = child.wait_with_output().expect("it is our child");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let (stdout, stderr) = (text(ended.stdout), text(ended.stderr));
+        Ran { status: ended.status, stdout, stderr, took: Duration::ZERO }
+    }
+
+    /// Of a command with this on its standard input, which it need not read to the end.
+    pub(crate) fn with_input(mut command: Command, input: &[u8]) -> Ran {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it can be started");
+        let _ = child.stdin.take().expect("it is a pipe").write_all(input);
+        Ran::of(child)
     }
 
     /// Where a busy machine kept dyno from its CPU for over 1 % of the time, a load is invalid: then 2 stands for 0.
@@ -349,21 +398,30 @@ pub(crate) fn closed_port() -> (OwnedFd, SocketAddr) {
     (socket, address)
 }
 
-/// A server that answers `ok` to everything and reports what arrived.
-pub(crate) fn peer() -> (SocketAddr, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("port 0 is always free");
+/// A server on this address, port 0 of it, that does this to every connection.
+pub(crate) fn serving(
+    at: impl Into<IpAddr>,
+    talk: impl Fn(TcpStream) + Send + Sync + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind((at.into(), 0)).expect("port 0 is always free");
     let address = listener.local_addr().expect("it is bound");
-    let (heard, hears) = channel();
+    let talk = Arc::new(talk);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let heard = heard.clone();
-            thread::spawn(move || converse(stream, &heard));
+            let talk = Arc::clone(&talk);
+            thread::spawn(move || talk(stream));
         }
     });
-    (address, hears)
+    address
 }
 
-fn converse(mut stream: std::net::TcpStream, heard: &Sender<String>) {
+/// A server that answers `ok` to everything and reports what arrived.
+pub(crate) fn peer() -> (SocketAddr, Receiver<String>) {
+    let (heard, hears) = channel();
+    (serving(Ipv4Addr::LOCALHOST, move |stream| converse(stream, &heard)), hears)
+}
+
+fn converse(mut stream: TcpStream, heard: &Sender<String>) {
     let mut bytes = vec![0; 65_536];
     // A request of these tests fits one segment.
     while let Ok(length @ 1..) = stream.read(&mut bytes) {

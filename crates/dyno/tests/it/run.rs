@@ -1,6 +1,5 @@
 //! `dyno run`: it measures and keeps the right things, and leaves nothing behind.
 
-use std::fs;
 use std::process::Command;
 
 use lab::record::{Fact, OutcomeKind, TrialRecord};
@@ -45,8 +44,7 @@ fn an_experiment_is_run_kept_and_gone() {
 fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
     let lab = Lab::new().python("liar", "lies").experiment("x", &["liar"], SHORT, "");
     lab.dyno(&["run", "x"]).status(1).stderr_has("failed 4");
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     // The fault is in the 49th answer, the 99th, the 149th and the 199th; readiness and the check used the first two.
     assert_eq!(failed(&trial, Failure::Content(Mismatch::Body)), 4);
     assert_eq!(trial.loaded.unwrap().recording.total.correct, 196);
@@ -86,21 +84,10 @@ fn every_question_of_the_workload_is_checked_before_the_load() {
 }
 
 #[test]
-fn the_same_experiment_twice_is_two_runs_of_one_store() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured().stderr_has("run 1: x");
-    lab.dyno(&["run", "x"]).measured().stderr_has("run 2: x");
-    assert_eq!((lab.trials("1").len(), lab.trials("2").len()), (1, 1));
-    let elsewhere = lab.root.join("elsewhere.sqlite");
-    lab.dyno(&["run", "x", "--store", elsewhere.to_str().unwrap()]).measured().stderr_has("run 1:");
-    assert_eq!(lab.store().runs().unwrap().len(), 2);
-}
-
-#[test]
 fn quick_does_less_and_says_so() {
     let load = "closed = { connections = [1, 2] }, total = 2000";
     let rest = "[trials]\nrepeat = 3\npause = '0s'\n[quick]\npoints = 2";
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
+    let lab = Lab::one(load, rest);
     lab.dyno(&["run", "x", "--quick"])
         .measured()
         .stderr_has("(quick: shorter and fewer trials)")
@@ -127,8 +114,7 @@ fn a_trial_may_have_a_network_of_its_own() {
     let lab = Lab::new().oracle("a", "");
     let lab = lab.experiment("x", &["a"], SHORT, "conditions = { isolate = true }");
     lab.dyno(&["run", "x"]).measured();
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     assert_eq!(condition(&trial, "network"), "of its own");
 }
 
@@ -158,11 +144,11 @@ fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
     assert!(!going.heard.contains("conformance check of"), "{}", going.heard);
     going.signal(Signal::KILL);
     going.end();
-    let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
+    let page = lab.read(".dyno/reports/1-x.html");
     assert!(page.contains("1 of 2 trials"), "the page says how far the run is");
 
     lab.open_gate();
     lab.dyno(&["run", "--resume"]).measured().stderr_has("conformance check of 1 server");
-    let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
+    let page = lab.read(".dyno/reports/1-x.html");
     assert!(!page.contains("1 of 2 trials"), "it was written again");
 }

@@ -5,12 +5,8 @@ use lab::experiment::Point;
 use crate::lab_rig::{Lab, SHORT};
 
 fn lab() -> Lab {
-    Lab::new().oracle("my-a", "").oracle("my-b", "").oracle("other", "").experiment(
-        "x",
-        &["my-a", "my-b", "other"],
-        SHORT,
-        "",
-    )
+    let all = ["my-a", "my-b", "other"];
+    all.iter().fold(Lab::new(), |lab, it| lab.oracle(it, "")).experiment("x", &all, SHORT, "")
 }
 
 #[test]
@@ -71,12 +67,8 @@ fn show_says_what_is_changed_and_by_which_flags() {
 #[test]
 fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
     let held = "held = { connections = 4, every = '5s', settle = '0s' }";
-    let lab = lab().experiment(
-        "sessions",
-        &["my-a"],
-        "sessions = { rate = 9, calls = 2 }, total = 9",
-        "",
-    );
+    let sessions = "sessions = { rate = 9, calls = 2 }, total = 9";
+    let lab = lab().experiment("sessions", &["my-a"], sessions, "");
     let text =
         format!("question = 'x'\nsubjects = ['my-a']\nworkload = 'hello'\nload = {{ {held} }}\n");
     lab.write("experiments/held.toml", &text);

@@ -51,11 +51,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 
 /// A server with a fault, which speaks these workloads.
 pub(crate) fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
-    let manifest = format!(
-        "title = 'A server'\nspeaks = {speaks:?}\nready = '60s'\n\
-         run = 'python3 database.py {{port}} {fault}'\n"
-    );
-    lab.file(&format!("subjects/{name}/subject.toml"), &manifest)
+    lab.speaking(name, speaks, &format!("run = 'python3 database.py {{port}} {fault}'"))
         .file(&format!("subjects/{name}/database.py"), include_str!("database.py"))
 }
 

@@ -119,8 +119,7 @@ fn if_nothing_could_be_measured_the_answer_is_could_not_tell() {
 fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
     let lab = Lab::new().python("stubborn", "stubborn").experiment("x", &["stubborn"], SHORT, "");
     lab.dyno(&["run", "x"]).measured();
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     assert_eq!(trial.ending.killed, 2, "the first process and the one that serves");
     assert!(!is_answered(trial.launch.unwrap().port));
 }
@@ -146,8 +145,7 @@ fn a_subject_whose_port_was_taken_before_it_listened_is_started_again_on_another
     let stranger = stranger_on(port);
     going.end().measured();
     let _ = stranger.stop();
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     assert_ne!(trial.launch.unwrap().port, port);
     let says = format!("port {port} is process {}'s", std::process::id());
     let is_told = |fact: &Fact| fact.name == "port" && fact.value.contains(&says);

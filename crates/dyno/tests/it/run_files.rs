@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::num::NonZeroU16;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,10 +9,11 @@ use lab::record::OutcomeKind;
 use lab::workload::Workload;
 use load::{Failure, Halt, Load, Order, Protocol, Recording, Stop, Target, press};
 use oracle::{Config, Fault, Listen, Oracle};
-use wire::h2::{H2Order, Scheme, Windows};
-use wire::{AnswerParts, Files, Limits, Mismatch, Validators};
+use wire::h2::Scheme;
+use wire::{AnswerParts, Files, Mismatch, Validators};
 
 use crate::lab_rig::{Lab, SHORT};
+use crate::run_work::four_streams;
 
 const STATUS: Failure = Failure::Content(Mismatch::Status);
 const HEADER: Failure = Failure::Content(Mismatch::Header);
@@ -78,12 +78,7 @@ fn pressed(fault: &str, is_http2: bool) -> (Recording, u64) {
     let workload = workload.over(is_http2.then_some(Scheme::Http)).unwrap();
     let protocol = match is_http2 {
         false => Protocol::Http1,
-        true => Protocol::Http2(H2Order {
-            streams: NonZeroU16::new(4).unwrap(),
-            windows: Windows::default(),
-            indexed: true,
-            limits: Limits::default(),
-        }),
+        true => Protocol::Http2(four_streams()),
     };
     let load = Load::Closed { connections: 2 };
     let order = Order {

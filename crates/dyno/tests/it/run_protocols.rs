@@ -72,7 +72,7 @@ fn a_server_is_loaded_over_all_that_it_speaks_and_what_was_agreed_on_is_kept() {
 #[test]
 fn the_key_of_a_run_that_was_killed_goes_with_the_next_start() {
     let lab = declaring(Lab::new(), "a", "", SECURED, "20s");
-    let load = "closed = { connections = 2 }, duration = '60s', protocol = 'h2'";
+    let load = "open = { rate = 50 }, duration = '60s', protocol = 'h2'";
     let lab = lab.experiment("long", &["a"], load, "").experiment("x", &["a"], SHORT, "");
     let keys = || {
         let find =
@@ -139,30 +139,22 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
     }
 }
 
+/// Within TLS the server does not start.
 #[test]
-fn a_run_in_cleartext_checks_nothing_within_tls() {
-    // Within TLS it would not start.
+fn what_was_found_in_cleartext_is_kept_where_tls_is_not_asked_for_or_does_not_start() {
     let lab = declaring(Lab::new(), "ends", "", &format!("{SECURED} --fault no-such-fault"), "20s");
     let checked = "[trials]\nrepeat = 1\npause = '0s'\ncheck = true";
-    let lab = lab.experiment("x", &["ends"], SHORT, checked);
-    lab.dyno(&["run", "x"]).measured();
-    let json = lab.dyno(&["report", "1", "--format", "json"]).status(0).json();
-    let found = &json["conformance"][0];
-    assert!(50 < found["all"]["pass"].as_u64().unwrap_or(0), "{found}");
-    assert_eq!(found["cut_short"].as_str().unwrap_or(""), "", "{found}");
-}
-
-#[test]
-fn a_server_whose_http2_does_not_start_keeps_what_was_found_of_its_http1() {
-    let lab = declaring(Lab::new(), "ends", "", &format!("{SECURED} --fault no-such-fault"), "20s");
-    let load = format!("{SHORT}, protocol = ['http/1.1', 'h2']");
-    let checked = "[trials]\nrepeat = 1\npause = '0s'\ncheck = true";
-    let lab = lab.experiment("x", &["ends"], &load, checked);
-    lab.dyno(&["run", "x"]).measured();
-    let json = lab.dyno(&["report", "1", "--format", "json"]).status(0).json();
-    let found = &json["conformance"][0];
-    assert!(50 < found["all"]["pass"].as_u64().unwrap_or(0), "{found}");
-    assert!(found["cut_short"].as_str().unwrap_or("").starts_with("over h2: "), "{found}");
+    let over_both = format!("{SHORT}, protocol = ['http/1.1', 'h2']");
+    let lab = lab.experiment("plain", &["ends"], SHORT, checked);
+    let lab = lab.experiment("both", &["ends"], &over_both, checked);
+    for (name, run, is_cut) in [("plain", "1", false), ("both", "2", true)] {
+        lab.dyno(&["run", name]).measured();
+        let json = lab.dyno(&["report", run, "--format", "json"]).status(0).json();
+        let found = &json["conformance"][0];
+        assert!(50 < found["all"]["pass"].as_u64().unwrap_or(0), "{found}");
+        let cut_short = found["cut_short"].as_str().unwrap_or("");
+        assert_eq!((cut_short.is_empty(), cut_short.starts_with("over h2: ")), (!is_cut, is_cut));
+    }
 }
 
 #[test]
@@ -188,8 +180,8 @@ fn sessions_are_resumed_on_as_many_connections_as_the_experiment_says() {
 fn all_subjects_are_those_that_have_two_protocols_to_compare() {
     let lab = declaring(Lab::new(), "all", "", SECURED, "20s").oracle("plain", "");
     let lab = lab.experiment("x", &["all"], &format!("{SHORT}, {ALL}"), "");
-    let text = std::fs::read_to_string(lab.root.join("experiments/x.toml")).unwrap();
-    lab.write("experiments/x.toml", &text.replace("[\"all\"]", "'all'"));
+    let text = lab.read("experiments/x.toml");
+    lab.write("experiments/x.toml", text.replace("[\"all\"]", "'all'"));
     let ran = lab.dyno(&["run", "x"]).measured();
     let says = "it does not speak HTTP/2, which is compared here; it speaks http/1.1";
     assert!(ran.has_sentence(says) || ran.stderr.contains(says), "{ran}");

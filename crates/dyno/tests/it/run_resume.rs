@@ -15,7 +15,7 @@ const THREE: &str = "[trials]\nrepeat = 3\npause = '0s'";
 
 /// Three trials of a server, each of this load.
 fn three(load: &str) -> Lab {
-    Lab::new().oracle("a", "").experiment("x", &["a"], load, THREE)
+    Lab::one(load, THREE)
 }
 
 /// Three short trials, of which the second does not begin before the gate is opened.
@@ -54,8 +54,7 @@ fn a_kill_at_any_moment_loses_the_trial_in_flight_at_most() {
         let _ = going.ends_within(whole.mul_f64(share));
         going.signal(Signal::KILL);
         let _ = going.end();
-        let survivors = || lab.left_of(pid).iter().any(|left| left.starts_with("process"));
-        until("the subject of a dead dyno is gone", || !survivors());
+        lab.awaits_end_of(pid);
         let (run, kept) = match newest(&lab) {
             now if now == before => continue,
             now => now.unwrap(),
@@ -77,7 +76,7 @@ fn a_kill_at_any_moment_loses_the_trial_in_flight_at_most() {
 
 #[test]
 fn the_next_start_sweeps_what_a_killed_dyno_left() {
-    let lab = three("closed = { connections = 2 }, duration = '20s'");
+    let lab = three("open = { rate = 50 }, duration = '20s'");
     let mut going = lab.start(&["run", "x"]);
     let pid = going.pid();
     going.says("run 1:");
@@ -121,7 +120,7 @@ fn one_signal_keeps_what_is_finished_and_names_the_way_on() {
 
 #[test]
 fn a_second_signal_is_obeyed_at_once() {
-    let load = "closed = { connections = 2 }, duration = '30s'";
+    let load = "open = { rate = 50 }, duration = '30s'";
     let lab = Lab::new().python("stubborn", "stubborn").experiment("x", &["stubborn"], load, "");
     let mut going = lab.start(&["run", "x"]);
     let pid = going.pid();
@@ -196,8 +195,8 @@ fn a_run_is_resumed_only_as_what_it_was() {
     lab.open_gate();
     let way_out = "put it back, or start a new run with `dyno run x`";
     for file in ["workloads/hello.toml", "subjects/a/subject.toml"] {
-        let text = fs::read_to_string(lab.root.join(file)).unwrap();
-        lab.write(file, &format!("{text}\n# another\n"));
+        let text = lab.read(file);
+        lab.write(file, format!("{text}\n# another\n"));
         let says = format!("{file} has changed since the run began; {way_out}");
         lab.dyno(&["run", "--resume"]).status(2).stderr_has(&says);
         lab.write(file, &text);
@@ -227,7 +226,7 @@ fn standing(lab: &Lab) -> (u64, u64, String) {
 fn a_run_that_needed_fewer_rounds_than_were_planned_is_finished() {
     let trials =
         "[trials]\nuntil = '±0.1%'\nrepeat = 3\nrepeat_max = 9\nlimit = '1ms'\npause = '0s'";
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, trials);
+    let lab = Lab::one(SHORT, trials);
     let ran = lab.dyno(&["run", "x"]).measured().stderr_has("3 to 9 trials");
     ran.stdout_has("still wider when the limit of time was reached");
     assert_eq!(standing(&lab), (3, 3, "out_of_time".into()));

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lab::record::OutcomeKind;
 use load::Failure;
 
 use crate::lab_rig::{Lab, SHORT, is_root, not_tested, until};
@@ -21,17 +20,18 @@ fn too_few_files_are_reported_before_anything_starts() {
 }
 
 /// A file system of this size, in memory, until it is dropped.
-struct Small(PathBuf);
+pub(crate) struct Small(pub(crate) PathBuf);
 
 impl Small {
-    fn mount(folder: &Path, options: &str) -> Option<Small> {
+    /// None where it cannot be mounted: that is said.
+    pub(crate) fn mount(folder: &Path, options: &str) -> Option<Small> {
         if !is_root("a full disk") {
             return None;
         }
         fs::create_dir_all(folder).unwrap();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder);
-        let is_done = mount.status().is_ok_and(|status| status.success());
+        let is_done = mount.output().is_ok_and(|done| done.status.success());
         if !is_done {
             not_tested("a full disk", "mounts");
         }
@@ -83,11 +83,11 @@ fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
 
 #[test]
 fn a_store_that_cannot_be_written_is_reported_before_the_first_trial() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     lab.dyno(&["run", "x", "--store", "nowhere/runs.sqlite"])
         .status(2)
         .stderr_has("nowhere/runs.sqlite: its folder does not exist; make it with mkdir -p");
-    lab.write("text.sqlite", &"no store at all\n".repeat(100));
+    lab.write("text.sqlite", "no store at all\n".repeat(100));
     lab.dyno(&["run", "x", "--store", "text.sqlite"])
         .status(2)
         .stderr_has("text.sqlite: is not a store of dyno's; name another file");
@@ -125,8 +125,7 @@ fn few_ports_are_made_up_for_by_more_addresses() {
     let lab = lab.experiment("x", &["a"], load, "");
     lab.dyno(&["run", "x", "--dry-run"]).status(0).stdout_has("come from 5 loopback addresses");
     lab.dyno(&["run", "x"]).measured();
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     let total = trial.loaded.unwrap().recording.total;
     assert_eq!((total.correct, total.failed_in_all()), (960, 0));
 }
@@ -142,8 +141,7 @@ fn a_want_of_ports_is_the_generators_own_and_never_the_servers() {
     lab.dyno(&["run", "x"])
         .measured()
         .stderr_has("100,000 requests/s may need 30,000 local ports at once");
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     let total = trial.loaded.unwrap().recording.total;
     let own = [Failure::NoPorts, Failure::Late, Failure::Blocked];
     let mut no_ports = 0;

@@ -23,7 +23,7 @@ fn lab() -> Lab {
 fn json(lab: &Lab, run: &str) -> Value {
     let ran = lab.dyno(&["report", run, "-o", "run.json"]);
     ran.status(0);
-    serde_json::from_str(&fs::read_to_string(lab.root.join("run.json")).unwrap()).unwrap()
+    serde_json::from_str(&lab.read("run.json")).unwrap()
 }
 
 /// The search of a subject.
@@ -105,17 +105,12 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
     ] {
         lab.dyno(&[&["run", "x"], words].concat()).status(2).stderr_has(says);
     }
-    assert!(!lab.root.join("h.jsonl").exists());
+    assert!(!lab.has("h.jsonl"));
     let shown = lab.dyno(&["run", "x", "--only", "slow", "--dry-run"]).status(0);
     assert!(shown.stdout.contains("The 1 search (seed 1), at most 60 s of trials each"), "{shown}");
     assert!(shown.stdout.contains("from 50 to 400 requests/s: p99 ≤ 10 ms"), "{shown}");
     let quick = lab.dyno(&["run", "x", "--quick", "--dry-run"]).status(0);
     assert!(quick.stdout.contains("to 50 %, in at most 60 s"), "no longer than the file: {quick}");
-    lab.write(
-        "experiments/y.toml",
-        &fs::read_to_string(lab.root.join("experiments/x.toml"))
-            .unwrap()
-            .replace("p99 = '10ms'", ""),
-    );
+    lab.write("experiments/y.toml", lab.read("experiments/x.toml").replace("p99 = '10ms'", ""));
     lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:10: a limit is needed: p99 =");
 }

@@ -65,12 +65,8 @@ fn a_store_that_is_moved_away_under_a_run_keeps_what_it_has_and_the_run_goes_on_
 #[test]
 fn another_store_in_the_place_of_a_runs_own_is_not_touched() {
     let (lab, going) = half_way();
-    let other = Lab::new().oracle("b", "").experiment(
-        "y",
-        &["b"],
-        "closed = { connections = 1 }, total = 9",
-        "",
-    );
+    let load = "closed = { connections = 1 }, total = 9";
+    let other = Lab::new().oracle("b", "").experiment("y", &["b"], load, "");
     other.dyno(&["run", "y"]).measured();
     let before = fs::read(other.root.join(STORE)).unwrap();
     fs::rename(other.root.join(STORE), lab.root.join(STORE)).unwrap();
@@ -157,7 +153,7 @@ fn another_users_store_is_read_and_nothing_of_the_reader_stays_beside_it() {
     if !is_root("a store of another user") {
         return;
     }
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     let _ = lab.dyno(&["run", "x"]).measured();
     let shared = lab.root.join("shared");
     fs::create_dir(&shared).unwrap();

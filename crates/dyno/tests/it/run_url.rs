@@ -57,7 +57,7 @@ fn what_cannot_be_done_for_it_is_said() {
     let _ = isolated.stderr_has("`here` runs already: it cannot be given another network");
     let held = "question = 'x'\nsubjects = ['here']\nworkload = 'hello'\n\
                 load = { held = { connections = 4, every = '5s', settle = '0s' } }\n";
-    lab.write("experiments/held.toml", &held.replace("'hello'", "'poll'"));
+    lab.write("experiments/held.toml", held.replace("'hello'", "'poll'"));
     lab.write(
         "workloads/poll.toml",
         "title = 'x'\n[[ask]]\nrequest = 'GET /poll/1 HTTP/1.1'\nstream = { chunks = 2, every = '1s' }\n",

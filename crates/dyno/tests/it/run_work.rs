@@ -31,11 +31,7 @@ const FAULTS: [(&str, &str, Option<Failure>); 9] = [
 
 /// A server with a fault, which speaks these workloads.
 fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
-    let manifest = format!(
-        "title = 'A server'\nspeaks = {speaks:?}\nready = '20s'\n\
-         run = 'python3 work.py {{port}} {{dataset}} {fault}'\n"
-    );
-    lab.file(&format!("subjects/{name}/subject.toml"), &manifest)
+    lab.speaking(name, speaks, &format!("run = 'python3 work.py {{port}} {{dataset}} {fault}'"))
         .file(&format!("subjects/{name}/work.py"), include_str!("work.py"))
 }
 
@@ -79,6 +75,15 @@ fn each_way_of_being_wrong_is_counted_exactly_and_no_right_answer_is() {
     let sums = right().find(|trial| trial.key.workload == "post-json").unwrap();
     let compared = sums.loaded.as_ref().unwrap().recording.total.compared.unwrap();
     assert_eq!(compared.by_meaning, 2, "one for each kind of request");
+}
+
+pub(crate) fn four_streams() -> H2Order {
+    H2Order {
+        streams: NonZeroU16::new(4).unwrap(),
+        windows: Windows::default(),
+        indexed: true,
+        limits: Limits::default(),
+    }
 }
 
 /// Dyno's own server with this fault in a tenth of its answers.
@@ -128,13 +133,7 @@ fn wrong_totals_are_counted(
 #[test]
 fn wrong_totals_are_counted_exactly_over_http2() {
     for workload in ["json", "post-json"] {
-        let http2 = H2Order {
-            streams: NonZeroU16::new(4).unwrap(),
-            windows: Windows::default(),
-            indexed: true,
-            limits: Limits::default(),
-        };
-        wrong_totals_are_counted(workload, "h2-wrong-total", Some(http2), |order| {
+        wrong_totals_are_counted(workload, "h2-wrong-total", Some(four_streams()), |order| {
             press(order, &Halt::default(), &mut |_| {}).unwrap()
         });
     }

@@ -1,9 +1,11 @@
 //! https:// and wss://: what is measured, what is believed, and what is refused.
 
-use std::fs;
+use std::sync::Arc;
 
+use oracle::Config;
 use serde_json::Value;
 
+use crate::folder::Folder;
 use crate::lab_rig::Lab;
 use crate::rig::{Going, Ran, Rig};
 use crate::secured_rig::{Front, Odd};
@@ -121,12 +123,10 @@ fn connections_that_differ_are_no_measurement() {
 #[test]
 fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     let (rig, front) = secured(Odd::default());
-    let folder = std::env::temp_dir().join(format!("dyno-tls-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new();
     let file = |name: &str, content: &[u8]| {
-        let path = folder.join(name);
-        fs::write(&path, content).unwrap();
-        path.to_str().unwrap().to_string()
+        folder.write(name, content);
+        folder.path(name)
     };
     let (empty, text) = (file("empty.pem", b""), file("text.pem", b"hello"));
     let der = file("a.der", &[0x30, 0x82, 1, 2]);
@@ -149,33 +149,36 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
         (&["--groups", "secp521r1"], ["no group `secp521r1`", "x25519"]),
         (&["--tls", "1.2", "--ciphers", "TLS_AES_128_GCM_SHA256"], ["--ciphers", "TLS 1.2"]),
     ] {
-        let ran = rig.dyno(&[&["load", &url], flags].concat()).status(2);
-        let ran = ran.stderr_has(words[0]).stderr_has(words[1]);
-        assert_eq!(ran.stdout, "", "{flags:?}");
+        rig.refuses(&[&["load", &url], flags].concat(), &words);
     }
     let plain = rig.url("/hello");
     for flags in [&["--ca", front.ca()][..], &["--tls", "1.3"], &["--tls-resume", "always"]] {
-        let _ = rig.dyno(&[&["load", &plain], flags].concat()).status(2).stderr_has("is for TLS");
-        let _ = rig.dyno(&[&["hold", &plain], flags].concat()).status(2).stderr_has("is for TLS");
+        for command in ["load", "hold"] {
+            rig.refuses(&[&[command, &plain], flags].concat(), &["is for TLS"]);
+        }
     }
-    let _ = fs::remove_dir_all(folder);
 }
 
 #[test]
 fn connections_are_held_over_tls() {
     let (rig, front) = secured(Odd::default());
-    let flags = ["-c", "6", "--every", "1s", "--settle", "200ms", "--json", "--ca", front.ca()];
+    let six = ["-c", "6", "--every", "1s", "--settle", "200ms", "--json"];
+    let flags = [&six[..], &["--ca", front.ca()]].concat();
     let held =
         rig.dyno(&[&["hold", &front.url("/poll/0.1")], &flags[..]].concat()).status(0).json();
     let step = &held["plateaus"][0];
     assert_eq!((&step["books"]["open"], &step["tls"]["full"]), (&6.into(), &6.into()));
     assert!(10 < step["messages"].as_u64().unwrap());
-    let sockets = front.url("/wsecho").replace("https", "wss");
-    let flags = [&flags[..], &["--echo", "20", "--load-on", "local:2"]].concat();
-    let held = rig.dyno(&[&["hold", &sockets], &flags[..]].concat()).status(0).json();
+    // Of its own TLS, the oracle knows how many handshakes there were.
+    let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
+    let (sockets, authority) = (rig.url("/wsecho"), rig.authority_file().unwrap());
+    let sockets = sockets.replace("https", "wss");
+    let more = ["--ca", authority.path(), "--echo", "20", "--load-on", "local:2"];
+    let held = rig.dyno(&[&["hold", &sockets], &six[..], &more].concat()).status(0).json();
     let step = &held["plateaus"][0];
     assert_eq!((&step["books"]["open"], &step["tls"]["full"]), (&6.into(), &6.into()));
     assert!(5 < step["echo"]["correct"].as_u64().unwrap(), "{}", step["echo"]);
+    assert_eq!(rig.truth().handshakes_full, 6);
 }
 
 #[test]

@@ -99,19 +99,6 @@ fn a_goaway_within_tls_loses_no_request() {
     assert!(15 < json["tls"]["full"].as_u64().unwrap(), "{}", json["tls"]);
 }
 
-#[test]
-fn sockets_of_the_oracle_are_held_within_tls() {
-    let (rig, authority) = secured(Config::default());
-    let url = rig.url("/wsecho").replace("https", "wss");
-    let flags = ["-c", "6", "--every", "1s", "--settle", "200ms", "--json", "--echo", "20"];
-    let held = rig.dyno(&[&["hold", &url, "--ca", authority.path()], &flags[..]].concat());
-    let json = held.status(0).json();
-    let step = &json["plateaus"][0];
-    assert_eq!((&step["books"]["open"], &step["tls"]["full"]), (&6.into(), &6.into()));
-    assert!(0 < step["echo"]["correct"].as_u64().unwrap(), "{}", step["echo"]);
-    assert_eq!(rig.truth().handshakes_full, 6);
-}
-
 /// What is spoken on the port is not what was ordered.
 #[test]
 fn another_protocol_than_ordered_is_named_with_the_way_out() {
@@ -142,10 +129,7 @@ fn another_protocol_than_ordered_is_named_with_the_way_out() {
 fn flags_that_mean_nothing_here_are_refused_by_name() {
     let rig = Rig::new();
     let (url, socket) = (rig.url("/hello"), rig.url("/wsecho").replace("http", "ws"));
-    let refused = |arguments: &[&str], says: &str| {
-        let ran = rig.dyno(arguments).status(2).stderr_has(says);
-        assert_eq!(ran.stdout, "", "{arguments:?}");
-    };
+    let refused = |arguments: &[&str], says: &str| rig.refuses(arguments, &[says]);
     for command in [&["load", &url][..], &["hold", &url], &["hold", &socket], &["check", &url]] {
         refused(&[command, &["-k"]].concat(), "-k is for TLS");
         refused(&[command, &["--ca", "/no/such.pem"]].concat(), "--ca is for TLS");

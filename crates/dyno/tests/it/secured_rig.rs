@@ -1,11 +1,8 @@
 //! TLS before a server that has none: it ends here, and what is in it goes on to the server.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -15,6 +12,8 @@ use tls::rustls::pki_types::PrivateKeyDer;
 use tls::rustls::version::{TLS12, TLS13};
 use tls::rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
 
+use crate::folder::Folder;
+
 /// A server's end of TLS, with a certificate for `localhost` and 127.0.0.1.
 pub(crate) struct Front {
     address: SocketAddr,
@@ -23,7 +22,10 @@ pub(crate) struct Front {
 }
 
 /// A certificate in a file, for as long as this value lives.
-pub(crate) struct AuthorityFile(PathBuf);
+pub(crate) struct AuthorityFile {
+    _folder: Folder,
+    path: String,
+}
 
 /// What may be odd about it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,21 +77,12 @@ impl Front {
 
 impl AuthorityFile {
     pub(crate) fn of(pem: &str) -> AuthorityFile {
-        static FILES: AtomicUsize = AtomicUsize::new(0);
-        let number = FILES.fetch_add(1, Ordering::Relaxed);
-        let file = std::env::temp_dir().join(format!("dyno-ca-{}-{number}", std::process::id()));
-        fs::write(&file, pem).unwrap();
-        AuthorityFile(file)
+        let (folder, path) = Folder::with("ca.pem", pem);
+        AuthorityFile { _folder: folder, path }
     }
 
     pub(crate) fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for AuthorityFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        &self.path
     }
 }
 

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
+use crate::folder::Folder;
 use crate::rig::{Rig, pid};
 
 /// A key that opens nothing: Ed25519 (RFC 8410, 7), of octets that are all alike.
@@ -42,7 +43,7 @@ fn end(child: &mut Child) {
 }
 
 pub(crate) fn load(url: &str, flags: &[&str]) -> Value {
-    let nowhere = Rig::at("127.0.0.1:9".parse().unwrap());
+    let nowhere = Rig::nowhere();
     nowhere.dyno(&[&["load", url, "--json", "--no-live"], flags].concat()).json()
 }
 
@@ -77,25 +78,22 @@ fn it_serves_a_root_a_fault_and_a_unix_socket() {
         let json = load(&format!("{url}/hello"), &flags);
         assert_eq!(json["books"]["by_class"]["content.mismatch"], 5);
     });
-    let path = std::env::temp_dir().join(format!("dyno-serve-{}.sock", std::process::id()));
-    served(&["--listen", &format!("unix:{}", path.display())], |url| {
+    let folder = Folder::new();
+    served(&["--listen", &format!("unix:{}", folder.path("socket"))], |url| {
         assert_eq!(load(&format!("{url}:/hello"), &["-n", "5", "-c", "1"])["books"]["correct"], 5);
     });
 }
 
 #[test]
 fn a_data_set_is_listed_in_forms_that_take_turns() {
-    let path = std::env::temp_dir().join(format!("dyno-items-{}.json", std::process::id()));
-    std::fs::write(&path, r#"[{"price": 3, "quantity": 7}]"#).unwrap();
-    let file = path.to_str().unwrap();
+    let (_folder, file) = Folder::with("items.json", r#"[{"price": 3, "quantity": 7}]"#);
     let listed = r#"{"count":1,"items":[{"total":42,"price":3,"quantity":7}]}"#;
-    let flags = ["--listen", "127.0.0.1:0", "--dataset", file, "--json-forms", "2"];
+    let flags = ["--listen", "127.0.0.1:0", "--dataset", &file, "--json-forms", "2"];
     served(&flags, |url| {
         let flags = ["-n", "4", "-c", "1", "--expect-body", listed];
         let json = load(&format!("{url}/json/1?m=2"), &flags);
         assert_eq!((&json["books"]["correct"], &json["books"]["failed"]), (&2.into(), &2.into()));
     });
-    std::fs::remove_file(path).unwrap();
 }
 
 #[test]
@@ -135,9 +133,10 @@ fn what_others_can_reach_is_noted() {
 
 #[test]
 fn http_2_is_served_and_its_streams_are_written_down() {
-    let path = std::env::temp_dir().join(format!("dyno-streams-{}.csv", std::process::id()));
-    let log = path.to_str().unwrap();
-    let truth = served(&["--listen", "127.0.0.1:0", "--json", "--stream-log", log], |url| {
+    let folder = Folder::new();
+    let log = ["--stream-log", &folder.path("streams.csv")];
+    let flags = [&["--listen", "127.0.0.1:0", "--json"], &log[..]].concat();
+    let truth = served(&flags, |url| {
         let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
         // The preface, SETTINGS, and GET / on stream 1.
         let said = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84";
@@ -153,8 +152,7 @@ fn http_2_is_served_and_its_streams_are_written_down() {
     });
     let truth: Value = serde_json::from_str(&truth).unwrap();
     assert_eq!((&truth["answers"], &truth["handshakes_full"]), (&1.into(), &0.into()));
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::remove_file(path).unwrap();
+    let text = folder.read("streams.csv");
     let (head, line) = text.trim_end().split_once('\n').unwrap();
     assert_eq!(head, "client_port,stream,request_ended_ns,answer_ended_ns");
     let numbers: Vec<u64> = line.split(',').map(|number| number.parse().unwrap()).collect();
@@ -163,21 +161,16 @@ fn http_2_is_served_and_its_streams_are_written_down() {
 
 #[test]
 fn tls_is_served_with_a_certificate_that_can_be_trusted_or_refused_with_the_way_out() {
-    let folder = std::env::temp_dir().join(format!("dyno-tls-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let (authority, key) = (file("ca.pem"), file("key.pem"));
+    let (folder, key) = Folder::with("key.pem", key());
+    let authority = folder.path("ca.pem");
     served(&["--listen", "127.0.0.1:0", "--tls", "1.3", "--ca-out", &authority], |url| {
         assert!(url.starts_with("https://127.0.0.1:"), "{url}");
     });
-    let pem = std::fs::read_to_string(&authority).unwrap();
+    let pem = folder.read("ca.pem");
     assert!(pem.starts_with("-----BEGIN CERTIFICATE-----\n"), "{pem}");
-    std::fs::write(&key, self::key()).unwrap();
-    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
     let refused = |flags: &[&str], words: &str| {
         let all = [&["serve", "--listen", "127.0.0.1:0"], flags].concat();
-        let ran = rig.dyno(&all).status(2);
-        assert!(ran.stderr.contains(words), "{ran}");
+        Rig::nowhere().refuses(&all, &[words]);
     };
     refused(&["--tls", "--cert", &authority, "--key", &key], "do not go together");
     refused(&["--tls", "--cert", &key, "--key", &key], "the certificate cannot be read");
@@ -186,10 +179,10 @@ fn tls_is_served_with_a_certificate_that_can_be_trusted_or_refused_with_the_way_
         "it has no private key in PEM form",
     );
     refused(&["--tls", "--cert", &authority], "--key");
-    refused(&["--tls", "--cert", &file("none.pem"), "--key", &key], "none.pem");
+    refused(&["--tls", "--cert", &folder.path("none.pem"), "--key", &key], "none.pem");
     refused(&["--tls", "1.1"], "1.2 or 1.3");
     refused(&["--ca-out", &authority], "--tls");
-    refused(&["--tls", "--ca-out", &file("none/ca.pem")], "no such directory");
+    refused(&["--tls", "--ca-out", &folder.path("none/ca.pem")], "no such directory");
     refused(&["--fault", "tls-expired"], "add --tls");
     refused(&["--fault", "h2-mute", "--http", "1.1"], "leave --http 1.1 out");
     refused(&["--http", "3"], "1.1 or 2");
@@ -197,12 +190,11 @@ fn tls_is_served_with_a_certificate_that_can_be_trusted_or_refused_with_the_way_
     refused(&["--h2-window", "2GiB"], "1 to 2147483647 bytes");
     refused(&["--h2-window", "0"], "1 to 2147483647 bytes");
     refused(&["--http", "1.1", "--streams", "5"], "--streams is for HTTP/2");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn the_faults_are_listed() {
-    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    let rig = Rig::nowhere();
     let ran = rig.dyno(&["serve", "--list-faults"]).status(0).stdout_has("cut-body");
     assert_eq!(ran.stdout.lines().count(), oracle::Fault::all().len());
 }

@@ -8,18 +8,19 @@ use machine::conditions::Cpus;
 use rustix::process::Signal;
 use wire::Tables;
 
+use crate::folder::Folder;
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, is_root, until};
 use crate::run_database::{lab_with_database, server};
 
 pub(crate) const STORE: &str = "title = 'A store'\nneeds = ['sh']\nbuild = ['sh template.sh']\nrun = 'sh serve.sh {port}'\n\
     ready = 'test -e ready'\nseed = ['cp tables/world.csv tables/fortune.csv data/']\n\
     read = 'cat data/{table}.csv'\ncounters = 'sh count.sh'\nversion = 'echo Store 1.0'\n\
-    settings = 'data/settings'\n[env]\nSECRET = '{password}'\n\
+    settings = 'data/settings'\nnotes = 'It is small.'\n[env]\nSECRET = '{password}'\n\
     [gives]\nSTORE_URL = 'store://{password}@127.0.0.1:{port}/'\n";
 pub(crate) const SERVE: &str = "id -u >ready\nexec sleep 1000\n";
 const WORKLOAD: &str = "title = 'x'\nservice = 'store'\n[[ask]]\nrequest = 'GET /hello HTTP/1.1'\nbody = 'Hello, world!'\n";
 /// A load that ends when something ends it.
-const LONG: &str = "closed = { connections = 2 }, duration = '60s'";
+const LONG: &str = "open = { rate = 50 }, duration = '60s'";
 
 /// A server that needs the store, which has these texts in its files.
 pub(crate) fn lab(store: &str, serve: &str) -> Lab {
@@ -66,6 +67,7 @@ fn a_service_is_copied_started_seeded_given_to_the_server_and_counted() {
     let run = lab.store().run("1".parse().unwrap()).unwrap();
     assert!(fact(&run.facts, "service.store").unwrap().starts_with("Store 1.0; template "));
     assert_eq!(fact(&run.facts, "service.store.settings"), Some("size = 3"));
+    assert_eq!(fact(&run.facts, "service.store.notes"), Some("It is small."));
     assert!(run.files.iter().any(|(name, _)| name == "services/store/service.toml"));
 }
 
@@ -100,6 +102,7 @@ fn a_dry_run_shows_each_command_of_a_service_and_runs_none() {
         assert!(ran.stdout.contains(command), "{command}: {ran}");
     }
     assert!(ran.stdout.contains("gives    STORE_URL=store://{password}@"), "{ran}");
+    assert!(ran.stdout.contains("with     SECRET={password}"), "{ran}");
     assert!(!lab.has(".dyno/services"), "nothing was built");
 }
 
@@ -107,18 +110,13 @@ fn a_dry_run_shows_each_command_of_a_service_and_runs_none() {
 fn the_rounds_of_a_run_have_other_rows_and_their_servers_the_same() {
     let store = STORE.replace("data/']", "data/', 'sh keep.sh']");
     let rest = "[trials]\nrepeat = 2\npause = '0s'";
-    let kept = std::env::temp_dir().join(format!("dyno-kept-{}", std::process::id()));
-    fs::create_dir(&kept).unwrap();
+    let kept = Folder::new();
     let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    fs::set_permissions(&kept, everyone).unwrap();
-    let keep = format!("cp data/world.csv {}/$$\n", kept.display());
+    fs::set_permissions(&kept.root, everyone).unwrap();
+    let keep = format!("cp data/world.csv {}/$$\n", kept.root.display());
     let lab = lab(&store, SERVE).file("services/store/keep.sh", &keep);
     with_load(lab, SHORT, rest).dyno(&["run", "x"]).measured();
-    let mut seeded: Vec<String> = fs::read_dir(&kept)
-        .unwrap()
-        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect();
-    fs::remove_dir_all(&kept).unwrap();
+    let mut seeded: Vec<String> = kept.names("").iter().map(|name| kept.read(name)).collect();
     seeded.dedup();
     assert_eq!(seeded.len(), 2);
     assert!(seeded.iter().all(|rows| rows.lines().count() == 10_000));
@@ -300,8 +298,7 @@ fn a_real_database_gives_the_seeded_rows_and_counts_what_it_gave() {
     let rest = rest.replace("ISOLATE", &isolate.to_string());
     let lab = lab.experiment("x", &["slow"], "closed = { connections = 1 }, total = 30", &rest);
     lab.dyno(&["run", "x"]).measured();
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let trial = lab.measured();
     assert_eq!(condition(&trial, "service.counted.world.reads"), "30");
     assert_eq!(condition(&trial, "service.counted.world.rows_read"), "30");
     assert_eq!(condition(&trial, "service.counted.evicted"), "0");

@@ -36,10 +36,10 @@ impl Site {
         let (rig, mut run) = (Rig::new(), fixture::run());
         let mut trials = fixture::trials();
         trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
-        let older = Kept::of(&format!("{name}-older"), &run, trials.clone());
+        let older = Kept::of(&run, trials.clone());
         run.began_unix_ms += 86_400_000;
         run.entries[0].version = "1.3".into();
-        let kept = [older, Kept::of(name, &run, trials)];
+        let kept = [older, Kept::of(&run, trials)];
         let root = PathBuf::from(kept[1].path("site"));
         let file = |name: &str| kept[1].path(&format!("board/{name}"));
         for folder in ["runs", "rounds", "servers"] {

@@ -28,11 +28,11 @@ pub(crate) struct Sshd {
 
 impl Sshd {
     /// None where it cannot run: that is said, and the test is skipped.
-    pub(crate) fn start(name: &str) -> Option<Sshd> {
+    pub(crate) fn start() -> Option<Sshd> {
         if !has_ssh() {
             return None;
         }
-        let gate = Gate::new(name);
+        let gate = Gate::new();
         for key in ["host", "user", "stranger"] {
             keygen(gate.path(), key);
         }
@@ -79,20 +79,14 @@ impl Sshd {
 
     /// Dyno with these arguments, whose ssh knows the server's names.
     pub(crate) fn dyno(&self, rig: &Rig, arguments: &[&str]) -> Ran {
-        let mut command = rig.command(arguments);
-        self.gate.stands_before(&mut command);
-        Going::start(command).end()
+        self.gate.start(rig, arguments).end()
     }
 
     /// What a client gets that asks for this command.
     pub(crate) fn ssh(&self, host: &str, command: &str) -> Ran {
         let mut ssh = Command::new(SSH);
-        ssh.arg("-F").arg(file(&self.gate, "config")).args([
-            "-T",
-            "-oBatchMode=yes",
-            host,
-            command,
-        ]);
+        ssh.arg("-F").arg(file(&self.gate, "config"));
+        ssh.args(["-T", "-oBatchMode=yes", host, command]);
         Going::start(ssh).end()
     }
 

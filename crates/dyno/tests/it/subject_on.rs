@@ -1,25 +1,24 @@
 //! Runs whose servers are elsewhere: in another process of this machine, and in other namespaces.
 
 use std::fs;
-use std::path::PathBuf;
 
 use lab::record::OutcomeKind;
 use machine::conditions::Cpus;
-use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use store::RunEnd;
 
+use crate::agents_rig::processes_of;
 use crate::hosts::Hosts;
 use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, until};
 use crate::rig::{Going, in_one_of_five};
 
 const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
-const LONG: &str = "closed = { connections = 2 }, duration = '60s'";
+const LONG: &str = "open = { rate = 50 }, duration = '60s'";
 /// An address that no host of these tests has.
 const NOWHERE: &str = "10.255.255.1";
 
 fn two(load: &str) -> Lab {
-    Lab::new().oracle("a", "").experiment("x", &["a"], load, TWICE)
+    Lab::one(load, TWICE)
 }
 
 fn fact(lab: &Lab, name: &str) -> Option<String> {
@@ -29,13 +28,19 @@ fn fact(lab: &Lab, name: &str) -> Option<String> {
 
 /// The process that has the servers of this run.
 fn host_of(going: &Going) -> Pid {
-    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
-    let is_agent = |pid: &u32| {
-        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == b"--servers")
+    let is_host = |pid: &Pid| {
+        let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|word| word == b"--servers")
     };
-    let found = family_of(dyno).into_iter().find(is_agent).expect("there is a host");
-    Pid::from_raw(found.cast_signed()).unwrap()
+    processes_of(going.pid()).into_iter().find(is_host).expect("there is a host")
+}
+
+/// A run whose servers are in another process, which is returned, too; it has said this.
+fn elsewhere(lab: &Lab, says: &str) -> (Going, Pid) {
+    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
+    going.says(says);
+    let host = host_of(&going);
+    (going, host)
 }
 
 /// Nothing of a host is left: neither itself, nor what it started.
@@ -72,8 +77,7 @@ fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
     // The same files are not sent again.
     lab.dyno(&["run", "x", "--server-on", "local"]).measured();
     let sent = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
-    let sent = sent.filter(|entry| entry.path().is_dir()).count();
-    assert_eq!(sent, 1);
+    assert_eq!(sent.filter(|entry| entry.path().is_dir()).count(), 1);
 }
 
 #[test]
@@ -88,14 +92,9 @@ fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
     let poll = "title = 'x'\n[[ask]]\nrequest = 'GET /poll/1 HTTP/1.1'\nstatus = 200\n\
                 stream = { chunks = 2, every = '1s' }\n";
     let held = "held = { connections = 4, every = '1s', settle = '200ms', drain = '100ms' }";
-    let lab = Lab::new().file("workloads/poll.toml", poll).oracle("a", "").experiment(
-        "x",
-        &["a"],
-        held,
-        "workload = 'poll'",
-    );
-    let manifest = fs::read_to_string(lab.root.join("subjects/a/subject.toml")).unwrap();
-    lab.write("subjects/a/subject.toml", &manifest.replace("'both'", "'both', 'poll'"));
+    let lab = Lab::new().speaking("a", &["poll"], &format!("run = '{ORACLE}'"));
+    let lab =
+        lab.file("workloads/poll.toml", poll).experiment("x", &["a"], held, "workload = 'poll'");
     let ran = lab.dyno(&["run", "x", "--server-on", "local"]);
     let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
     let held = trial.held.unwrap_or_else(|| panic!("{:?}", trial.outcome));
@@ -152,9 +151,7 @@ fn what_would_run_elsewhere_is_shown_and_not_run() {
 #[test]
 fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
     let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
-    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
-    going.says("1/2 ");
-    let host = host_of(&going);
+    let (going, host) = elsewhere(&lab, "1/2 ");
     going.signal(Signal::INT);
     let again = "`dyno run --resume 1 --server-on local` continues it";
     going.end().status(130).stderr_has(again);
@@ -162,9 +159,9 @@ fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
     assert_eq!(lab.trials("1").len(), 1);
     let first = format!("{:?}", lab.trials("1")[0]);
     assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Interrupted);
-    let elsewhere = "run 1 took place elsewhere, and its trials are compared with each other; go on with `dyno run --resume 1 \
+    let says = "run 1 took place elsewhere, and its trials are compared with each other; go on with `dyno run --resume 1 \
          --server-on local`";
-    lab.dyno(&["run", "--resume"]).status(2).stderr_has(elsewhere);
+    lab.dyno(&["run", "--resume"]).status(2).stderr_has(says);
     lab.open_gate();
     lab.dyno(&["run", "--resume", "--server-on", "local"]).measured().stderr_has("2/2 ");
     let trials = lab.trials("1");
@@ -172,12 +169,11 @@ fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
     assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Done);
     // A changed file is no reason to go on.
     let lab = two(LONG);
-    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
-    going.says("run 1: x");
+    let (going, _) = elsewhere(&lab, "run 1: x");
     going.signal(Signal::INT);
     going.end().status(130);
-    let manifest = fs::read_to_string(lab.root.join("subjects/a/subject.toml")).unwrap();
-    lab.write("subjects/a/subject.toml", &format!("{manifest}# more\n"));
+    let manifest = lab.read("subjects/a/subject.toml");
+    lab.write("subjects/a/subject.toml", format!("{manifest}# more\n"));
     lab.dyno(&["run", "--resume", "--server-on", "local"])
         .status(2)
         .stderr_has("subjects/a/subject.toml has changed since the run began");
@@ -186,9 +182,7 @@ fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
 #[test]
 fn ctrl_c_in_a_load_ends_it_on_both_sides() {
     let lab = two(LONG);
-    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
-    going.says("order (seed");
-    let host = host_of(&going);
+    let (going, host) = elsewhere(&lab, "order (seed");
     until("a server runs", || !carriers(host).is_empty());
     going.signal(Signal::INT);
     going.end().status(130).stderr_has("dyno: interrupted;");
@@ -199,9 +193,7 @@ fn ctrl_c_in_a_load_ends_it_on_both_sides() {
 #[test]
 fn a_host_that_is_lost_is_named_and_what_was_finished_is_kept() {
     let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
-    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
-    going.says("1/2 ");
-    let host = host_of(&going);
+    let (going, host) = elsewhere(&lab, "1/2 ");
     kill_process(host, Signal::KILL).unwrap();
     let says = "local: it ended: signal 9 (KILL); what was finished before is kept, and `dyno run --resume 1 \
                 --server-on local` continues it";
@@ -216,9 +208,7 @@ fn a_host_that_is_lost_is_named_and_what_was_finished_is_kept() {
 #[test]
 fn a_host_that_says_nothing_is_given_up() {
     let lab = two(LONG);
-    let mut going = lab.start(&["run", "x", "--server-on", "local"]);
-    going.says("order (seed");
-    let host = host_of(&going);
+    let (going, host) = elsewhere(&lab, "order (seed");
     kill_process(host, Signal::STOP).unwrap();
     going.end().status(2).stderr_has("local: it sent nothing for 10 s");
     has_gone(host);
@@ -228,9 +218,7 @@ fn a_host_that_says_nothing_is_given_up() {
 fn servers_elsewhere_end_with_the_dyno_that_ordered_them() {
     for signal in [Signal::KILL, Signal::STOP] {
         let lab = two(LONG);
-        let mut going = lab.start(&["run", "x", "--server-on", "local"]);
-        going.says("order (seed");
-        let host = host_of(&going);
+        let (going, host) = elsewhere(&lab, "order (seed");
         until("a server runs", || !carriers(host).is_empty());
         going.signal(signal);
         until("its servers have ended", || carriers(host).is_empty());
@@ -241,9 +229,7 @@ fn servers_elsewhere_end_with_the_dyno_that_ordered_them() {
         going.end();
         has_gone(host);
         let work = lab.root.join("cache/dyno/work");
-        let left: Vec<PathBuf> =
-            fs::read_dir(work).unwrap().flatten().map(|it| it.path()).collect();
-        assert_eq!(left, Vec::<PathBuf>::new());
+        assert_eq!(lab.names(work.to_str().unwrap()), [""; 0]);
     }
 }
 
@@ -296,12 +282,7 @@ fn what_cannot_be_on_another_machine_is_refused() {
     refused(two(SHORT), &["local", "--server-cpus", "999"], "CPUs that are not here");
     refused(two(SHORT), &["local", "--load-cpus", "999"], "no CPU 999");
     refused(two(SHORT), &["local", "--load-on", "ssh:x"], "no other machine can reach");
-    let isolated = Lab::new().oracle("a", "").experiment(
-        "x",
-        &["a"],
-        SHORT,
-        "conditions = { isolate = true }\n",
-    );
+    let isolated = Lab::one(SHORT, "conditions = { isolate = true }\n");
     refused(isolated, &["local"], "leave `isolate` out, or --server-on");
     let manifest = "title = 'x'\nspeaks = ['hello']\nurl = 'http://127.0.0.1:9'\n";
     let found = Lab::new().file("subjects/a/subject.toml", manifest);
@@ -334,11 +315,7 @@ fn servers_on_a_host_of_their_own_are_loaded_from_the_desk_and_from_other_hosts(
     let lab = two("closed = { connections = 4 }, duration = '1s'");
     let run = |flags: &[&str]| {
         let flags = [&["run", "x", "--server-on", "ssh:server", "--rounds", "1"], flags].concat();
-        let mut command = hosts.on("desk", env!("CARGO_BIN_EXE_dyno"), &flags);
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{path}", hosts.ssh().parent().unwrap().display()));
-        command.env("HOME", hosts.folder()).current_dir(&lab.root);
-        Going::start(command).end().measured()
+        Going::start(hosts.dyno("desk", &lab.root, &flags)).end().measured()
     };
     run(&[]);
     let trial = lab.trials("1").pop().unwrap();
@@ -352,7 +329,5 @@ fn servers_on_a_host_of_their_own_are_loaded_from_the_desk_and_from_other_hosts(
     assert_eq!(agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["g1", "g2"]);
     let facts = lab.store().run("2".parse().unwrap()).unwrap().facts;
     assert!(facts.iter().any(|fact| fact.name == "g1: kernel"), "{facts:?}");
-    for name in ["server", "g1", "g2"] {
-        until("nothing is left", || hosts.processes(name).is_empty());
-    }
+    hosts.are_empty(&["server", "g1", "g2"]);
 }

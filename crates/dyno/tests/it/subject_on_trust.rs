@@ -18,12 +18,17 @@ const NOWHERE: &str = "10.255.255.1";
 
 /// A project with one server and one experiment.
 fn one() -> Lab {
-    Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "")
+    Lab::one(SHORT, "")
 }
 
 /// A run with its servers behind this gate.
 fn behind(lab: &Lab, gate: &Gate, flags: &[&str]) -> Ran {
-    let run = ["run", "x", "--server-on", "ssh:server1", "--listen-on", NOWHERE];
+    reached(lab, gate, &[&["--listen-on", NOWHERE], flags].concat())
+}
+
+/// A run with its servers behind this gate, which listen where the host was reached.
+fn reached(lab: &Lab, gate: &Gate, flags: &[&str]) -> Ran {
+    let run = ["run", "x", "--server-on", "ssh:server1"];
     let mut command = lab.command(&[&run[..], flags].concat());
     gate.stands_before(&mut command);
     Going::start(command).end()
@@ -36,7 +41,7 @@ const TRUSTED: &str = "server1: no server can listen on 10.255.255.1 there";
 
 #[test]
 fn a_host_runs_only_files_that_its_owner_trusts() {
-    let (lab, gate) = (one(), Gate::new("trust"));
+    let (lab, gate) = (one(), Gate::new());
     gate.opens(FORCED);
     let untrusted = |lab: &Lab| {
         behind(lab, &gate, &[])
@@ -75,7 +80,7 @@ fn a_host_runs_only_files_that_its_owner_trusts() {
 
 #[test]
 fn a_host_that_cannot_have_the_servers_is_named_with_the_reason() {
-    let (lab, gate) = (one(), Gate::new("unable"));
+    let (lab, gate) = (one(), Gate::new());
     let refused = |what: &str, says: &str| {
         gate.opens(what);
         behind(&lab, &gate, &[]).status(2).stderr_has(says);
@@ -93,27 +98,19 @@ fn a_host_that_cannot_have_the_servers_is_named_with_the_reason() {
     // ssh that may start any command gets dyno, and needs no trust.
     refused(OPEN_TO_LOOPBACK, TRUSTED);
     assert!(gate.cache().read_dir().unwrap().count() == 1);
-    let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
-    gate.stands_before(&mut command);
     let says = "server1: it does not say by which address it was reached";
-    Going::start(command).end().status(2).stderr_has(says);
+    reached(&lab, &gate, &[]).status(2).stderr_has(says);
     // A host that says to have been reached by an address of others is not believed.
     gate.opens("export SSH_CONNECTION='10.0.0.1 4 192.0.2.1 22'; eval \"$last\"");
-    let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
-    gate.stands_before(&mut command);
-    Going::start(command).end().status(2).stderr_has("192.0.2.1 is neither this machine nor a");
+    reached(&lab, &gate, &[]).status(2).stderr_has("192.0.2.1 is neither this machine nor a");
     gate.opens("export SSH_CONNECTION='127.0.0.1 4 127.0.0.1 22'; eval \"$last\"");
-    let mut command = lab.command(&["run", "x", "--server-on", "ssh:server1"]);
-    gate.stands_before(&mut command);
-    Going::start(command)
-        .end()
-        .status(2)
-        .stderr_has("no other machine can reach servers that listen on 127.0.0.1");
+    let says = "no other machine can reach servers that listen on 127.0.0.1";
+    reached(&lab, &gate, &[]).status(2).stderr_has(says);
 }
 
 #[test]
 fn a_host_that_has_the_servers_of_another_run_says_so() {
-    let (lab, gate) = (one(), Gate::new("other-run"));
+    let (lab, gate) = (one(), Gate::new());
     gate.opens(FORCED);
     let mut command = agent(&lab, &[]);
     command.env("DYNO_LOCKS", gate.path());
@@ -135,7 +132,7 @@ fn a_host_that_has_the_servers_of_another_run_says_so() {
 
 #[test]
 fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
-    let (lab, gate) = (one(), Gate::new("strange"));
+    let (lab, gate) = (one(), Gate::new());
     let refused = |line: &str, says: &str| {
         // The greeting is answered by an agent, which has a lock of its own; what comes after it is anything.
         gate.opens(&format!(
@@ -179,15 +176,7 @@ fn hello(dyno: &str) -> String {
 
 /// What a host of servers says to these lines, and how it ends.
 fn talk(lab: &Lab, flags: &[&str], lines: &[u8]) -> Ran {
-    talk_with(agent(lab, flags), lines)
-}
-
-fn talk_with(mut agent: Command, lines: &[u8]) -> Ran {
-    let mut child = agent.spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(lines);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran::of(output.status, text(output.stdout), text(output.stderr))
+    Ran::with_input(agent(lab, flags), lines)
 }
 
 /// A greeting, and the order to show what would be run of these files.
@@ -232,8 +221,7 @@ fn a_host_goes_on_only_with_a_store_that_is_as_a_dyno_sealed_it() {
         let agent = agent(&lab, &["--local"]);
         bounded.args(["-c", bounds]).arg(agent.get_program()).args(agent.get_args());
         bounded.envs(agent.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        bounded.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        talk_with(bounded, format!("{greeting}\n{parts}{order}").as_bytes())
+        Ran::with_input(bounded, format!("{greeting}\n{parts}{order}").as_bytes())
     };
     goes_on_with("PRAGMA journal_mode = DELETE").status(0).stdout_has("{\"shown\":");
     let endless = "PRAGMA journal_mode = DELETE; PRAGMA foreign_keys = OFF; DROP TABLE run_plan; CREATE VIEW run_plan AS \

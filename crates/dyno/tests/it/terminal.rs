@@ -105,12 +105,6 @@ fn a_result_on_a_terminal_moves_no_cursor() {
 }
 
 #[test]
-fn no_color_is_honoured_on_a_terminal() {
-    let (_, shown) = on_terminal((80, 24), "1", &["-d", "500ms"], false);
-    assert!(shown.contains(ENTER) && !shown.contains(COLOUR), "{shown}");
-}
-
-#[test]
 fn a_tiny_terminal_is_no_panic() {
     let (code, shown) = on_terminal((3, 2), "", &["-d", "700ms"], false);
     assert!(is_done(code, &shown), "{shown}");

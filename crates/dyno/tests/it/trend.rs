@@ -1,7 +1,5 @@
 //! `dyno run --history` and `dyno trend`.
 
-use std::fs;
-
 use serde_json::Value;
 
 use crate::again;
@@ -9,11 +7,11 @@ use crate::lab_rig::{Lab, SHORT};
 use crate::schema;
 
 fn lab() -> Lab {
-    Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "")
+    Lab::one(SHORT, "")
 }
 
 fn lines(lab: &Lab) -> Vec<Value> {
-    let text = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
+    let text = lab.read("h.jsonl");
     assert!(text.ends_with('\n'));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -46,9 +44,8 @@ fn appended_and_shown() {
         .stdout_has("x, hello\n")
         .stdout_has("a at 2 connections, throughput/s")
         .stdout_has("this machine: ");
-    assert!(fs::read_to_string(lab.root.join("page.html")).unwrap().contains("<svg"));
-    let json = lab.dyno(&["trend", "h.jsonl", "h.jsonl", "--json"]).status(0);
-    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert!(lab.read("page.html").contains("<svg"));
+    let json = lab.dyno(&["trend", "h.jsonl", "h.jsonl", "--json"]).status(0).json();
     schema::fits("trend", &json);
     assert_eq!(json["runs"].as_u64(), Some(2));
     // What is invalid on a busy machine is left out, and counted.
@@ -76,15 +73,14 @@ fn a_change_names_its_commit_and_the_gate_that_proves_it() {
         line["verdict"] = "valid".into();
         text += &format!("{line}\n");
     }
-    lab.write("long.jsonl", &format!("{text}{{\"cut"));
+    lab.write("long.jsonl", format!("{text}{{\"cut"));
     let shown = lab.dyno(&["trend", "long.jsonl"]).status(0);
     let gate = format!("dyno gate x --server a --base git:{:040x} --head git:{:040x}", 10, 11);
     let _ = shown
         .stdout_has(&gate)
         .stdout_has("better")
         .stdout_has("long.jsonl line 21: it ends early");
-    let json = lab.dyno(&["trend", "long.jsonl", "--json"]).status(0);
-    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let json = lab.dyno(&["trend", "long.jsonl", "--json"]).status(0).json();
     schema::fits("trend", &json);
     assert_eq!(json["series"][0]["changes"][0]["command"], gate);
 }
@@ -105,5 +101,5 @@ fn what_cannot_be_a_history_is_refused_before_anything_runs() {
     let both = lab.dyno(&["run", "x", "--history", "h.jsonl", "-o", "json:h.jsonl"]).status(2);
     let _ = both.stderr_has("names the same file");
     assert!(!lab.has("h.jsonl") && !lab.has(".dyno/runs.sqlite"));
-    assert_eq!(fs::read_to_string(lab.root.join("text.txt")).unwrap(), "a text\n");
+    assert_eq!(lab.read("text.txt"), "a text\n");
 }

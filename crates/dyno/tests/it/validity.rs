@@ -62,12 +62,7 @@ fn a_server_that_slows_down_is_not_steady_and_one_that_loses_a_process_is_not_wh
 #[test]
 fn a_program_beside_it_is_noise() {
     in_one_of_five(|| {
-        let lab = Lab::new().oracle("a", "").experiment(
-            "x",
-            &["a"],
-            "closed = { connections = 2 }, duration = '500ms'",
-            "",
-        );
+        let lab = Lab::one("closed = { connections = 2 }, duration = '500ms'", "");
         let mut spins = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let ran = lab.dyno(&["run", "x"]);
         spins.kill().unwrap();

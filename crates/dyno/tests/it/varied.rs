@@ -35,8 +35,7 @@ fn loaded(fault: Option<&str>, more: &[&str]) -> (Value, String, u64) {
         ["load", &url, "-n", "6000", "-c", "4", "--vary", "--no-live", "--max-failures", "50"];
     let fields = ["-H", "Accept: */*", "-H", "Cookie: a=1; b=2", "--expect-body", "Hello, world!"];
     let ran = rig.dyno(&[&load[..], &fields, &["--json"], more].concat());
-    let json = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
-    (json, ran.stdout.clone(), rig.truth().faults)
+    (ran.json(), ran.stdout.clone(), rig.truth().faults)
 }
 
 #[test]
@@ -101,8 +100,7 @@ fn a_mixture_that_a_file_varies_is_right_at_a_rate_and_by_a_flag_so_is_another_w
 fn words(rig: &Rig, file: &str, more: &[&str]) -> String {
     let url = rig.url("/");
     let load = ["load", &url, "--workload", file, "-n", "20", "--no-live", "--json"];
-    let ran = rig.dyno(&[&load[..], more].concat());
-    let json: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"));
+    let json = rig.dyno(&[&load[..], more].concat()).json();
     json["order"]["in_words"].as_str().unwrap().to_string()
 }
 
@@ -112,7 +110,7 @@ fn a_workload_that_states_its_rate_is_sent_at_it_unless_a_flag_says_otherwise() 
     let text = "title = 'x'\nrate = '200/s'\n[[ask]]\nrequest = 'GET /hello HTTP/1.1'\n";
     let lab = lab.file("workloads/stated.toml", text);
     let rig = Rig::oracle(Config::default());
-    let file = lab.root.join("workloads/stated.toml").display().to_string();
+    let file = lab.path("workloads/stated.toml");
     assert!(
         words(&rig, &file, &[]).starts_with("open: 200 requests/s, Poisson"),
         "{}",

@@ -1,22 +1,24 @@
 //! `dyno view` shows a store to a browser on this machine, and to no other program.
 
+use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::{env, fs};
 
+use rusqlite::Connection;
 use rustix::process::{Signal, kill_process};
 use store::{RunEnd, Store};
 
+use crate::folder::Folder;
 use crate::report::fixture;
 use crate::rig::{Rig, pid};
 
 const HOSTILE: &str = "\"><script>alert(1)</script>'\u{1b}[31m";
 
-/// A store with runs in it, in a folder that is removed at the end.
+/// A folder with a store that has runs.
 struct Shelf {
-    folder: PathBuf,
+    folder: Folder,
 }
 
 /// A `dyno view` under way.
@@ -32,17 +34,14 @@ struct Got {
 }
 
 impl Shelf {
-    fn new(name: &str) -> Shelf {
-        let folder = env::temp_dir().join(format!("dyno-view-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let shelf = Shelf { folder };
+    fn new() -> Shelf {
+        let shelf = Shelf { folder: Folder::new() };
         drop(Store::open(&shelf.store()).unwrap());
         shelf
     }
 
     fn store(&self) -> PathBuf {
-        self.folder.join("runs.sqlite")
+        self.folder.root.join("runs.sqlite")
     }
 
     /// A run with this name and this many kept trials.
@@ -62,10 +61,7 @@ impl Shelf {
 
     /// Changes the store without dyno's knowledge.
     fn sql(self, sql: &str) -> Shelf {
-        let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()";
-        let status =
-            Command::new("python3").args(["-c", script]).arg(self.store()).arg(sql).status();
-        assert!(status.unwrap().success());
+        Connection::open(self.store()).unwrap().execute_batch(sql).unwrap();
         self
     }
 
@@ -78,12 +74,6 @@ impl Shelf {
         let address = line.trim().strip_prefix("http://").unwrap().trim_end_matches('/');
         assert!(address.starts_with("127.0.0.1:"), "{line}");
         Viewing { address: address.into(), child }
-    }
-}
-
-impl Drop for Shelf {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -140,7 +130,7 @@ fn place(body: &str, text: &str) -> usize {
 
 #[test]
 fn the_index_has_the_newest_first_and_finds() {
-    let shelf = Shelf::new("index").run("first", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("first", 8, Some(RunEnd::Done));
     let shelf = shelf.run("second", 3, Some(RunEnd::Interrupted)).run("third", 2, None);
     let view = shelf.view();
     let index = view.get("/").status(200);
@@ -158,7 +148,7 @@ fn the_index_has_the_newest_first_and_finds() {
 
 #[test]
 fn a_run_is_had_in_every_shape_as_dyno_report_tells_it() {
-    let shelf = Shelf::new("shapes").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let (view, store) = (shelf.view(), shelf.store().display().to_string());
     for (ending, format, kind) in [
         ("", "html", "text/html; charset=utf-8"),
@@ -186,7 +176,7 @@ fn a_run_is_had_in_every_shape_as_dyno_report_tells_it() {
 
 #[test]
 fn what_is_not_there_is_reported_and_what_was_asked_is_not_obeyed() {
-    let shelf = Shelf::new("none").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let view = shelf.view();
     for target in [
         "/run/9",
@@ -207,7 +197,7 @@ fn what_is_not_there_is_reported_and_what_was_asked_is_not_obeyed() {
 
 #[test]
 fn a_foreign_name_another_method_and_another_site_are_refused() {
-    let shelf = Shelf::new("refused").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let view = shelf.view();
     let port = view.address.rsplit_once(':').unwrap().1;
     for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1:1"] {
@@ -237,7 +227,7 @@ fn waits(stream: &TcpStream) -> bool {
 /// The server gives a client 5 s; on a busy machine the other one may be answered later than that, but not each time.
 #[test]
 fn a_slow_client_keeps_no_other_waiting() {
-    let shelf = Shelf::new("slow").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let view = shelf.view();
     let served_beside = || {
         let slow: Vec<TcpStream> = (0..20)
@@ -265,7 +255,7 @@ fn a_slow_client_keeps_no_other_waiting() {
 
 #[test]
 fn two_runs_and_two_subjects_are_compared() {
-    let shelf = Shelf::new("compare").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
     let view = shelf.view();
     let runs = view.get("/compare?a=1&b=2").status(200).has("echo-xml");
@@ -286,7 +276,7 @@ fn two_runs_and_two_subjects_are_compared() {
 
 #[test]
 fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
-    let shelf = Shelf::new("trend").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 0, None);
     let view = shelf.view();
@@ -309,7 +299,7 @@ fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
 
 #[test]
 fn the_index_says_when_where_and_what_came_of_it() {
-    let shelf = Shelf::new("brief").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let (view, store) = (shelf.view(), shelf.store().display().to_string());
     let index = view.get("/").status(200);
     let index = index.has("<time datetime=\"2026-11-21T13:28Z\">").has("2026-11-21 13:28 UTC");
@@ -328,7 +318,7 @@ fn the_index_says_when_where_and_what_came_of_it() {
 
 #[test]
 fn damage_is_shown_and_hides_nothing_else() {
-    let shelf = Shelf::new("damage").run("two", 8, Some(RunEnd::Done)).run("two", 8, None);
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done)).run("two", 8, None);
     let shelf = shelf.sql("UPDATE trial SET exit = 'x' WHERE run = 1 AND trial = 3; UPDATE run SET name = 'forged' WHERE run = 2;");
     let view = shelf.view();
     view.get("/").status(200).has("/run/1\"").has("damaged: ").lacks("forged").lacks("/run/2\"");
@@ -339,7 +329,7 @@ fn damage_is_shown_and_hides_nothing_else() {
 
 #[test]
 fn what_a_run_was_called_is_shown_and_not_obeyed() {
-    let shelf = Shelf::new("hostile").run(HOSTILE, 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run(HOSTILE, 8, Some(RunEnd::Done));
     let view = shelf.view();
     for target in ["/", "/run/1", "/trend/1", "/compare?a=1:quick&b=1:evil"] {
         let got = view.get(target).status(200).lacks("<script>alert").lacks("\u{1b}");
@@ -349,7 +339,7 @@ fn what_a_run_was_called_is_shown_and_not_obeyed() {
 
 #[test]
 fn a_run_under_way_shows_what_is_kept_so_far() {
-    let shelf = Shelf::new("growing").run("two", 1, None);
+    let shelf = Shelf::new().run("two", 1, None);
     let view = shelf.view();
     view.get("/run/1").status(200).has("1 of 8 trials");
     let mut store = Store::open(&shelf.store()).unwrap();
@@ -360,7 +350,7 @@ fn a_run_under_way_shows_what_is_kept_so_far() {
 
 #[test]
 fn it_writes_nothing_and_ctrl_c_ends_it() {
-    let shelf = Shelf::new("ends").run("two", 8, Some(RunEnd::Done));
+    let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let before = fs::read(shelf.store()).unwrap();
     let mut view = shelf.view();
     view.get("/run/1").status(200);
@@ -373,8 +363,8 @@ fn it_writes_nothing_and_ctrl_c_ends_it() {
 fn a_store_that_cannot_be_read_is_refused_at_once() {
     let none = Path::new("/nonexistent/none.sqlite").display().to_string();
     Rig::new().dyno(&["view", "--store", &none]).status(2).stderr_has("`dyno run EXPERIMENT`");
-    let shelf = Shelf::new("broken");
-    fs::write(shelf.folder.join("text"), "this is not a store, whatever its name may say").unwrap();
-    let text = shelf.folder.join("text").display().to_string();
+    let shelf = Shelf::new();
+    shelf.folder.write("text", "this is not a store, whatever its name may say");
+    let text = shelf.folder.path("text");
     Rig::new().dyno(&["view", "--store", &text]).status(2).stderr_has("is not a store");
 }

@@ -7,10 +7,11 @@ use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
 use lab::record::ProfileRecord;
-use profile::{Calls, Side, Target, open_probes};
+use profile::{Calls, Side, Target};
 
-use crate::lab_rig::{Lab, carriers, is_root};
+use crate::lab_rig::{Lab, ORACLE, carriers, is_root};
 use crate::old_kernel::refusing;
+use crate::open_probes::open_probes;
 use crate::rig::{Going, Ran, in_each, in_one_of_five};
 use crate::why_truth::skipped;
 
@@ -20,14 +21,17 @@ const PROBE: &str = "title = 'x'\n[why]\nmatch = ['dyno']\nenv = { WHY_ONLY = '1
 const ONLY: &str = "WHY_ONLY=1";
 const CONNECTIONS: f64 = 2.0;
 
+const SERVE: &str = "--burn parse:30us --calls 3";
+
 /// Two rounds of one server, and then one sampled trial.
 fn lab() -> Lab {
+    sampled(Lab::new().oracle("a", SERVE), &["a"], 1)
+}
+
+fn sampled(lab: Lab, servers: &[&str], trials: u32) -> Lab {
     let load = "closed = { connections = 2 }, duration = '400ms'";
-    let rest = "[trials]\nrepeat = 2\npause = '0s'\n[why]\ntrials = 1\nhz = 3989\n";
-    Lab::new()
-        .oracle("a", "--burn parse:30us --calls 3")
-        .experiment("x", &["a"], load, rest)
-        .file("probes/go/probe.toml", PROBE)
+    let rest = format!("[trials]\nrepeat = 2\npause = '0s'\n[why]\ntrials = {trials}\nhz = 3989\n");
+    lab.experiment("x", servers, load, &rest).file("probes/go/probe.toml", PROBE)
 }
 
 /// What was seen of a run's processes.
@@ -115,6 +119,31 @@ fn counted_calls() -> Option<Calls> {
     found.calls.inspect_err(|says| skipped(says)).ok()
 }
 
+/// It cannot start with the variable that names its functions.
+#[test]
+fn a_server_that_cannot_be_sampled_is_left_out_and_the_others_are_sampled() {
+    let script = "[ -z \"$WHY_ONLY\" ] || exit 1\nexec \"$@\"\n";
+    let lab = Lab::new()
+        .subject("a", &format!("run = 'sh start.sh {ORACLE}'"))
+        .file("subjects/a/start.sh", script)
+        .oracle("b", SERVE);
+    let lab = sampled(lab, &["a", "b"], 2);
+    let ran = lab.dyno(&["run", "x"]).measured();
+    let profiles = lab.store().run("1".parse().unwrap()).unwrap().profiles;
+    if let Some(Err(says)) = profiles
+        .iter()
+        .map(|it| &it.found)
+        .find(|it| it.as_ref().is_err_and(|says| says.contains("kernel")))
+    {
+        return skipped(says);
+    }
+    let found: Vec<(u32, bool)> =
+        profiles.iter().map(|it| (it.key.number, it.found.is_ok())).collect();
+    assert_eq!(found, [(0, false), (1, true), (3, true)], "{ran}");
+    assert!(ran.stdout.contains("A subject: not sampled: it ended before it answered"), "{ran}");
+    assert!(ran.stdout.contains("samples in 2 trials"), "{ran}");
+}
+
 /// Level 2, the kernel's default, permits a user to sample the program alone.
 #[test]
 fn a_user_sees_the_functions_of_the_program_and_the_kernel_as_one_line() {
@@ -138,10 +167,7 @@ fn a_user_sees_the_functions_of_the_program_and_the_kernel_as_one_line() {
     let refused = found.calls.unwrap_err();
     assert!(refused.contains("only root may count them"), "{refused}");
     for says in ["in the kernel ", "without the kernel's, which need root", &refused] {
-        assert!(
-            ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(says),
-            "{ran}"
-        );
+        assert!(ran.has_sentence(says), "{ran}");
     }
 }
 
@@ -157,9 +183,6 @@ fn where_the_kernel_refuses_samples_the_run_says_so_and_ends_as_without() {
         let ran = refusing(libc::SYS_perf_event_open, error, || lab.dyno(&["run", "x"])).measured();
         let refused = profile(&lab).found.unwrap_err();
         assert!(refused.contains(says), "{refused}");
-        assert!(
-            ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(says),
-            "{ran}"
-        );
+        assert!(ran.has_sentence(says), "{ran}");
     }
 }

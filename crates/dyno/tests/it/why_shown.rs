@@ -1,7 +1,5 @@
 //! What is sampled after a gate and after a load, and where nothing is.
 
-use std::fs;
-
 use rustix::process::Signal;
 use serde_json::Value;
 use store::Store;
@@ -49,7 +47,7 @@ fn a_gate_that_says_worse_samples_base_and_head_and_an_interrupt_cuts_only_that(
         going.signal(Signal::INT);
     }
     let ran = going.end().status(1).stdout_has("Worse: throughput/s");
-    let read = |file: &str| fs::read_to_string(lab.root.join(file)).unwrap();
+    let read = |file: &str| lab.read(file);
     let json: Value = serde_json::from_str(&read("gate.json")).unwrap();
     crate::schema::fits("gate", &json);
     assert_eq!((&json["answer"], &json["why_unknown"]), (&"worse".into(), &Value::Null));
@@ -82,7 +80,7 @@ fn a_gate_samples_nothing_with_no_why() {
     let ended = (0..ATTEMPTS).find_map(|_| {
         let ran = gate(&lab, &["--no-why"]).end();
         assert!(!ran.stderr.contains("sampled trial"), "{ran}");
-        let json = fs::read_to_string(lab.root.join("gate.json")).unwrap();
+        let json = lab.read("gate.json");
         let json: Value = serde_json::from_str(&json).unwrap();
         (json["answer"] == "worse").then_some(json)
     });
@@ -94,7 +92,7 @@ fn a_gate_samples_nothing_with_no_why() {
 fn a_server_is_sampled_when_its_load_is_over() {
     let rig = Rig::new();
     let lab = Lab::new();
-    let store = lab.root.join("runs.sqlite").display().to_string();
+    let store = lab.path("runs.sqlite");
     let load = ["load", "{url}", "--why", "-c", "2", "-n", "2000", "--keep", "--store", &store];
     let ran = rig.dyno(&[&load[..], &["--json"]].concat());
     // On a busy machine the load is invalid; its profile is shown all the same.
@@ -116,7 +114,7 @@ fn a_server_is_sampled_when_its_load_is_over() {
 
 #[test]
 fn servers_elsewhere_and_loads_that_change_are_not_sampled() {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     let server = format!("{} serve --listen 127.0.0.1:{{port}}", env!("CARGO_BIN_EXE_dyno"));
     for (flags, says) in [
         (

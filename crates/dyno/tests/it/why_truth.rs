@@ -64,7 +64,7 @@ impl Plan<'_> {
         let profile = sampled(&mut sampler, pids[0], self.time);
         drop(load);
         let whole = cpu_ns(pids[0]) - before;
-        let calls = counter.ok().and_then(|counter| counter.stop(&sampler));
+        let calls = counter.and_then(|counter| counter.stop(&mut sampler)).ok();
         let truth = server.end();
         let answers = truth["answers"].as_u64().expect("a count") as f64;
         let cpu_us = whole as f64 / 1_000.0 / answers;
@@ -99,9 +99,9 @@ fn sampled(sampler: &mut Sampler, pid: u32, time: Duration) -> Profile {
         thread::sleep(sampler.period());
         sampler.drain();
     }
-    let (sampled_ns, used_ns) = (from.elapsed().as_nanos() as u64, cpu_ns(pid) - begun);
+    let used_ns = cpu_ns(pid) - begun;
     sampler.stop().expect("their end");
-    Profile { sampled_ns, cpu_ns: used_ns, ..sampler.folded(&[], "/") }
+    Profile { cpu_ns: used_ns, ..sampler.folded(&[], "/") }
 }
 
 /// What one process showed, and what is true of it.

@@ -24,7 +24,7 @@ use super::{
 use crate::amounts;
 use crate::figure::Figure;
 use crate::hold::usual_per_second;
-use crate::schedule::Schedule;
+use crate::schedule::{Law, Schedule};
 use crate::search_goal::{self, SearchGoal};
 use crate::source_file::{ConfigError, SourceFile};
 
@@ -88,7 +88,7 @@ struct ClosedKeys {
 #[serde(deny_unknown_fields)]
 struct OpenKeys {
     rate: Points,
-    arrivals: Option<Gaps>,
+    arrivals: Option<Law>,
     connections: Option<Connections>,
     max_connections: Option<Connections>,
 }
@@ -113,13 +113,6 @@ struct HeldKeys {
     silence: Option<TimeOrNone>,
     reopen: Option<bool>,
     drain: Option<TimeOrNone>,
-}
-
-#[derive(Deserialize, PartialEq)]
-#[serde(rename_all = "kebab-case")]
-enum Gaps {
-    Constant,
-    Poisson,
 }
 
 /// Where on the axis: a number, a list, or from, to and step; of a rate also a ramp or steps as `--rate` has them, or
@@ -281,7 +274,7 @@ impl LoadKeys {
                 let shape = Shape::Open {
                     // The requests of a search arrive at random, unless its file says otherwise.
                     poisson: match &open.arrivals {
-                        Some(gaps) => *gaps == Gaps::Poisson,
+                        Some(law) => *law == Law::Poisson,
                         None => sought.is_some(),
                     },
                     connections: number(open.connections, 10),

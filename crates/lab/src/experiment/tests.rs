@@ -180,12 +180,18 @@ fn what_is_wrong_is_said_with_its_line() {
         ("{ from = 100, to = 1200, step = 100 }", "\"x\"", ":5: only `open.rate` may be a ramp"),
         ("{ from = 100, to = 1200, step = 100 }", "true", ":5: expected a number, a list"),
         ("calls = 10", "calls = 0", ":5: it must be at least 1"),
+        ("{ from = 100, to = 1200, step = 100 }", "[]", ":5: write 1 to 200 loads"),
+        ("{ from = 100, to = 1200, step = 100 }", "nan", ":5: "),
+        ("total = 5000", "total = \"many\"", ":5: \"many\" is given where a whole number"),
+        ("total = 5000", "total = -1", ":5: `-1` is given where a whole number"),
         ("total = 5000, ", "", ":5: a load that never ends"),
         ("timeout = \"5s\"", "timeout = \"5 s\"", ":5: `5 s` is not a time"),
         ("timeout = \"5s\"", "closed = { connections = 1 }", ":5: name one of"),
         ("\"1536MiB\"", "\"1536\"", ":6: `1536` is not a size"),
         ("load_cpus = \"1\"", "load_cpus = \"x\"", ":6: `x` names no CPUs"),
         ("repeat = 3", "repeat = 0", ":7: it must be at least 1"),
+        ("repeat = 3", "repeat = 1001", ":7: at most 1000"),
+        ("repeat = 3", "repeat = 1e9", ":7: "),
         ("repeat = 3", "repaet = 3", ":7: unknown key `repaet`; did you mean `repeat`?"),
     ] {
         let said = check(old, new).unwrap_err();
@@ -512,29 +518,17 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
 
 #[test]
 fn runs_are_of_one_group_if_they_measure_the_same() {
+    let fact = |&(name, value): &(&str, &str)| Fact { name: name.into(), value: value.into() };
+    let entry = |&(title, tier): &(&str, &str)| Entry {
+        title: title.into(),
+        tier: tier.into(),
+        ..Entry::default()
+    };
     let run = |name: &str, facts: &[(&str, &str)], sides: &[(&str, &str)]| RunRecord {
         name: name.into(),
-        experiment: None,
-        files: Vec::new(),
-        is_quick: false,
-        seed: 0,
-        began_unix_ms: 0,
-        dyno: String::new(),
-        facts: facts
-            .iter()
-            .map(|&(name, value)| Fact { name: name.into(), value: value.into() })
-            .collect(),
-        entries: sides
-            .iter()
-            .map(|&(title, tier)| Entry {
-                title: title.into(),
-                tier: tier.into(),
-                ..Entry::default()
-            })
-            .collect(),
-        plan: Vec::new(),
-        conformance: Vec::new(),
-        profiles: Vec::new(),
+        facts: facts.iter().map(fact).collect(),
+        entries: sides.iter().map(entry).collect(),
+        ..RunRecord::default()
     };
     let sides = [("b.js", "default"), ("a.js", "default"), ("dyno's oracle", "reference")];
     assert_eq!(run("x", &[(REQUEST, "GET /")], &sides).group(), "x");

@@ -69,7 +69,8 @@ pub fn throughput_per_s(recording: &Recording) -> Option<f64> {
 #[must_use]
 pub fn offered_per_s(recording: &Recording) -> Option<f64> {
     let until = recording.scheduled_until?;
-    per_s(recording.total.due, seconds(recording.measured_from, until))
+    let due = recording.total.due;
+    per_s(due, seconds(recording.measured_from, until)).filter(|_| 0 < due)
 }
 
 /// How many of the requests due were answered as expected within `limit`; if it is none, within the limit of the load's
@@ -129,7 +130,8 @@ mod tests {
         assert_eq!((throughput_per_s(&none), offered_per_s(&none)), (None, None));
         assert_eq!((on_time(&none, None).share(), on_time(&none, Some(1)).share()), (None, None));
         let empty = Recording::new(Tally::new(SECOND), 0..SECOND, SECOND);
-        assert_eq!(throughput_per_s(&empty), None);
+        let empty = Recording { scheduled_until: Some(SECOND), ..empty };
+        assert_eq!((throughput_per_s(&empty), offered_per_s(&empty)), (None, None));
         let all_failed = {
             let mut total = Tally::new(SECOND);
             (total.due, total.attempted) = (7, 7);

@@ -31,11 +31,11 @@ const TO_CONNECTED: &str = "from the start of a connection until TCP has establi
 const FROM_CONNECTED: &str = "from the established connection to the end of the TLS handshake";
 const SILENCES: &str = "times from one correct answer (or the beginning of the measured time) to the next (or its \
      end), over all connections, threads and agents, that are longer than 100 ms, than 10 × the mean time between \
-     correct answers, and than the p99 of service outside them: of the answers in windows (of 100 ms; wider in a long \
-     load) that none of them touches. In a schedule such a time begins when a request is due and not answered; one \
-     that failed is not answered. Times of 10 ms or more in which a thread of dyno was not running are subtracted; \
-     other servers' turns are not on the clock. In a load of more than 27 minutes, times shorter than a 16,384th of it \
-     do not count";
+     correct answers, than twice the median of service, and than the p99 of service outside them: of the answers in \
+     windows (of 100 ms; wider in a long load) that none of them touches. In a schedule such a time begins when a \
+     request is due and not answered; one that failed is not answered. Times of 10 ms or more in which a thread of \
+     dyno was not running are subtracted; other servers' turns are not on the clock. In a load of more than 27 \
+     minutes, times shorter than a 16,384th of it do not count";
 const FILES: &str = "whole answers that are files as the request wanted them";
 const SUBJECT: &str = "all processes of the server";
 const SERVICE: &str = "all processes of the workload's service; none without one";

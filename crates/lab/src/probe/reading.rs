@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use check::named;
 use serde::Deserialize;
 use toml::Spanned;
+use units::named;
 
 use crate::figure::{Figure, Fold, Unit};
 use crate::source_file::{ConfigError, SourceFile, nearest};

@@ -1,6 +1,7 @@
 //! A trial that is sampled: beside its load, a thread takes samples of the server's stacks and then counts its system
 //! calls. Nothing else that the trial measures is used.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -9,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use load::{CpuReader, Halt, Nanos, Recording};
 use machine::conditions::Cpus;
-use profile::{CallCounter, Calls, Profile, Sampler, SamplerOrder, refusal, waited_ns};
+use profile::{
+    CallCounter, Calls, Profile, Sampler, SamplerOrder, refusal, waited_ns, waited_since,
+};
 
 use super::Trial;
 use super::running_server::processes;
@@ -195,56 +198,66 @@ impl SampledServer<'_> {
         let order = SamplerOrder { pids: &pids, cpus, hz, dwarf_bytes };
         let mut sampler = Sampler::open(&order).map_err(|error| refusal(&error))?;
         let failed = |error: std::io::Error| format!("samples: {error}");
-        let cpu_ns = || match self.cpu.lock().as_deref() {
+        let cpu_ns = |pids: &[u32]| match self.cpu.lock().as_deref() {
             Ok(Some(cpu)) => cpu(),
-            Ok(None) | Err(_) => machine::monitor::cpu_ns_of(&pids),
+            Ok(None) | Err(_) => machine::monitor::cpu_ns_of(pids),
         };
         std::thread::sleep(self.phase);
-        let (cpu_before, waited_before) = (cpu_ns(), waited_ns(&pids));
+        let waited_before = waited_ns(&pids);
         sampler.start().map_err(failed)?;
-        let from = Instant::now();
+        let (from, cpu_before) = (Instant::now(), cpu_ns(&pids));
+        sampler.add(&(self.pids)());
         while !is_enough(from.elapsed(), sampler.samples()) && !stop.is_asked() {
             std::thread::sleep(sampler.period());
             sampler.drain();
         }
-        let until = Instant::now();
-        let (cpu_after, waited_after) = (cpu_ns(), waited_ns(&(self.pids)()));
+        let known: BTreeSet<u32> = pids.iter().copied().chain((self.pids)()).collect();
+        let known: Vec<u32> = known.into_iter().collect();
+        let (until, cpu_after) = (Instant::now(), cpu_ns(&known));
         sampler.stop().map_err(failed)?;
-        let counter = CallCounter::open();
-        // Of windows that are counted whole, the answers are known exactly.
-        let first = next_window(began);
-        let mut counted = (first, first);
-        if let Ok(counter) = &counter {
-            drop(wait_until(first, stop));
-            counted.0 = counter.start();
-            drop(wait_until(first + CALLS, stop));
-            counted.1 = counter.pause();
-        }
-        let calls = match counter {
-            Ok(counter) => counter.stop(&sampler).ok_or_else(|| {
-                "none of its processes was seen, as in a PID namespace of dyno's own".to_owned()
-            }),
-            Err(error) => Err(match error.kind() {
-                std::io::ErrorKind::PermissionDenied => "only root may count them (CAP_BPF)".into(),
-                _ => format!("this kernel does not count them: {error}"),
-            }),
-        };
+        let waited_for_cpu_ns = waited_since(&waited_before, &known);
+        let used_ns = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
+        let cpu_ns = sampler.ran_ns().or(used_ns).unwrap_or(0);
+        let (calls, counted) = count(&mut sampler, began, stop);
         // What follows slows the load down, which the last window must not show.
         drop(wait_until(next_window(began), stop));
         write_names(&whys, &pids);
         let runtimes: Vec<profile::Runtime> = whys.iter().map(|why| why.runtime.clone()).collect();
         let profile = Profile {
-            sampled_ns: until.duration_since(from).as_nanos() as u64,
-            cpu_ns: cpu_before
-                .zip(cpu_after)
-                .map_or(0, |(before, after)| after.saturating_sub(before)),
-            waited_for_cpu_ns: waited_after.saturating_sub(waited_before),
-            calls: calls.map(|counts| Calls { answers: 0, counts }),
+            cpu_ns,
+            waited_for_cpu_ns,
+            calls,
             with_flags: with_flags && self.is_started,
             ..sampler.folded(&runtimes, &self.folder)
         };
         Ok(Taken { profile, sampled: (from, until), counted })
     }
+}
+
+/// The system calls of the server whose samples have ended, in whole windows of the load: there the answers are known
+/// exactly. And when they were counted.
+fn count(
+    sampler: &mut Sampler,
+    began: Instant,
+    stop: &Halt,
+) -> (Result<Calls, String>, (Instant, Instant)) {
+    let from = next_window(began);
+    let counter = match CallCounter::open() {
+        Ok(counter) => counter,
+        Err(says) => return (Err(says), (from, from)),
+    };
+    drop(wait_until(from, stop));
+    let begun = counter.start();
+    loop {
+        let left = (from + CALLS).saturating_duration_since(Instant::now());
+        if left.is_zero() || stop.is_asked() {
+            break;
+        }
+        sampler.drain();
+        std::thread::sleep(left.min(sampler.period()));
+    }
+    let counted = (begun, counter.pause());
+    (counter.stop(sampler).map(|counts| Calls { answers: 0, counts }), counted)
 }
 
 impl Taken {

@@ -4,37 +4,21 @@
 //! with five digits, make it allocate before it finds that nothing follows. So nothing is decoded
 //! that has not been checked here first, without allocating.
 
-use std::fmt;
+use units::named;
 
 use super::{DIGITS, LOWEST};
 
-/// Why bytes are not one of dyno's histograms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EncodedError {
-    /// Shorter than a header.
-    Short,
-    /// Not HdrHistogram's V2 format, uncompressed.
-    Format,
-    /// Another precision or range than dyno's.
-    Configuration,
-    /// The payload is not as long as the header says, or longer than its counts can be.
-    Length,
-    /// A count is cut off, or reaches beyond the range.
-    Count,
-    /// More censored values than values.
-    Censored,
-}
-
-impl fmt::Display for EncodedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EncodedError::Short => "a histogram shorter than its header",
-            EncodedError::Format => "not a histogram in HdrHistogram's V2 format",
-            EncodedError::Configuration => "a histogram of another precision or range than ours",
-            EncodedError::Length => "a histogram whose length is not what its header says",
-            EncodedError::Count => "a histogram whose counts reach beyond its range or its end",
-            EncodedError::Censored => "a histogram with more censored values than values",
-        })
+named! {
+    /// Why bytes are not one of dyno's histograms.
+    pub enum EncodedError {
+        Short = "a histogram shorter than its header",
+        /// Or compressed.
+        Format = "not a histogram in HdrHistogram's V2 format",
+        Configuration = "a histogram of another precision or range than ours",
+        /// Or longer than its counts can be.
+        Length = "a histogram whose length is not what its header says",
+        Count = "a histogram whose counts reach beyond its range or its end",
+        Censored = "a histogram with more censored values than values",
     }
 }
 

@@ -179,7 +179,7 @@ fn connections_that_end_are_lost_by_their_cause() {
         let holding = with_end(end);
         let plateau = &holding.plateaus[0];
         assert_eq!((plateau.open, plateau.lost_in_all(), plateau.begun), (0, 10, 10));
-        let found = Loss::all().find(|loss| 0 < plateau.lost[loss.index()]).unwrap();
+        let found = Loss::ALL.into_iter().find(|loss| 0 < plateau.lost[loss.index()]).unwrap();
         found.name()
     };
     assert_eq!(lost(Act::Fin), "recv.cut_body");

@@ -123,7 +123,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
         self.pool.leave_the_rest(now);
         let clocks = self.clocks();
-        self.pool.recorder.finish(clocks);
+        self.pool.recorder.finish(now, clocks);
     }
 
     /// Waits for the next turn, while the lane's clock stands still.

@@ -31,7 +31,7 @@ use crate::engine::{Act, Simulated};
 use crate::failure::Failure;
 use crate::recording::{Cut, Sessions};
 use crate::{Nanos, SECOND};
-use rig::{Run, after, always, at_once, classes, closed, freezing, open, sessions};
+use rig::{Run, after, always, at_once, but_each, classes, closed, freezing, open, sessions};
 
 const MILLI: Nanos = SECOND / 1_000;
 const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRust";
@@ -117,13 +117,8 @@ fn a_closed_loop_keeps_so_many_under_way_and_stops_at_the_total() {
 
 #[test]
 fn a_time_out_is_a_failure_and_a_censored_value() {
-    let mut count = 0;
-    let every_tenth_is_silent = move |now: Nanos| {
-        count += 1;
-        if count % 10 == 0 { Vec::new() } else { vec![(now + MILLI, Act::Send(GOOD.to_vec()))] }
-    };
     let run = Run { total: 1_000, until: 20 * SECOND, ..open(100, 100) };
-    let tally = run.press(Simulated::new(at_once, every_tenth_is_silent));
+    let tally = run.press(Simulated::new(at_once, but_each(10, &[])));
     assert_eq!(tally.correct, 900);
     assert_eq!(classes(&tally), [("recv.first_byte_timeout", 100)]);
     assert_eq!((tally.response.count(), tally.response.censored()), (1_000, 100));
@@ -217,19 +212,14 @@ fn an_answer_that_was_not_requested_is_never_counted() {
 
 #[test]
 fn a_stale_connection_is_no_failure_of_the_server() {
-    let mut count = 0;
-    let closes_every_tenth_unanswered = move |now: Nanos| {
-        count += 1;
-        let act = if count % 10 == 0 { Act::Fin } else { Act::Send(GOOD.to_vec()) };
-        vec![(now + MILLI, act)]
-    };
+    let closes_every_tenth_unanswered = || but_each(10, &[Act::Fin]);
     let get = Run { total: 90, ..closed(1) };
-    let tally = get.press(Simulated::new(at_once, closes_every_tenth_unanswered));
+    let tally = get.press(Simulated::new(at_once, closes_every_tenth_unanswered()));
     assert_eq!((tally.correct, tally.failed_in_all()), (90, 0));
     assert_eq!(tally.notes.stale_retries, 9);
 
     let post = Run { total: 90, method: "POST", ..closed(1) };
-    let tally = post.press(Simulated::new(at_once, closes_every_tenth_unanswered));
+    let tally = post.press(Simulated::new(at_once, closes_every_tenth_unanswered()));
     assert_eq!(classes(&tally), [("recv.empty", 9)], "a POST is never sent twice");
 }
 
@@ -267,13 +257,7 @@ fn sessions_make_their_calls_one_after_the_other_and_close() {
 
 #[test]
 fn a_session_ends_with_its_first_failure() {
-    let mut count = 0;
-    let third_call_fails = move |now: Nanos| {
-        count += 1;
-        let act = if count % 3 == 0 { Act::Reset } else { Act::Send(GOOD.to_vec()) };
-        vec![(now + MILLI, act)]
-    };
-    let tally = sessions(10, 100, 50).press(Simulated::new(at_once, third_call_fails));
+    let tally = sessions(10, 100, 50).press(Simulated::new(at_once, but_each(3, &[Act::Reset])));
     assert_eq!((tally.attempted, tally.correct), (150, 100));
     assert_eq!((tally.sessions.complete, tally.sessions.failed), (0, 50));
 }
@@ -281,15 +265,9 @@ fn a_session_ends_with_its_first_failure() {
 /// nginx does so after `keepalive_requests`: all calls are answered, and no session is completed.
 #[test]
 fn a_session_that_the_server_ends_is_cut_and_not_failed_by_a_call() {
-    let mut count = 0;
-    let closes_after_four = move |now: Nanos| {
-        count += 1;
-        let closes = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nRust";
-        let answer = if count % 4 == 0 { closes.as_slice() } else { GOOD };
-        vec![(now + MILLI, Act::Send(answer.to_vec()))]
-    };
+    let closes_after_four = || but_each(4, &[Act::Send(LAST.to_vec())]);
     let ended = |calls| {
-        let seen = sessions(calls, 10, 20).press(Simulated::new(at_once, closes_after_four));
+        let seen = sessions(calls, 10, 20).press(Simulated::new(at_once, closes_after_four()));
         assert_eq!(seen.failed_in_all(), 0);
         (seen.attempted, seen.sessions)
     };

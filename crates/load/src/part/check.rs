@@ -255,7 +255,7 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     no_more("octets", &octets, BYTES_MAX)?;
     true_or(tally.answers.are_within(COUNT_MAX, BYTES_MAX), "there are too many answers")?;
     no_more("times", &[tally.cpu, tally.idle, tally.polled], bounds.times)?;
-    no_more("last time", &[tally.last_done], INSTANT_MAX)?;
+    no_more("last time", &[tally.last_due, tally.last_done], INSTANT_MAX)?;
     check_still(tally.still, bounds.times)?;
     let Receipt { longest, given_up } = tally.receipt.unwrap_or_default();
     no_more("receipts", &[longest], INSTANT_MAX)?;

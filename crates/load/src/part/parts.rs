@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Outlook, Part};
 use crate::Nanos;
+use crate::arrivals::Arrivals;
 use crate::failure::Failure;
 use crate::order::{Load, Order, Share, nanos};
 use crate::plan::Plan;
@@ -31,6 +32,7 @@ pub(super) struct Facts {
     timeout: Nanos,
     pub(super) on_time_within: Nanos,
     scheduled_until: Option<Nanos>,
+    mean_gap: Option<Nanos>,
 }
 
 impl Parts {
@@ -45,6 +47,7 @@ impl Parts {
             timeout: nanos(order.timeout),
             on_time_within: nanos(order.on_time_within()),
             scheduled_until: plan.scheduled_until(order),
+            mean_gap: order.load.arrivals().and_then(Arrivals::mean_gap),
         };
         let whole = Part {
             share: Share { first: 0, of: order.lanes_in_all() },
@@ -120,12 +123,18 @@ impl Parts {
             true => whole.total.sessions.attempted,
             false => whole.total.attempted,
         };
-        let until = match facts.total.is_some_and(|total| total <= starts) {
-            true => whole.total.last_done.max(facts.scheduled_until.unwrap_or(0)),
+        let is_by_total = facts.total.is_some_and(|total| total <= starts);
+        let last_due = whole.total.last_due;
+        let random_until = facts.mean_gap.filter(|_| is_by_total).map(|gap| last_due + gap);
+        let scheduled_until = random_until.or(facts.scheduled_until);
+        let until = match is_by_total {
+            true => whole.total.last_done.max(scheduled_until.unwrap_or(0)),
             false => ended,
         };
         let until = stopped_at.min(until).max(from);
         for lane in &mut self.whole.reports {
+            // A lane that has ended has nothing to do.
+            lane.idle += (until - from).saturating_sub(lane.wall);
             lane.wall = until - from;
         }
         let Part { total, windows, quiet, .. } = &mut self.whole;
@@ -134,7 +143,7 @@ impl Parts {
         Recording {
             measured_from: from,
             measured_until: until,
-            scheduled_until: facts.scheduled_until.map(|scheduled| scheduled.min(until)),
+            scheduled_until: scheduled_until.map(|scheduled| scheduled.min(until)),
             ended,
             end,
             timeout: facts.timeout,

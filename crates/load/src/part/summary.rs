@@ -26,7 +26,7 @@ pub struct PartSummary {
     pub cpu: Nanos,
     /// The longest time for which one of its lanes stood still.
     pub still: Nanos,
-    /// The measured time. A part alone does not know it.
+    /// The measured time. A part alone knows only how long its lanes were there, all together.
     pub measured: Nanos,
 }
 
@@ -41,6 +41,14 @@ impl PartSummary {
     #[must_use]
     pub fn on_cpu(&self) -> Option<f64> {
         self.of_wall(self.cpu)
+    }
+
+    /// What it saw in a measured time of this length, in which its lanes were idle when they had ended.
+    #[must_use]
+    pub fn of_measured(self, measured: Nanos) -> PartSummary {
+        let all = measured.saturating_mul(self.lanes);
+        let idle = self.idle.saturating_add(all.saturating_sub(self.measured));
+        PartSummary { idle, measured, ..self }
     }
 
     /// The requests that were due each second of the measured time.
@@ -88,7 +96,7 @@ impl Part {
             idle: sum(|lane| lane.idle),
             cpu: sum(|lane| lane.cpu_time),
             still: total.still.longest(),
-            measured: 0,
+            measured: sum(|lane| lane.wall),
         }
     }
 }
@@ -109,6 +117,12 @@ mod tests {
         };
         let (busy, on_cpu, per_s) = (saw.busy(), saw.on_cpu(), saw.attempted_per_s());
         assert_eq!((busy, on_cpu, per_s), (Some(0.75), Some(0.6), Some(30.0)));
+        let short = PartSummary { idle: 2 * SECOND, measured: 3 * SECOND, ..saw };
+        assert_eq!(
+            short.of_measured(10 * SECOND).busy(),
+            Some(0.05),
+            "its lanes were there for 3 s"
+        );
         // What it claims is not believed before it is checked.
         let wrong = PartSummary { idle: u64::MAX, lanes: u64::MAX, ..saw };
         assert_eq!(wrong.busy(), Some(0.0));

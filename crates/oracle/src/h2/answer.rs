@@ -7,7 +7,7 @@ use super::frames::{
 use super::request::{Kept, is_of_a_connection};
 use super::stream::{Body, Source, Stream};
 use super::{Counts, Leaving, Multiplex};
-use crate::answer::{Answer, Content, refusal_line};
+use crate::answer::{Answer, Content};
 use crate::beats::{Beats, Wrap};
 use crate::faults::acts::{Style, USUAL};
 use crate::instructions::{Arrived, Befalls, instructions};
@@ -326,7 +326,7 @@ impl Multiplex {
         state: &mut ThreadState,
     ) {
         state.count(Resource::Refused);
-        let line = refusal_line(refusal.status);
+        let line = refusal.status.name();
         let text = format!("{}\n", refusal.why);
         let length = text.len().to_string();
         let fields = [

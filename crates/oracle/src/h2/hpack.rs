@@ -1,10 +1,13 @@
-//! HPACK (RFC 7541): header lists as octets and back. It shares nothing with the client that is tested against it.
+//! HPACK (RFC 7541): header lists as octets and back. It shares only the RFC's
+//! tables with the client that is tested against it.
 
 mod decode;
 mod encode;
 mod huffman;
 
 use std::collections::VecDeque;
+
+use units::rfc7541::STATIC;
 
 pub(crate) use decode::{Decoder, Fields};
 pub(crate) use encode::{Encoder, Manner};
@@ -13,24 +16,6 @@ pub(crate) use encode::{Encoder, Manner};
 pub(crate) const TABLE_BYTES: usize = 4096;
 /// RFC 7541, 4.1: what an entry costs beside its octets.
 const ENTRY_BYTES: usize = 32;
-
-/// RFC 7541, appendix A: place 1 is the first.
-#[rustfmt::skip]
-const STATIC: [(&str, &str); 61] = [
-    (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
-    (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
-    (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
-    ("accept-encoding", "gzip, deflate"), ("accept-language", ""), ("accept-ranges", ""), ("accept", ""),
-    ("access-control-allow-origin", ""), ("age", ""), ("allow", ""), ("authorization", ""), ("cache-control", ""),
-    ("content-disposition", ""), ("content-encoding", ""), ("content-language", ""), ("content-length", ""),
-    ("content-location", ""), ("content-range", ""), ("content-type", ""), ("cookie", ""), ("date", ""), ("etag", ""),
-    ("expect", ""), ("expires", ""), ("from", ""), ("host", ""), ("if-match", ""), ("if-modified-since", ""),
-    ("if-none-match", ""), ("if-range", ""), ("if-unmodified-since", ""), ("last-modified", ""), ("link", ""),
-    ("location", ""), ("max-forwards", ""), ("proxy-authenticate", ""), ("proxy-authorization", ""), ("range", ""),
-    ("referer", ""), ("refresh", ""), ("retry-after", ""), ("server", ""), ("set-cookie", ""),
-    ("strict-transport-security", ""), ("transfer-encoding", ""), ("user-agent", ""), ("vary", ""), ("via", ""),
-    ("www-authenticate", ""),
-];
 
 /// A dynamic table: the newest entry is the first.
 #[derive(Debug)]

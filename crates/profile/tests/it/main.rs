@@ -4,6 +4,7 @@
 #[allow(dead_code)]
 #[path = "../../../load/tests/again/mod.rs"]
 mod again;
+mod open_probes;
 mod processes;
 #[path = "../../../machine/tests/it/runner.rs"]
 mod runner;

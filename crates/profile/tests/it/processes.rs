@@ -4,14 +4,17 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use profile::CallCounter;
+
 use crate::again::in_one_of_five;
-use crate::worker::{Worker, has_shares, sample, sampler};
+use crate::worker::{CALLS, Worker, call_often, has_shares, sample, sampler};
 
 crate::tests![
     a_process_that_is_started_while_its_parent_is_sampled_is_sampled,
     a_daemon_that_has_left_its_parent_is_sampled,
     a_storm_of_switches_is_sampled_evenly_and_nothing_is_lost,
     a_process_that_ends_while_it_is_sampled_leaves_what_was_sampled,
+    calls_of_a_process_that_begins_while_they_are_counted_are_counted,
 ];
 
 fn a_process_that_is_started_while_its_parent_is_sampled_is_sampled() {
@@ -78,4 +81,29 @@ fn a_process_that_ends_while_it_is_sampled_leaves_what_was_sampled() {
     let folded = sampler.folded(&[], "/nowhere");
     assert!(100 <= crate::worker::total(&folded));
     assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// It begins and ends, and its parent makes as many; what this process calls before and after does not count.
+fn calls_of_a_process_that_begins_while_they_are_counted_are_counted() {
+    let mut worker = Worker::start("calls");
+    assert!(worker.is_ready());
+    let Some(mut sampler) = sampler(std::process::id(), None) else { return };
+    let counter = match CallCounter::open() {
+        Ok(counter) => counter,
+        Err(says) => return println!("SKIPPED: {says}"),
+    };
+    sampler.start().unwrap();
+    sampler.add(&[worker.pid()]);
+    sampler.stop().unwrap();
+    let samples = sampler.samples();
+    call_often();
+    counter.start();
+    worker.go();
+    assert!(worker.0.wait().unwrap().success());
+    counter.pause();
+    call_often();
+    let calls = counter.stop(&mut sampler).unwrap();
+    let found = calls.iter().find(|(name, _)| name == "getppid").map(|(_, calls)| *calls);
+    assert_eq!(found, Some(2 * CALLS), "{calls:?}");
+    assert_eq!(sampler.samples(), samples, "none is taken any more");
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use profile::{Side, open_probes};
+use profile::Side;
 
+use crate::open_probes::open_probes;
 use crate::worker::{
     NEW_NAME, OLD_NAME, Worker, by_function, copy, has_shares, sample, sampled, sampler, start_as,
     total,

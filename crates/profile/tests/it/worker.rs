@@ -26,7 +26,7 @@ pub(crate) fn work(way: &str) -> i32 {
     if way == "mapped" {
         write_map(OLD_NAME);
     }
-    if matches!(way, "fork" | "daemon" | "mapped") {
+    if matches!(way, "fork" | "daemon" | "mapped" | "calls") {
         println!("ready");
         let _ = std::io::stdin().read(&mut [0]);
     }
@@ -34,6 +34,16 @@ pub(crate) fn work(way: &str) -> i32 {
         "fork" => start("alone"),
         "daemon" => start("detach"),
         "mapped" => write_map(NEW_NAME),
+        "calls" => {
+            let program = std::env::current_exe().unwrap();
+            let child = Command::new(program).args(["work", "call"]).status();
+            call_often();
+            return i32::from(!child.is_ok_and(|ended| ended.success()));
+        }
+        "call" => {
+            call_often();
+            return 0;
+        }
         "detach" => {
             rustix::process::setsid().unwrap();
             start("alone");
@@ -54,6 +64,15 @@ pub(crate) fn work(way: &str) -> i32 {
         _ => loop {
             thread::park();
         },
+    }
+}
+
+/// So many calls take some milliseconds.
+pub(crate) const CALLS: u64 = 100_000;
+
+pub(crate) fn call_often() {
+    for _ in 0..CALLS {
+        let _ = rustix::process::getppid();
     }
 }
 

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use changed_files::lines_of;
 use flate2::read::GzDecoder;
-use lab::record::{ProfileRecord, RunRecord, TrialRecord};
+use lab::experiment::Point;
+use lab::plan::{Runner, plan};
+use lab::record::{Entry, Fact, ProfileRecord, RunRecord, TrialRecord};
 use public::{Level, Lineage, PublicRun, Words, verify};
 use serde_json::{Value, json};
 use store::{Extent, Kept, RunEnd, Store};
@@ -89,6 +91,78 @@ fn a_run_comes_back_under_the_same_id_and_is_consistent() {
     )
     .unwrap();
     assert_eq!((other.id, notes.len()), (run.id, 0));
+}
+
+#[test]
+fn dates_and_times_that_contradict_each_other_are_found() {
+    type Change = fn(&mut Loaded);
+    let changes: [(&str, Change); 8] = [
+        ("when it began", |(run, ..)| run.began_unix_ms = 1_600_000_000_000),
+        ("dyno", |(run, ..)| run.dyno = "0.9.0 (1234567)".into()),
+        ("trial ", |(run, ..)| run.began_unix_ms += 86_400_000),
+        ("trial ", |(_, trials, _)| trials[0].began_unix_ms -= 86_400_000),
+        ("the end", |(_, _, ended)| ended.as_mut().unwrap().0 -= 86_400_000),
+        ("the end", |(_, trials, _)| trials[1].began_unix_ms += 86_400_000),
+        ("CPU time of a thread", |(_, trials, _)| {
+            trials[0].loaded.as_mut().unwrap().recording.lanes[0].cpu_time *= 100;
+        }),
+        ("CPU time of the server", |(_, trials, _)| {
+            let mut all = trials[0].series.iter_mut();
+            let series = all.find(|series| series.name == "subject.cpu.total").unwrap();
+            series.points.last_mut().unwrap().1 += 1e12;
+            trials.iter_mut().for_each(|trial| trial.loaded.as_mut().unwrap().in_turns = None);
+        }),
+    ];
+    for (at, change) in changes {
+        let mut changed = loaded();
+        change(&mut changed);
+        let found = verify(&published(changed));
+        let differences = &found.differences;
+        assert!(differences.iter().any(|it| it.at.contains(at)), "{at}: {differences:?}");
+    }
+}
+
+/// One round of the run's servers, and of a reference that dyno added.
+fn with_one_round((run, trials, ended): &mut Loaded) {
+    let added = Entry { name: "added".into(), tier: "reference".into(), ..run.entries[0].clone() };
+    run.entries.push(added);
+    let experiment = run.experiment.as_mut().unwrap();
+    experiment.repeat = 1;
+    let runners = run.entries.iter().map(|entry| Runner {
+        subject: entry.name.clone(),
+        asked: experiment.workloads.clone(),
+        protocols: experiment.protocols(),
+        is_extra: entry.tier == "reference",
+    });
+    run.plan = plan(experiment, &runners.collect::<Vec<_>>());
+    trials.truncate(run.plan.len());
+    trials.iter_mut().zip(&run.plan).for_each(|(trial, key)| trial.key = key.clone());
+    ended.as_mut().unwrap().0 += 600_000;
+}
+
+/// A gate that needed fewer pairs than were planned.
+fn with_fewer_pairs((run, trials, _): &mut Loaded) {
+    let pairs = json!({
+        "detect": 0.1, "level": 0.01, "missed": 0.1, "figures": [], "most": 3, "builds": null
+    });
+    run.experiment.as_mut().unwrap().pairs = Some(serde_json::from_value(pairs).unwrap());
+    trials.retain(|trial| trial.key.repeat < 3);
+}
+
+/// A search, whose loads are not those of its plan.
+fn with_another_load((run, trials, _): &mut Loaded) {
+    let (name, value) = (lab::record::CAPACITY_SEARCH.into(), "p99 <= 20 ms".into());
+    run.facts.push(Fact { name, value });
+    trials[0].key.point = Point::Connections(7);
+}
+
+#[test]
+fn runs_that_their_own_data_end_and_single_rounds_beside_a_reference_have_no_differences() {
+    for change in [with_one_round, with_fewer_pairs, with_another_load] {
+        let mut changed = loaded();
+        change(&mut changed);
+        assert_eq!(verify(&published(changed)).differences, []);
+    }
 }
 
 #[test]
@@ -240,7 +314,7 @@ fn planted_check() -> PublicRun {
         "method": { "hz": 997, "target": "cpus", "user_only": false, "dwarf_bytes": null },
         "lines": [{ "side": "program", "name": &secrets }], "functions": [&secrets],
         "stacks": [{ "line": 0, "functions": [0], "counts": [[0, 1]] }],
-        "sampled_ns": 1, "cpu_ns": 1, "user_cpu_ns": null, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
+        "cpu_ns": 1, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
         "calls": { "Err": &secrets }, "with_flags": false
     });
     let found = Ok(serde_json::from_value(profile).unwrap());

@@ -13,7 +13,7 @@ use documents::Said;
 use load::Chance;
 use report::Findings;
 use report::render::Shown;
-use report::run::{Compared, Race, Side};
+use report::run::{Compared, OfCommand, Side};
 use simulated::{Law, World, run};
 
 const SEED: u64 = 23;
@@ -50,7 +50,7 @@ fn said(kind: Kind, world: World, chance: &mut Chance) -> Said {
     let (record, trials) = run(world, matches!(kind, Kind::Race), chance);
     let findings = Findings::of(&1, &record, &trials, Vec::new());
     match kind {
-        Kind::Race => documents::race(&parsed(Race(&findings).json())),
+        Kind::Race => documents::race(&parsed(OfCommand::race(&findings).json())),
         Kind::Run => documents::run(&parsed(findings.json())),
         Kind::Compare => {
             // A has equal rows.

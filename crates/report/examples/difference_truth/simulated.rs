@@ -99,13 +99,7 @@ fn name(side: usize) -> String {
 }
 
 fn key(side: usize, repeat: u32, number: usize) -> TrialKey {
-    TrialKey {
-        number: number as u32,
-        subject: name(side),
-        workload: "hello".into(),
-        point: Point::Connections(2),
-        repeat,
-    }
+    TrialKey::new(number as u32, &name(side), "hello", Point::Connections(2), repeat)
 }
 
 fn record(world: World, is_race: bool, trials: &[TrialRecord]) -> RunRecord {

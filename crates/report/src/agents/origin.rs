@@ -2,9 +2,10 @@
 
 use agents::{AgentFacts, LinkUse, Way};
 use load::{Nanos, PartSummary};
-use units::{count, nanos, percent, rate, trimmed};
+use units::{count, nanos, rate, trimmed};
 
 use crate::document::{Cell, Column, Row, Table};
+use crate::grouped::grouped;
 
 /// What was seen of an agent, in one load or in several.
 struct Seen<'a> {
@@ -15,16 +16,11 @@ struct Seen<'a> {
 
 /// The agents of one load, or of several, as a table; none if there were no agents. Only one load has a rate.
 pub(crate) fn table(key: &str, loads: &[&[AgentFacts]]) -> Option<Table> {
-    let mut seen: Vec<Seen<'_>> = Vec::new();
-    for agent in loads.iter().copied().flatten() {
-        match seen.iter_mut().find(|it| it.newest.name == agent.name) {
-            None => seen.push(Seen { newest: agent, all: vec![agent] }),
-            Some(it) => {
-                it.newest = agent;
-                it.all.push(agent);
-            }
-        }
-    }
+    let agents = loads.iter().copied().flatten().map(|agent| (&agent.name, agent));
+    let seen: Vec<Seen<'_>> = grouped(agents)
+        .into_iter()
+        .map(|(_, all)| Seen { newest: all[all.len() - 1], all })
+        .collect();
     let columns = columns(loads.len());
     let rows: Vec<Vec<Cell>> =
         seen.iter().map(|it| columns.iter().map(|(_, cell)| cell(it)).collect()).collect();
@@ -117,8 +113,7 @@ fn columns(loads: usize) -> Columns {
 }
 
 fn share(seen: &Seen<'_>) -> Cell {
-    let share = seen.newest.lanes as f64 / seen.newest.of.max(1) as f64;
-    Cell::text(percent(share)).valued(Some(share))
+    Cell::share(Some(seen.newest.lanes as f64 / seen.newest.of.max(1) as f64))
 }
 
 fn saw(seen: &Seen<'_>, of: fn(&PartSummary) -> Option<f64>) -> Option<f64> {
@@ -131,8 +126,7 @@ fn per_s(seen: &Seen<'_>) -> Cell {
 }
 
 fn busy(seen: &Seen<'_>) -> Cell {
-    let found = saw(seen, PartSummary::busy);
-    found.map_or(Cell::none(), |it| Cell::text(percent(it)).valued(Some(it)))
+    Cell::share(saw(seen, PartSummary::busy))
 }
 
 /// The worst of all loads.

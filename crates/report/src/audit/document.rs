@@ -6,8 +6,9 @@ use units::{count, counted, percent, rate};
 
 use super::explanation;
 use crate::document::{
-    Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Sign, Table, Tone,
+    Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Table, Tone,
 };
+use crate::grouped::grouped;
 use crate::verdict::DOUBTS;
 
 /// A rule is shown with so many of its rows.
@@ -15,7 +16,7 @@ const EXAMPLES: usize = 3;
 /// So many files of a kind are named.
 const NAMED: usize = 3;
 
-pub fn document(audit: &Audit) -> Document {
+pub(super) fn document(audit: &Audit) -> Document {
     Document {
         label: "results".into(),
         title: format!("Audit of {}", counted(audit.sources.len() as u64, "file", "files")),
@@ -69,20 +70,11 @@ pub(super) fn sentence(audit: &Audit) -> String {
 
 /// What was read: files of one format to which the same rules could not be applied stand together.
 fn files(audit: &Audit) -> Vec<Fact> {
-    let mut groups: Vec<Vec<&AuditedSource>> = Vec::new();
-    for source in &audit.sources {
-        let kinds = |source: &AuditedSource| -> Vec<_> {
-            source.untested.iter().map(|it| (it.rule, it.why)).collect()
-        };
-        let is_same = |others: &&mut Vec<&AuditedSource>| {
-            others[0].format == source.format && kinds(others[0]) == kinds(source)
-        };
-        match groups.iter_mut().find(is_same) {
-            Some(others) => others.push(source),
-            None => groups.push(vec![source]),
-        }
-    }
-    groups.iter().map(|sources| of_files(sources)).collect()
+    let of_kinds = audit.sources.iter().map(|source| {
+        let kinds: Vec<_> = source.untested.iter().map(|it| (it.rule, it.why)).collect();
+        ((source.format, kinds), source)
+    });
+    grouped(of_kinds).iter().map(|(_, sources)| of_files(sources)).collect()
 }
 
 fn of_files(sources: &[&AuditedSource]) -> Fact {
@@ -94,7 +86,7 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
     let rows: usize = sources.iter().map(|source| source.rows.len()).sum();
     let read = format!("{}, {}", sources[0].format.title(), counted(rows as u64, "row", "rows"));
     let mut texts = vec![format!("{name}: {read}")];
-    for (why, rows, rules) in not_applied(sources) {
+    for ((why, rows), rules) in not_applied(sources) {
         let rows = counted(rows as u64, "row", "rows");
         texts.push(format!(
             "not applied to {rows}: {}, because {}",
@@ -109,16 +101,11 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
 }
 
 /// What could not be applied to these files: rules with the same reason and the same number of rows together.
-fn not_applied(sources: &[&AuditedSource]) -> Vec<(Why, usize, Vec<&'static str>)> {
-    let mut all: Vec<(Why, usize, Vec<&'static str>)> = Vec::new();
-    for (place, first) in sources[0].untested.iter().enumerate() {
+fn not_applied(sources: &[&AuditedSource]) -> Vec<((Why, usize), Vec<&'static str>)> {
+    grouped(sources[0].untested.iter().enumerate().map(|(place, first)| {
         let rows = sources.iter().map(|source| source.untested[place].rows).sum();
-        match all.iter_mut().find(|(why, of, _)| (*why, *of) == (first.why, rows)) {
-            Some((.., rules)) => rules.push(first.rule.name()),
-            None => all.push((first.why, rows, vec![first.rule.name()])),
-        }
-    }
-    all
+        ((first.why, rows), first.rule.name())
+    }))
 }
 
 /// One finding, and where it stands.
@@ -222,14 +209,13 @@ fn table(audit: &Audit) -> Table {
 
 fn table_row(audited: &AuditedRow) -> Row {
     let AuditedRow { row, findings } = audited;
-    let verdict = audited.verdict();
     let or_none = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
     let grave = findings.iter().filter(|finding| finding.gravity() != Gravity::Note);
     let why: Vec<&str> = grave.map(|finding| finding.rule().name()).collect();
     let cells = vec![
         Cell::text(row.name.clone()),
         Cell::text(row.place.clone()),
-        Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
+        Cell::verdict(Some(audited.verdict())),
         or_none(row.rate_per_s.map(rate)).valued(row.rate_per_s),
         or_none(explanation::of_row(row, row.mean)),
         or_none(explanation::of_row(row, row.at(0.99))),

@@ -4,28 +4,16 @@ use audit::{Audit, AuditedRow, AuditedSource, Finding, Time, Untested};
 
 use super::document::sentence;
 use super::explanation;
-use crate::json::{json_type, written};
+use crate::json::json_type;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
-
-const SCHEMA: &str = "dyno.audit/1";
-
-/// The whole document, with a line end.
-pub fn json(audit: &Audit) -> serde_json::Result<String> {
-    written(&AuditDocument::from(audit))
-}
 
 json_type! {
     /// What others measured, and which of it cannot be true or should not be ranked.
-    pub(crate) struct AuditDocument<'a> as "audit" of audit: Audit;
+    pub(crate) struct AuditDocument<'a> as "audit", "dyno.audit/1" of audit: Audit;
         let all = audit.sources.iter().flat_map(|source| &source.findings);
         let of_files = all.map(explained).collect();
         let worth = audit.worth();
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
         sentence: String = sentence(audit),
         /// that of the gravest row or file; `doubts` are those about whole files

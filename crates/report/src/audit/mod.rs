@@ -7,18 +7,16 @@ pub(crate) mod json;
 use audit::Audit;
 
 use crate::document::Document;
+use crate::json::written;
 use crate::render::Shown;
-
-pub use document::document;
-pub use json::json;
 
 impl Shown for Audit {
     fn document(&self) -> Document {
-        document(self)
+        document::document(self)
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json(self)
+        written(&json::AuditDocument::from(self))
     }
 }
 

@@ -3,8 +3,7 @@
 use audit::{Audit, Stated, audit, read};
 use expect_test::expect;
 
-use super::{document, json};
-use crate::render::{self, Screen};
+use crate::render::{self, Screen, Shown};
 
 const SCREEN: Screen = Screen { is_full: true, ..Screen::file(100) };
 
@@ -83,12 +82,12 @@ fn an_audit_in_a_terminal() {
         verdict: invalid; rows: 2 valid · 2 suspect · 3 invalid
         Of 7 rows: 3 cannot be true or are no measurement; 2 should not be ranked as they stand; 2 raise no
         doubt.
-    "#]].assert_eq(&render::text(&document(&found), SCREEN));
+    "#]].assert_eq(&render::text(&found.document(), SCREEN));
 }
 
 #[test]
 fn an_audit_that_finds_nothing_says_so() {
-    let text = render::text(&document(&of(&[HEALTHY])), SCREEN);
+    let text = render::text(&of(&[HEALTHY]).document(), SCREEN);
     assert!(text.contains("verdict: valid\n"), "{text}");
     assert!(text.contains("1 row raises no doubt."), "{text}");
 }
@@ -101,11 +100,11 @@ fn names_of_others_are_shown_and_never_obeyed() {
         serde_json::to_string(name).unwrap()
     );
     let found = of(&[(name, row.as_bytes())]);
-    let text = render::text(&document(&found), SCREEN);
+    let text = render::text(&found.document(), SCREEN);
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
-    let markdown = render::markdown(&document(&found));
+    let markdown = render::markdown(&found.document());
     assert!(!markdown.contains("<script>") && markdown.contains("script"), "{markdown}");
-    let json: serde_json::Value = serde_json::from_str(&json(&found).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&found.json().unwrap()).unwrap();
     assert_eq!(json["files"][0]["rows"][0]["name"], name);
     assert_eq!(json["files"][0]["rows"][0]["rate_per_s"], serde_json::Value::Null);
 }

@@ -33,22 +33,22 @@ pub(crate) fn drawn(searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup
     let least = ends.iter().copied().fold(f64::MAX, f64::min);
     let most = ends.iter().copied().fold(0.0, f64::max);
     let is_far = 0.0 < least && least * FAR < most;
+    let axis = if is_far { Axis::ByFactors } else { Axis::FromZero };
     let rows = Rows {
         about: about(searches),
-        names: searches
-            .iter()
-            .map(|it| Name { slot: Some(it.slot), title: it.server.into() })
-            .collect(),
+        names: searches.iter().map(|it| Name::of(it.slot, it.server)).collect(),
         note: note(&values, is_far),
         columns: vec![Column {
             includes: if is_far { vec![least, most] } else { vec![most * BEYOND] },
             ceiling: searches.iter().filter_map(|it| it.ceiling).reduce(f64::max).map(ceiling),
-            ..Column::new("requests/s that are held", axis(is_far), values)
+            ..Column::new("requests/s that are held", axis(Unit::PerSecond), values)
         }],
         bars: "a bar reaches from the rate that is held to the one that is not",
     };
     let series = searches.iter().map(|it| losses(it, &criterion, most * BEYOND));
-    let lost = format!("answered after {}, of the requests due", limit(&criterion));
+    let limit = sentence::column(&criterion);
+    let limit = limit.trim_start_matches("> ");
+    let lost = format!("answered after {limit}, of the requests due");
     let series: Vec<Series> = series.collect();
     let is_short = |spot: &Spot| spot.trust != Trust::Full;
     let hollow = series.iter().flat_map(|series| &series.points).any(is_short);
@@ -75,10 +75,6 @@ fn about(searches: &[FinishedSearch<'_>]) -> About {
     }
 }
 
-fn axis(is_far: bool) -> Axis {
-    if is_far { Axis::ByFactors(Unit::PerSecond) } else { Axis::FromZero(Unit::PerSecond) }
-}
-
 fn note(values: &[Value], is_far: bool) -> String {
     let is_open = |value: &Value| value.interval.is_some_and(|(_, high)| high.is_infinite());
     let factors = is_far.then_some("the axis goes by factors");
@@ -89,10 +85,6 @@ fn note(values: &[Value], is_far: bool) -> String {
 /// What the load and the machine reach.
 fn ceiling(value: f64) -> Ceiling {
     Ceiling { by: "dyno's own server".into(), spots: vec![Spot { value, ..Spot::default() }] }
-}
-
-fn limit(criterion: &Criterion) -> String {
-    sentence::column(criterion).trim_start_matches("> ").to_string()
 }
 
 /// The rate that is held and the one that is not, as an interval; an end that was not found is open.

@@ -72,17 +72,8 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
 /// Trials that were no measurement. What a server does above its capacity is no doubt about the bracket; a wrong answer to
 /// a single request is one about the server.
 fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
-    let gravity = match ending.kind {
-        OutcomeKind::Wrong => Gravity::Suspect,
-        OutcomeKind::Measured
-        | OutcomeKind::Skipped
-        | OutcomeKind::NotReady
-        | OutcomeKind::Died
-        | OutcomeKind::ServiceDied
-        | OutcomeKind::WrongServer
-        | OutcomeKind::Unable
-        | OutcomeKind::Interrupted => Gravity::Note,
-    };
+    let is_wrong = ending.kind == OutcomeKind::Wrong;
+    let gravity = if is_wrong { Gravity::Suspect } else { Gravity::Note };
     ExplainedDoubt::new(
         "capacity_trials_ended",
         gravity,
@@ -102,17 +93,8 @@ const SEE: &str =
 
 /// Whether what ended a trial is looked for in the server.
 fn is_of_the_server(kind: OutcomeKind) -> bool {
-    match kind {
-        OutcomeKind::NotReady
-        | OutcomeKind::Died
-        | OutcomeKind::WrongServer
-        | OutcomeKind::Wrong => true,
-        OutcomeKind::Measured
-        | OutcomeKind::Skipped
-        | OutcomeKind::ServiceDied
-        | OutcomeKind::Unable
-        | OutcomeKind::Interrupted => false,
-    }
+    use OutcomeKind::{Died, NotReady, Wrong, WrongServer};
+    matches!(kind, NotReady | Died | WrongServer | Wrong)
 }
 
 fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {

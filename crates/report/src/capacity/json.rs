@@ -2,30 +2,24 @@
 
 use analysis::search::{Conclusion, Criterion, Judged, Place, Pooled};
 use load::SECOND;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{FinishedSearch, sentence};
 use crate::json::{json_type, written};
+use crate::render::Shown;
 use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
-const SCHEMA: &str = "dyno.capacity/1";
-
-/// The first search of a run, with a line end; none if it searched for nothing.
-pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
-    let found = findings.searches.first()?;
-    Some(written(&CapacityDocument::from(&FinishedSearch::of(findings, found))))
+/// The first search of a run, with a line end; a run that searched for nothing as what it is.
+pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    match findings.searches.first() {
+        Some(found) => written(&CapacityDocument::from(&FinishedSearch::of(findings, found))),
+        None => findings.json(),
+    }
 }
 
 json_type! {
     /// A search for the highest rate at which a server meets the limits.
-    pub(crate) struct CapacityDocument as "capacity_report" of found: FinishedSearch<'_> {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct CapacityDocument as "capacity_report", "dyno.capacity/1" of found: FinishedSearch<'_> {
         /// the answer in plain words
         sentence: String = sentence::sentences(found).join(" "),
         /// what the answer is worth
@@ -56,12 +50,8 @@ json_type! {
         /// every rate that was tried, from the lowest to the highest
         tried: Vec<PlaceJson> = found.answer.places.iter().map(PlaceJson::from).collect(),
         /// a rate that was not held, and a higher one that was
-        inversions: Vec<InversionJson> = found
-            .answer
-            .inversions
-            .iter()
-            .map(|(broke, held)| InversionJson { broke_per_s: *broke, held_per_s: *held })
-            .collect(),
+        inversions: Vec<InversionJson> =
+            found.answer.inversions.iter().map(InversionJson::from).collect(),
         /// how many trials there were
         trials: usize = found.answer.trials,
         /// how long they took
@@ -158,12 +148,12 @@ fn lost(judged: Option<&Judged>) -> Vec<LostJson> {
     judged.iter().flat_map(|judged| &judged.pooled).map(LostJson::from).collect()
 }
 
-/// A rate that was not held, and a higher one that was.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "inversion")]
-struct InversionJson {
-    /// it was not held
-    broke_per_s: f64,
-    /// it was held
-    held_per_s: f64,
+json_type! {
+    /// A rate that was not held, and a higher one that was.
+    struct InversionJson as "inversion" of rates: (f64, f64) {
+        /// it was not held
+        broke_per_s: f64 = rates.0,
+        /// it was held
+        held_per_s: f64 = rates.1,
+    }
 }

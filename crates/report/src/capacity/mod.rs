@@ -14,43 +14,13 @@ use lab::record::CAPACITY;
 use lab::search_goal::SaidBy;
 use units::rate;
 
-use crate::document::{Cell, Column, Document, Row, Table, Tone};
-use crate::render::{Charts, Screen, Shown};
+use crate::document::{Cell, Column, Row, Table, Tone};
 use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) use json::CapacityDocument;
-pub use json::json;
+pub(crate) use json::json;
 pub use sentence::{aim, bracket, criterion, progress, trial};
-
-/// The one search of `dyno capacity`: the run that it is, and for programs the search alone.
-pub struct Capacity<'a>(pub &'a Findings<'a>);
-
-impl Shown for Capacity<'_> {
-    fn document(&self) -> Document {
-        self.0.document()
-    }
-
-    fn json(&self) -> serde_json::Result<String> {
-        json(self.0).unwrap_or_else(|| self.0.json())
-    }
-
-    fn page(&self) -> String {
-        self.0.page()
-    }
-
-    fn text(&self, screen: Screen) -> String {
-        self.0.text(screen)
-    }
-
-    fn csv(&self) -> Option<String> {
-        self.0.csv()
-    }
-
-    fn charts(&self) -> Charts<'_> {
-        self.0.charts()
-    }
-}
 
 /// A search that is over, or as far as it is kept.
 pub(crate) struct FinishedSearch<'f> {

@@ -91,16 +91,13 @@ pub(crate) fn under(found: &FinishedSearch<'_>) -> String {
 pub(crate) fn evidence(found: &FinishedSearch<'_>) -> Vec<String> {
     let mut all: Vec<String> = kept(found).into_iter().collect();
     all.extend(open(found));
-    let is_cut_short = match found.answer.conclusion {
+    let is_cut_short = matches!(
+        found.answer.conclusion,
         Conclusion::OutOfTime { .. }
-        | Conclusion::Unfinished { .. }
-        | Conclusion::Wider
-        | Conclusion::CannotTell { .. } => true,
-        Conclusion::Found
-        | Conclusion::AtLeast
-        | Conclusion::NotMet
-        | Conclusion::Collapsed { .. } => false,
-    };
+            | Conclusion::Unfinished { .. }
+            | Conclusion::Wider
+            | Conclusion::CannotTell { .. }
+    );
     all.extend(noise(found).filter(|_| is_cut_short));
     all
 }

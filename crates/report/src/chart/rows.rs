@@ -314,6 +314,13 @@ impl Column {
     }
 }
 
+impl Name {
+    /// A subject's.
+    pub(crate) fn of(slot: usize, title: &str) -> Name {
+        Name { slot: Some(slot), title: title.into() }
+    }
+}
+
 impl Value {
     /// Where nothing was measured: the text says so in its place.
     pub(crate) fn absent(says: impl Into<String>) -> Value {

@@ -6,12 +6,13 @@ use units::{counted, duration};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::grouped::grouped;
 use check::{Area, CaseVerdict, Finding, Likeness, Report, Target, VerdictCounts, likeness, stamp};
 
 use super::excerpt::{Cut, side as excerpt};
 use super::repeat::command;
 use super::{CheckResult, CheckedServer};
-use crate::conformance::{by_reason, rounds};
+use crate::conformance::rounds;
 
 /// How much of it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,6 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
             result.report.findings.iter().filter(|it| rest.contains(&it.verdict)).collect();
         sections.push(section("cases", String::new(), whole(&rest)));
     }
-    sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
@@ -131,10 +131,7 @@ fn alike(found: &Likeness, all: usize) -> String {
 }
 
 fn entries(findings: &[&Finding], one: impl Fn(&Finding) -> Entry) -> Vec<Block> {
-    match findings.is_empty() {
-        true => Vec::new(),
-        false => vec![Block::Entries(findings.iter().map(|finding| one(finding)).collect())],
-    }
+    vec![Block::Entries(findings.iter().map(|finding| one(finding)).collect())]
 }
 
 fn tone(verdict: CaseVerdict) -> Tone {
@@ -196,7 +193,7 @@ fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
 /// Cases with the same reason are listed together.
 fn reasons(title: &str, result: &CheckResult, verdict: CaseVerdict, style: Style) -> Section {
     let found = result.report.findings.iter().filter(|finding| finding.verdict == verdict);
-    let reasons = by_reason(found.map(|finding| (&finding.why[..], &finding.id[..])));
+    let reasons = grouped(found.map(|finding| (&finding.why[..], &finding.id[..])));
     let all: usize = reasons.iter().map(|(_, ids)| ids.len()).sum();
     let paragraph = |(why, ids): &(&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("{}: {why}", named(ids, style)))
@@ -241,13 +238,9 @@ fn area_row(name: &str, tally: &VerdictCounts) -> Row {
     ];
     let counts = counts.map(|(tone, count)| match count {
         0 => Cell::text("·").toned(Tone::Dim),
-        count => number(count).toned(tone),
+        count => Cell::number(count).toned(tone),
     });
     Row { cells: std::iter::once(Cell::text(name)).chain(counts).collect(), ..Row::default() }
-}
-
-fn number(count: usize) -> Cell {
-    Cell::text(count.to_string()).valued(Some(count as f64))
 }
 
 fn sums(result: &CheckResult, style: Style) -> Vec<Block> {
@@ -277,7 +270,7 @@ fn tone_of(tally: &VerdictCounts) -> Tone {
 }
 
 /// All servers, a row for each and for each protocol.
-pub fn summary(checked: &[CheckedServer], is_part: bool) -> Document {
+pub(super) fn summary(checked: &[CheckedServer], is_part: bool) -> Document {
     let columns = vec![
         Column::new("server", "server", 0).left(),
         Column::new("version", "version", 5).left().folding(),
@@ -337,12 +330,12 @@ fn sum_row(
         }
     };
     cells.extend([
-        number(tally.pass),
-        number(tally.warn),
-        Cell { text: format!("{}{crash}", tally.fail), ..number(tally.fail) },
-        number(tally.not_testable),
-        number(tally.applicable()),
-        number(tally.must_broken),
+        Cell::number(tally.pass),
+        Cell::number(tally.warn),
+        Cell { text: format!("{}{crash}", tally.fail), ..Cell::number(tally.fail) },
+        Cell::number(tally.not_testable),
+        Cell::number(tally.applicable()),
+        Cell::number(tally.must_broken),
         security,
         Cell::text(tally.score()),
     ]);

@@ -6,20 +6,20 @@ use crate::json::escaped;
 
 /// How much of an exchange is shown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     pub(super) lines: usize,
     pub(super) columns: usize,
 }
 
 impl Cut {
     /// Beside a failure.
-    pub(super) const SHORT: Cut = Cut { lines: 10, columns: 100 };
+    pub(crate) const SHORT: Cut = Cut { lines: 10, columns: 100 };
     /// For the verbose report: as much as was kept.
     pub(super) const WHOLE: Cut = Cut { lines: 60, columns: 400 };
 }
 
 /// What one side of a finding's exchange sent: its frames, if it is HTTP/2, or its bytes.
-pub(super) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
+pub(crate) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     let Some(frames) = finding.frames(bytes) else { return lines(bytes, len, cut) };
     let cut_line = |line: &String| match line.chars().count() <= cut.columns {
         true => line.clone(),

@@ -1,40 +1,20 @@
 //! Checks as JSON, `dyno.check/1`: every finding with its bytes.
 
 use check::{Area, Finding, Stamp, VerdictCounts, stamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{CheckResult, CheckedServer};
-use crate::json::{AreaJson, FindingJson, ProtocolJson, json_type, written};
+use crate::json::{AreaJson, FindingJson, ProtocolJson, json_type};
 
-const SCHEMA: &str = "dyno.check/1";
-
-/// The whole document, with a line end.
-pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
-    written(&CheckDocument {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
-        catalogue: stamp(),
-        servers: checked.iter().map(ServerJson::from).collect(),
-    })
-}
-
-/// How much of the RFCs each server keeps.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "check")]
-pub(crate) struct CheckDocument<'c> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it
-    dyno_version: &'static str,
-    /// how each server did, in plain words
-    sentence: String,
-    /// which cases there are
-    catalogue: Stamp,
-    /// each server that was to be checked
-    servers: Vec<ServerJson<'c>>,
+json_type! {
+    /// How much of the RFCs each server keeps.
+    pub(crate) struct CheckDocument<'c> as "check", "dyno.check/1" of checked: [CheckedServer] {
+        /// how each server did, in plain words
+        sentence: String = checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
+        /// which cases there are
+        catalogue: Stamp = stamp(),
+        /// each server that was to be checked
+        servers: Vec<ServerJson<'c>> = checked.iter().map(ServerJson::from).collect(),
+    }
 }
 
 json_type! {
@@ -92,7 +72,9 @@ fn sentence(checked: &CheckedServer) -> String {
             says.collect::<Vec<_>>().join("; ")
         }
     };
-    format!("{}: {says}.", checked.title)
+    // Only a server of a project has a title.
+    let name = if checked.title.is_empty() { &checked.name } else { &checked.title };
+    format!("{name}: {says}.")
 }
 
 fn areas(result: &CheckResult) -> Vec<AreaJson> {
@@ -102,4 +84,18 @@ fn areas(result: &CheckResult) -> Vec<AreaJson> {
         (!own.is_empty()).then(|| AreaJson::of(area, &VerdictCounts::of(own)))
     };
     Area::ALL.iter().filter_map(area_json).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_a_title_is_called_by_its_address() {
+        let (name, title) = ("http://127.0.0.1:8080/".into(), String::new());
+        let checked = CheckedServer { name, title, result: Err("gone".into()) };
+        assert_eq!(sentence(&checked), "http://127.0.0.1:8080/: not checked: gone.");
+        let page = crate::render::markdown(&super::super::document::summary(&[checked], false));
+        assert!(page.starts_with("**Conformance**\n"), "{page}");
+    }
 }

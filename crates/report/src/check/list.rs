@@ -2,54 +2,18 @@
 
 use check::{Case, Protocol, Scheduling, Stamp, stamp};
 use serde::Serialize;
+use units::counted;
 
-use crate::document::{self, Block, Column, Depth, Section, Table};
-use crate::grid::{Cell, lines};
+use crate::document::{
+    Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
+};
 use crate::json::{json_type, written};
-use crate::paint::{Ink, Line, shown, wrapped};
-use crate::render::{Screen, Shown};
-
-/// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
-fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
-    let mut lines: Vec<Line> = Vec::new();
-    for protocol in Protocol::ALL {
-        let own: Vec<&Case> =
-            cases.iter().copied().filter(|case| case.protocol() == protocol).collect();
-        if own.is_empty() {
-            continue;
-        }
-        let cases = if own.len() == 1 { "case" } else { "cases" };
-        lines.push(Line::ink(Ink::Bold, format!("{}: {} {cases}", protocol.title(), own.len())));
-        match is_verbose {
-            true => own.iter().for_each(|case| whole(case, width, &mut lines)),
-            false => lines.extend(table(&own).into_iter().map(|line| line.cut(width))),
-        }
-        lines.push(Line::default());
-    }
-    lines.push(Line::plain(format!(
-        "catalogue {}; `dyno check --list --full` adds demands and bytes; docs/check.md says how they are judged",
-        stamp()
-    )));
-    shown(&lines, is_coloured)
-}
-
-fn table(cases: &[&Case]) -> Vec<Line> {
-    let head = |text: &&str| Cell::left(Ink::Dim, *text);
-    let mut rows: Vec<Vec<Cell>> = vec![HEADS.iter().map(head).collect()];
-    rows.extend(cases.iter().map(|case| {
-        let [id, clause, level, weight, area, tags, title] = cells(case);
-        let plain = |text| Cell::left(Ink::Plain, text);
-        let tags = Cell::left(Ink::Doubtful, tags);
-        let id = Cell::ink(Ink::Bold, id);
-        vec![id, plain(clause), plain(level), plain(weight), plain(area), tags, plain(title)]
-    }));
-    lines(&rows, 0)
-}
+use crate::render::{self, Screen, Shown};
 
 const HEADS: [&str; 7] = ["case", "clause", "level", "weight", "area", "tags", "title"];
 
-fn cells(case: &Case) -> [String; 7] {
-    [
+fn row(case: &Case) -> Row {
+    let cells = [
         case.id.into(),
         case.clause.to_string(),
         case.level.name().into(),
@@ -57,7 +21,8 @@ fn cells(case: &Case) -> [String; 7] {
         case.area.name().into(),
         tags(case),
         case.title.into(),
-    ]
+    ];
+    Row { cells: cells.map(Cell::text).into(), ..Row::default() }
 }
 
 fn tags(case: &Case) -> String {
@@ -68,41 +33,23 @@ fn tags(case: &Case) -> String {
     tags.join(" ")
 }
 
-fn whole(case: &Case, width: usize, lines: &mut Vec<Line>) {
-    let tags = match tags(case) {
-        tags if tags.is_empty() => tags,
-        tags => format!(" · {tags}"),
-    };
-    lines.push(Line::ink(Ink::Bold, case.id).and(Ink::Plain, format!("  {}", case.title)).and(
-        Ink::Dim,
-        format!(
-            "  {} · {} · weight {} · {}{tags}",
-            case.clause,
-            case.level.name(),
-            case.weight,
-            case.area.name()
-        ),
-    ));
-    let mut say = |word: &str, text: &str| lines.extend(labelled(word, text, width));
-    say("demand", case.demand);
-    case.script().iter().enumerate().for_each(|(number, step)| {
-        say(if number == 0 { "does" } else { "" }, step);
-    });
-    say("passes", &case.expected());
-    if !case.warn.is_empty() {
-        say("warns", &format!("{}: {}", case.tolerated(), case.doubt));
-    }
-    if let Some(twin) = case.twin {
-        say("twin", twin);
-    }
-}
-
-/// A text with a word before its first line.
-fn labelled(word: &str, text: &str, width: usize) -> Vec<Line> {
-    let words = [word].into_iter().chain(std::iter::repeat(""));
-    let parts = wrapped(text, width.saturating_sub(12).max(40)).into_iter().zip(words);
-    let line = |(part, word)| Line::ink(Ink::Dim, format!("  {word:<8}")).and(Ink::Plain, part);
-    parts.map(line).collect()
+/// A case with what the clause demands, what is sent, and what passes.
+fn whole(case: &Case) -> Entry {
+    let [clause, area, level] = [&case.clause.to_string(), case.area.name(), case.level.name()];
+    let tags = Some(tags(case)).filter(|tags| !tags.is_empty());
+    let tags = tags.map_or(String::new(), |tags| format!(" · {tags}"));
+    let head = format!("{}  {}", case.id, case.title);
+    let about = format!("{clause} · {level} · weight {} · {area}{tags}", case.weight);
+    let entry = Entry::new(Tone::Strong, head)
+        .with(Tone::Dim, about)
+        .with(Tone::Plain, format!("demand  {}", case.demand));
+    let steps = case.script().into_iter().map(|step| format!("does    {step}"));
+    let warns =
+        (!case.warn.is_empty()).then(|| format!("warns   {}: {}", case.tolerated(), case.doubt));
+    let twin = case.twin.map(|twin| format!("twin    {twin}"));
+    let passes = [format!("passes  {}", case.expected())];
+    let rest = steps.chain(passes).chain(warns).chain(twin);
+    rest.fold(entry, |entry, line| entry.with(Tone::Plain, line))
 }
 
 #[derive(Serialize)]
@@ -139,19 +86,34 @@ pub struct Catalogue<'a> {
     pub is_verbose: bool,
 }
 
-impl Shown for Catalogue<'_> {
-    fn document(&self) -> document::Document {
+impl Catalogue<'_> {
+    /// The cases of a protocol; none if it has none.
+    fn section(&self, protocol: Protocol) -> Option<Section> {
+        let own = self.cases.iter().copied().filter(|case| case.protocol() == protocol);
+        let own: Vec<&Case> = own.collect();
+        let cases = counted(own.len() as u64, "case", "cases");
+        let heading = format!("{}: {cases}", protocol.title());
         let columns = HEADS.map(|head| Column::new(head, head, 0).left());
-        let rows = self.cases.iter().map(|case| document::Row {
-            cells: cells(case).into_iter().map(document::Cell::text).collect(),
-            ..document::Row::default()
-        });
-        let table = Block::Table(Table::of("cases", columns.into(), rows));
-        document::Document {
+        let block = match self.is_verbose {
+            true => Block::Entries(own.iter().map(|case| whole(case)).collect()),
+            false => {
+                Block::Table(Table::of("cases", columns.into(), own.iter().map(|case| row(case))))
+            }
+        };
+        (!own.is_empty()).then(|| Section::new("cases", heading, Depth::Brief).with([block]))
+    }
+}
+
+impl Shown for Catalogue<'_> {
+    /// A table for each protocol; or, with `is_verbose`, all that is known of each case.
+    fn document(&self) -> Document {
+        let says = "`dyno check --list --full` adds demands and bytes; docs/check.md says how they are judged";
+        Document {
             label: "dyno check".into(),
             title: format!("Catalogue {}", stamp()),
-            sections: vec![Section::new("cases", "", Depth::Brief).with([table])],
-            ..document::Document::default()
+            sections: Protocol::ALL.into_iter().filter_map(|it| self.section(it)).collect(),
+            ending: vec![Paragraph::new(Tone::Dim, says)],
+            ..Document::default()
         }
     }
 
@@ -162,7 +124,7 @@ impl Shown for Catalogue<'_> {
     /// What is no terminal gets the whole lines.
     fn text(&self, screen: Screen) -> String {
         let width = if screen.is_coloured { screen.width } else { usize::MAX };
-        text(self.cases, self.is_verbose, width, screen.is_coloured)
+        render::text(&self.document(), Screen { width, ..screen })
     }
 }
 

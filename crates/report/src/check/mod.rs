@@ -14,11 +14,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::Document;
+use crate::json::written;
 use crate::render::{self, Screen, Shown};
-pub use document::{Style, document, summary};
+pub use document::{Style, document};
+pub(crate) use excerpt::{Cut, side as excerpt};
 pub use issue::issue;
-pub use json::json;
-pub use junit::junit;
 
 /// A server that was to be checked.
 #[derive(Serialize, JsonSchema)]
@@ -88,7 +88,7 @@ pub struct FinishedCheck<'a> {
 impl FinishedCheck<'_> {
     /// A row for each server.
     pub fn summary(&self) -> Document {
-        summary(self.servers, self.style.is_part)
+        document::summary(self.servers, self.style.is_part)
     }
 }
 
@@ -102,7 +102,7 @@ impl Shown for FinishedCheck<'_> {
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json(self.servers)
+        written(&json::CheckDocument::from(self.servers))
     }
 
     /// Each server, and then the summary of several.
@@ -119,7 +119,7 @@ impl Shown for FinishedCheck<'_> {
     }
 
     fn junit(&self) -> Option<String> {
-        Some(junit(self.servers, self.fail_on))
+        Some(junit::junit(self.servers, self.fail_on))
     }
 }
 

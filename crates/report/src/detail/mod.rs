@@ -12,7 +12,7 @@ use crate::markup::{Markup, markup};
 use crate::number_format::Written;
 use crate::render::html;
 
-pub(crate) use timeline::{Times, name, unit};
+pub(crate) use timeline::{CPU, MEMORY, Times};
 
 /// The style of the small charts beside each other.
 pub(crate) const STYLE: &str = include_str!("detail.css");

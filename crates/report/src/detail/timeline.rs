@@ -1,6 +1,6 @@
 //! One round along its time: what was requested and answered, and what the monitors read beside it.
 
-use analysis::{Closeup, Column, Detail, HEAT_BINS, ProbeTrack, Reading, Strip};
+use analysis::{Closeup, Column, Detail, HEAT_BINS, ProbeTrack, Reading, Strip, Track};
 use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 
@@ -13,8 +13,8 @@ use crate::number_format::in_unit_of;
 use crate::number_format::{self, unsaid};
 use crate::render::html::dim;
 
-/// A panel's heading, its note, its height, and what is drawn in it.
-type Shown = (&'static str, &'static str, f64, &'static [(Reading, Form)]);
+/// A panel of readings: its heading, its note, and how each is drawn.
+type Shown = (&'static str, &'static str, &'static [(Reading, Form)]);
 /// The height of a panel of one reading.
 const LOW: f64 = 40.0;
 
@@ -87,37 +87,25 @@ fn panels(close: &Closeup, all: &[Closeup], slot: usize) -> (Vec<Panel>, Option<
     let column = |name, form, unit, of: fn(&Column) -> f64| {
         times.trace(name, form, unit, strip.columns.iter().map(|column| Some(of(column))))
     };
-    let mut quiet: Vec<&str> = Vec::new();
+    let mut quiet: Vec<String> = Vec::new();
     let (deep, rate) = (Form::Columns("fill deep"), Unit::PerSecond);
     let failed = column("failed/s", deep, rate, |column| column.failed_per_s);
     match is_quiet(&failed) {
-        true => quiet.push("failures"),
+        true => quiet.push("failures".into()),
         false => panels.push(Panel::new("failures/s", "", rate, LOW, vec![failed])),
     }
     let line = Form::Line("trace");
     let flight = column("in flight", line, Unit::Count, |column| column.in_flight);
     let note = "sent and not yet answered";
     panels.push(Panel::new("in flight", note, Unit::Count, 44.0, vec![flight]));
-    for (heading, note, height, readings) in readings() {
-        let unit = unit(readings[0].0);
-        let traces: Vec<Series> = readings
-            .iter()
-            .filter_map(|&(reading, form)| {
-                let track = strip.tracks.iter().find(|track| track.reading == reading)?;
-                Some(times.trace(name(reading), form, unit, track.values.iter().copied()))
-            })
-            .collect();
-        match traces.iter().all(is_quiet) {
-            _ if traces.is_empty() => {}
-            true => quiet.push(heading),
-            false => panels.push(Panel::new(heading, note, unit, height, traces)),
-        }
-    }
-    for track in &strip.probe {
-        let shown = times.probe(track, LOW);
-        match shown.series.iter().all(is_quiet) {
-            true => quiet.push(&track.title),
-            false => panels.push(shown),
+    let of_readings = READINGS.into_iter();
+    let of_readings =
+        of_readings.filter_map(|(shown, height)| times.readings(&strip.tracks, shown, height));
+    let of_probes = strip.probe.iter().map(|track| times.probe(track, LOW));
+    for panel in of_readings.chain(of_probes) {
+        match panel.series.iter().all(is_quiet) {
+            true => quiet.push(panel.heading),
+            false => panels.push(panel),
         }
     }
     let quiet =
@@ -173,6 +161,22 @@ impl Times {
         self.trace("at", Form::Told, Unit::Milliseconds, begins)
     }
 
+    /// The panel of those of these readings that were taken; none where there are none.
+    pub(crate) fn readings(
+        &self,
+        tracks: &[Track],
+        (heading, note, all): Shown,
+        height: f64,
+    ) -> Option<Panel> {
+        let unit = unit(all[0].0);
+        let traced = |&(reading, form): &(Reading, Form)| {
+            let values = tracks.iter().find(|track| track.reading == reading)?.values.iter();
+            Some(self.trace(name(reading), form, unit, values.copied()))
+        };
+        let traces: Vec<Series> = all.iter().filter_map(traced).collect();
+        (!traces.is_empty()).then(|| Panel::new(heading, note, unit, height, traces))
+    }
+
     /// The panel of a probe's reading.
     pub(crate) fn probe(&self, track: &ProbeTrack, height: f64) -> Panel {
         let values = track.values.iter().copied();
@@ -181,30 +185,26 @@ impl Times {
     }
 }
 
-fn readings() -> [Shown; 4] {
-    [
-        (
-            "CPU",
-            "deep: in the kernel · 100 % is one CPU",
-            52.0,
-            &[
-                (Reading::CpuSystem, Form::Area("fill deep")),
-                (Reading::CpuUser, Form::Area("fill")),
-            ],
-        ),
-        (
-            "memory",
-            "dashed: shared pages divided (PSS)",
-            44.0,
-            &[(Reading::Rss, Form::Line("trace")), (Reading::Pss, Form::Line("trace faint"))],
-        ),
-        ("waiting to be accepted", "", LOW, &[(Reading::AcceptQueue, Form::Line("trace"))]),
-        ("accept-queue overflows", "", LOW, &[(Reading::Overflows, Form::Columns("fill deep"))]),
-    ]
-}
+pub(crate) const CPU: Shown = (
+    "CPU",
+    "deep: in the kernel · 100 % is one CPU",
+    &[(Reading::CpuSystem, Form::Area("fill deep")), (Reading::CpuUser, Form::Area("fill"))],
+);
+pub(crate) const MEMORY: Shown = (
+    "memory",
+    "dashed: shared pages divided (PSS)",
+    &[(Reading::Rss, Form::Line("trace")), (Reading::Pss, Form::Line("trace faint"))],
+);
+/// Each with the height of its panel.
+const READINGS: [(Shown, f64); 4] = [
+    (CPU, 52.0),
+    (MEMORY, 44.0),
+    (("waiting to be accepted", "", &[(Reading::AcceptQueue, Form::Line("trace"))]), LOW),
+    (("accept-queue overflows", "", &[(Reading::Overflows, Form::Columns("fill deep"))]), LOW),
+];
 
 /// What a reading's axis counts.
-pub(crate) fn unit(reading: Reading) -> Unit {
+fn unit(reading: Reading) -> Unit {
     match reading {
         Reading::CpuUser | Reading::CpuSystem => Unit::Percent,
         Reading::Rss | Reading::Pss => Unit::Bytes,
@@ -213,7 +213,7 @@ pub(crate) fn unit(reading: Reading) -> Unit {
 }
 
 /// What the cursor calls a reading.
-pub(crate) fn name(reading: Reading) -> &'static str {
+fn name(reading: Reading) -> &'static str {
     match reading {
         Reading::CpuUser => "CPU in programs",
         Reading::CpuSystem => "CPU in the kernel",

@@ -76,10 +76,6 @@ impl Mark {
     fn stands_before(self) -> bool {
         matches!(self, Mark::Bound | Mark::Open | Mark::CutBeats)
     }
-
-    fn is_word(self) -> bool {
-        matches!(self, Mark::Reference | Mark::Unranked)
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,9 +109,9 @@ impl Marks {
         before.dedup();
         let after = self.iter().filter(|mark| !mark.stands_before());
         let after: String = after
-            .map(|mark| match mark.is_word() {
-                true => format!(" {}", mark.symbol()),
-                false => mark.symbol().to_string(),
+            .map(|mark| match mark {
+                Mark::Reference | Mark::Unranked => format!(" {}", mark.symbol()),
+                _ => mark.symbol().to_string(),
             })
             .collect();
         format!("{}{text}{after}", before.concat())

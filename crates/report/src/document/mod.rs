@@ -217,9 +217,12 @@ impl Section {
         self
     }
 
+    /// With these blocks, but for lists of nothing. A section without a block is not shown.
     #[must_use]
     pub fn with(mut self, blocks: impl IntoIterator<Item = Block>) -> Section {
-        self.blocks.extend(blocks);
+        let is_list_of_nothing =
+            |block: &Block| matches!(block, Block::Entries(all) if all.is_empty());
+        self.blocks.extend(blocks.into_iter().filter(|block| !is_list_of_nothing(block)));
         self
     }
 }

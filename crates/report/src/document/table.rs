@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use analysis::Verdict;
+use units::percent;
 
 use super::{Marks, Tone};
 
@@ -141,6 +142,22 @@ impl Cell {
         Cell { text: Cell::NONE.into(), tone: Tone::Dim, ..Cell::default() }
     }
 
+    /// A number that is no measurement.
+    pub(crate) fn number(number: usize) -> Cell {
+        Cell::text(number.to_string()).valued(Some(number as f64))
+    }
+
+    /// A share, if it is known.
+    pub(crate) fn share(share: Option<f64>) -> Cell {
+        share.map_or_else(Cell::none, |share| Cell::text(percent(share)).valued(Some(share)))
+    }
+
+    /// A verdict with its sign; there is none before the first trial.
+    pub(crate) fn verdict(verdict: Option<Verdict>) -> Cell {
+        let Some(verdict) = verdict else { return Cell::text("not run yet") };
+        Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) }
+    }
+
     #[must_use]
     pub fn toned(mut self, tone: Tone) -> Cell {
         self.tone = tone;
@@ -176,7 +193,7 @@ impl Cell {
     }
 
     /// The text with its marks and its interval: `1,000? [981–1,020]`.
-    pub(crate) fn whole_text(&self) -> String {
+    pub fn whole_text(&self) -> String {
         match &self.interval {
             None => self.marked_text(),
             Some(interval) => format!("{} {interval}", self.marked_text()),
@@ -231,15 +248,12 @@ impl Table {
         rows
     }
 
-    fn every_row(&self) -> impl Iterator<Item = &Row> {
-        self.views.iter().flat_map(|view| &view.rows)
-    }
-
     /// Columns with the same text in every row, with that text.
     pub fn alike(&self) -> Vec<(usize, String)> {
         let text = |row: &Row, place: usize| Some(row.cells.get(place)?.whole_text());
+        let rows = || self.views.iter().flat_map(|view| &view.rows);
         let only_text = |place: usize| {
-            let mut texts = self.every_row().filter_map(|row| text(row, place));
+            let mut texts = rows().filter_map(|row| text(row, place));
             let first = texts.next()?;
             (texts.next()? == first && texts.all(|text| text == first)).then_some((place, first))
         };

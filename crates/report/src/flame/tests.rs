@@ -80,10 +80,10 @@ fn a_graph_is_drawn_as_it_was() {
         <text class="note" text-anchor="start" x="2" y="34">16.0 µs of CPU time an answer. What is called stands below its caller; what is narrower than 0.2 % of the width is left out.</text>
         <g class="flame"><rect class="program" x="2" y="57" width="12" height="12"/></g>
         <text class="note" text-anchor="start" x="20" y="67">the program</text>
-        <g class="flame"><rect class="kernel" x="107" y="57" width="12" height="12"/></g>
-        <text class="note" text-anchor="start" x="125" y="67">the kernel</text>
-        <g class="flame"><rect class="nameless" x="199" y="57" width="12" height="12"/></g>
-        <text class="note" text-anchor="start" x="217" y="67">not named</text>
+        <g class="flame"><rect class="kernel" x="109.7" y="57" width="12" height="12"/></g>
+        <text class="note" text-anchor="start" x="127.7" y="67">the kernel</text>
+        <g class="flame"><rect class="nameless" x="210.7" y="57" width="12" height="12"/></g>
+        <text class="note" text-anchor="start" x="228.7" y="67">not named</text>
         <g class="flame" transform="translate(0 79)"><rect class="above" x="0" width="960" height="16"><title>all: 16.0 µs an answer, 100 %</title></rect><text x="3" y="12">all 16.0 µs</text>
         </g>
         <g class="flame" transform="translate(0 96)"><rect x="0" width="840" height="16"><title>main: 14.0 µs an answer, 88 %</title></rect><text x="3" y="12">main 14.0 µs</text>

@@ -2,12 +2,13 @@
 
 use analysis::gate::{Answer, PairOf, Weighed};
 use lab::figure::Figure;
-use units::{counted, percent};
+use units::counted;
 
 use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::grouped::grouped;
 use crate::number_format::in_unit_of;
 use crate::paired::{self, Finding, PairedFigure};
 use crate::run::conditions::machine;
@@ -15,14 +16,12 @@ use crate::time::utc;
 
 pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
     let mut sections = Vec::new();
-    if !gate.weighing.figures.is_empty() {
-        let table = Block::Table(table(gate));
-        sections.push(Section::new("figures", "", Depth::Brief).with([table]));
-    }
+    let figures = (!gate.weighing.figures.is_empty()).then(|| Block::Table(table(gate)));
+    sections.push(Section::new("figures", "", Depth::Brief).with(figures));
     sections.extend(measured(gate));
     sections.extend(why(gate));
     sections.extend(conformance(gate));
-    sections.extend(disturbed(gate));
+    sections.push(disturbed(gate));
     let command = Entry { command: gate.command.into(), ..Entry::new(Tone::Dim, "To repeat it:") };
     sections.push(Section::new("again", "", Depth::Brief).with([Block::Entries(vec![command])]));
     Document {
@@ -84,14 +83,11 @@ fn table(gate: &FinishedGate<'_>) -> Table {
 }
 
 fn row(weighed: &Weighed) -> Row {
-    let share = |share: Option<f64>| {
-        share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
-    };
     let mut cells = of_figure(weighed).cells();
     cells.extend([
         Cell::text(weighed.finding.pairs.to_string()),
-        share(weighed.least),
-        share(weighed.false_alarms),
+        Cell::share(weighed.least),
+        Cell::share(weighed.false_alarms),
     ]);
     Row { cells, ..Row::default() }
 }
@@ -137,8 +133,7 @@ fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
         })
         .collect();
     let heading = "Each pair as it was measured, undecided (* disturbed, does not count)";
-    (!entries.is_empty())
-        .then(|| Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))
+    Some(Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))
 }
 
 /// The figures of both sides of a pair.
@@ -151,9 +146,7 @@ fn both(figure: Figure, pair: &PairOf) -> String {
 /// Where the CPU time of an answer goes; that no profile can say it is said with the answer.
 fn why(gate: &FinishedGate<'_>) -> Vec<Section> {
     let Some(Ok(findings)) = &gate.why else { return Vec::new() };
-    let mut sections = crate::run::why::sections(findings);
-    sections.retain(|section| !section.blocks.is_empty());
-    sections
+    crate::run::why::sections(findings)
 }
 
 fn why_sentences(gate: &FinishedGate<'_>) -> Vec<String> {
@@ -182,23 +175,12 @@ fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {
     Some(Section::new("conformance", "", Depth::Brief).with([Block::Paragraph(says)]))
 }
 
-fn disturbed(gate: &FinishedGate<'_>) -> Option<Section> {
-    let disturbances = &gate.weighing.disturbances;
-    let mut seen: Vec<(&str, &str, usize)> = Vec::new();
-    for found in disturbances {
-        let id = found.id();
-        match seen.iter_mut().find(|(other, ..)| *other == id) {
-            Some((.., times)) => *times += 1,
-            None => seen.push((id, found.says(), 1)),
-        }
-    }
-    let entry = |(id, says, times): (&str, &str, usize)| {
-        let pairs = counted(times as u64, "pair", "pairs");
-        Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says)
-    };
-    let entries: Vec<Entry> = seen.into_iter().map(entry).collect();
-    (!entries.is_empty()).then(|| {
-        Section::new("disturbed", "What disturbed pairs, which were repeated", Depth::Brief)
-            .with([Block::Entries(entries)])
-    })
+fn disturbed(gate: &FinishedGate<'_>) -> Section {
+    let seen = grouped(gate.weighing.disturbances.iter().map(|found| (found.id(), found.says())));
+    let entries = seen.into_iter().map(|(id, says)| {
+        let pairs = counted(says.len() as u64, "pair", "pairs");
+        Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says[0])
+    });
+    Section::new("disturbed", "What disturbed pairs, which were repeated", Depth::Brief)
+        .with([Block::Entries(entries.collect())])
 }

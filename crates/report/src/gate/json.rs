@@ -8,15 +8,13 @@ use analysis::{By, Conduct, Doubt, Faults};
 use lab::experiment::Point;
 
 use super::FinishedGate;
-use crate::json::{json_type, written};
+use crate::json::json_type;
 use crate::run::findings::Findings;
 use crate::verdict::ExplainedDoubt;
 
-const SCHEMA: &str = "dyno.gate/1";
-
 json_type! {
     /// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
-    pub(crate) struct GateDocument<'t> as "gate" of gate: FinishedGate<'_>;
+    pub(crate) struct GateDocument<'t> as "gate", "dyno.gate/1" of gate: FinishedGate<'_>;
         let weighing = gate.weighing;
         let rule = weighing.rule;
         let disturbances = weighing.disturbances.iter().map(Doubt::id).collect::<BTreeSet<_>>();
@@ -24,11 +22,6 @@ json_type! {
         let [base_faults, head_faults] = weighing.conduct.map(Conduct::faults);
         let explained = gate.why.as_ref().and_then(|why| why.as_ref().ok());
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
         sentence: String = gate.sentence(),
         /// not_worse, worse, cannot_tell, refused or interrupted: exit codes 0, 1, 2, 2, 130
@@ -159,8 +152,4 @@ pub(crate) fn answer(answer: Answer) -> String {
         Answer::NotWorse => "not_worse".into(),
         Answer::CannotTell(why) => format!("cannot_tell_{}", why.name()),
     }
-}
-
-pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
-    written(&GateDocument::from(gate))
 }

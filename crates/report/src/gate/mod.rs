@@ -16,6 +16,7 @@ use lab::named;
 use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
+use crate::json::written;
 use crate::paired::Ratio;
 use crate::render::{self, Measure, Shown};
 use crate::run::findings::Findings;
@@ -79,7 +80,7 @@ impl Shown for FinishedGate<'_> {
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json::of(self)
+        written(&json::GateDocument::from(self))
     }
 
     /// For a pull request.

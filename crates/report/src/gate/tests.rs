@@ -145,7 +145,7 @@ fn trial(subject: &str, repeat: u32, Side(per_s, kind, happened): Side) -> Trial
     let mut recording = recording(per_s * 10, 1_000_000);
     let mut fail = |name: &str, times: u64| {
         let total = &mut recording.total;
-        total.failed[Failure::from_name(name).unwrap().index()] += times;
+        total.failed[Failure::named(name).unwrap().index()] += times;
         (total.correct, total.correct_inside) = (total.correct - times, total.correct - times);
         recount(total, 1_000_000);
     };

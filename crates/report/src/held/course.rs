@@ -1,15 +1,15 @@
 //! A whole ramp along its time: how many connections were open, what they took, how late messages arrived, and what was
 //! given back.
 
-use analysis::{HeldCourse, Reading, Track};
+use analysis::HeldCourse;
 use lab::figure::Unit;
 use lab::record::OutcomeKind;
 
 use super::lines::estimated;
 use super::named;
 use crate::Findings;
-use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Stand};
-use crate::detail::{Times, name, unit};
+use crate::chart::{About, Form, Lines, Panel, Room, SharedAxis, Stand};
+use crate::detail::{CPU, MEMORY, Times};
 use crate::markup::{Markup, markup};
 use crate::render::html::{self, beside, dim};
 
@@ -18,9 +18,6 @@ const UNFOLDED: usize = 4;
 
 /// The height of a panel of readings.
 const HEIGHT: f64 = 56.0;
-
-/// A panel of readings: its heading, its note, and how each is drawn.
-type Shown = (&'static str, &'static str, &'static [(Reading, Form)]);
 
 /// Every subject's ramps, each subject folded behind a line that names it.
 pub(super) fn courses(findings: &Findings<'_>) -> Markup {
@@ -93,7 +90,8 @@ fn strips(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Lines {
     let times = Times { slot, columns };
     let until_s = course.moments.last().map_or(0.0, |moment| moment.until_s);
     let mut panels = vec![open(course, &times)];
-    panels.extend(readings().into_iter().filter_map(|shown| read(course, &times, shown)));
+    let readings = [MEMORY, CPU].into_iter();
+    panels.extend(readings.filter_map(|shown| times.readings(&course.tracks, shown, HEIGHT)));
     panels.extend(course.probe.iter().map(|track| times.probe(track, HEIGHT)));
     panels.extend(late(course, &times));
     panels.extend(gone(course, &times));
@@ -120,35 +118,6 @@ fn open(course: &HeldCourse, times: &Times) -> Panel {
     let messages = times.trace("messages/s", Form::Told, Unit::PerSecond, rate);
     let traces = vec![times.at(), open, messages];
     Panel::new("open connections", "", Unit::Count, 64.0, traces)
-}
-
-fn readings() -> [Shown; 2] {
-    [
-        (
-            "memory",
-            "dashed: shared pages divided (PSS)",
-            &[(Reading::Rss, Form::Line("trace")), (Reading::Pss, Form::Line("trace faint"))],
-        ),
-        (
-            "CPU",
-            "deep: in the kernel · 100 % is one CPU",
-            &[
-                (Reading::CpuSystem, Form::Area("fill deep")),
-                (Reading::CpuUser, Form::Area("fill")),
-            ],
-        ),
-    ]
-}
-
-fn read(course: &HeldCourse, times: &Times, (heading, note, all): Shown) -> Option<Panel> {
-    let unit = unit(all[0].0);
-    let track = |reading| course.tracks.iter().find(|track: &&Track| track.reading == reading);
-    let traced = |&(reading, form): &(Reading, Form)| {
-        let values = track(reading)?.values.iter().copied();
-        Some(times.trace(name(reading), form, unit, values))
-    };
-    let traces: Vec<Series> = all.iter().filter_map(traced).collect();
-    (!traces.is_empty()).then(|| Panel::new(heading, note, unit, HEIGHT, traces))
 }
 
 /// None if no message said when it was due.

@@ -5,6 +5,7 @@ use lab::figure::Unit;
 
 use super::lines::{Line, number};
 use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Spot, Stand};
+use crate::grouped::distinct;
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 
@@ -44,14 +45,8 @@ fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
 
 /// All causes, in the order in which they were first seen.
 fn causes(lines: &[Line<'_>]) -> Vec<String> {
-    let mut causes: Vec<String> = Vec::new();
     let plateaus = lines.iter().flat_map(|line| &line.held.plateaus);
-    for lost in plateaus.flat_map(lost) {
-        if !causes.contains(&lost.cause) {
-            causes.push(lost.cause);
-        }
-    }
-    causes
+    distinct(plateaus.flat_map(lost).map(|lost| lost.cause))
 }
 
 /// Connections that ended in the same way.

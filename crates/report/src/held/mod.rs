@@ -8,6 +8,7 @@ mod price;
 mod published;
 mod sentence;
 
+pub(crate) use price::cause;
 pub(crate) use sentence::{all as sentences, held as sentence};
 
 use crate::Findings;

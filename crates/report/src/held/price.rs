@@ -1,7 +1,8 @@
 //! What a connection and a message cost, as pictures, and what gave way first, in words.
 
-use analysis::{Cause, FirstFailure};
+use analysis::{Cause, FirstFailure, outcome_in_words};
 use lab::figure::Unit;
+use units::count;
 
 use super::lines::{Line, each, number, units_of_1024};
 use crate::chart::{About, Axis, Column, Name, Rows, Stand, Value, both};
@@ -10,31 +11,28 @@ use crate::number_format::Written;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
 pub(super) fn gave_way(found: &FirstFailure) -> String {
-    let cause = |cause: &Cause| {
-        let own = if cause.is_own() { "dyno: " } else { "" };
-        format!("{own}{}", short(cause))
-    };
     let main = found.causes.first().map_or(String::new(), cause);
     let more = match found.causes.len() {
         0 | 1 => String::new(),
         many => format!(" and {} more", many - 1),
     };
-    let at = number(Unit::Count, found.connections as f64);
-    format!("at {at}: {main}{more}")
+    format!("at {}: {main}{more}", count(found.connections as u64))
 }
 
-fn short(cause: &Cause) -> String {
-    let count = |many: u64| number(Unit::Count, many as f64);
-    match cause {
-        Cause::Ended(kind) => kind.name().to_string(),
-        Cause::Failed(loss, times) => format!("{} failed, {}", count(*times), loss.name()),
-        Cause::Lost(loss, times) => format!("{} lost, {}", count(*times), loss.name()),
+/// A cause in a few words.
+pub(crate) fn cause(cause: &Cause) -> String {
+    let own = if cause.is_own() { "dyno: " } else { "" };
+    let says = match cause {
+        Cause::Ended(kind) => outcome_in_words(*kind).to_string(),
+        Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
+        Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
         Cause::Waiting(times) => format!("{} not opened", count(*times)),
         Cause::Silent(times) => format!("{} silent", count(*times)),
         Cause::Late { p99_ms, .. } => {
             format!("late p99 {}", number(Unit::Milliseconds, *p99_ms))
         }
-    }
+    };
+    format!("{own}{says}")
 }
 
 /// What a connection costs each server, as a chart: the slopes of memory and their intervals.
@@ -67,16 +65,18 @@ pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
             ..Value::default()
         }
     });
-    let (count, time) = (Axis::FromZero(Unit::Count), Axis::FromZero(Unit::Milliseconds));
     let mut columns = vec![
-        Column::new("memory of a connection, KiB", count, memory.collect()),
-        Column::new("CPU for 1,000 messages", time, messages.collect()),
+        Column::new("memory of a connection, KiB", Axis::FromZero(Unit::Count), memory.collect()),
+        Column::new(
+            "CPU for 1,000 messages",
+            Axis::FromZero(Unit::Milliseconds),
+            messages.collect(),
+        ),
     ];
     columns.retain(|column| column.values.iter().any(|value| value.value.is_some()));
     if columns.is_empty() {
         return Markup::default();
     }
-    let name = |line: &&Line<'_>| Name { slot: Some(line.slot), title: line.title.clone() };
     let rows = Rows {
         about: About {
             title: "what a connection and a message cost".into(),
@@ -84,7 +84,7 @@ pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
                 "For each server the memory of a connection and the CPU time of 1,000 messages"
                     .into(),
         },
-        names: competing.iter().map(name).collect(),
+        names: competing.iter().map(|line| Name::of(line.slot, &line.title)).collect(),
         columns,
         note: "memory: the slope over all plateaus; CPU: at the last plateau; less is better"
             .into(),

@@ -2,7 +2,7 @@
 
 use analysis::{HeldSubject, Ramps, Sums, Verdict};
 use lab::figure::{Figure, Unit};
-use units::count;
+use units::{count, counted};
 
 use super::lines::{estimated, number, rss};
 use crate::Findings;
@@ -80,13 +80,13 @@ pub(crate) fn held(name: &str, held: &HeldSubject) -> String {
     });
     let sum = |of: fn(&Sums) -> u64| held.plateaus.iter().map(|step| of(&step.sums)).sum::<u64>();
     let broken: Vec<String> = [
-        (sum(|sums| sums.failed), "attempts to open one failed"),
-        (sum(|sums| sums.lost), "were lost"),
-        (last.sums.silent, "were silent at the end"),
+        (sum(|sums| sums.failed), "attempt to open one failed", "attempts to open one failed"),
+        (sum(|sums| sums.lost), "was lost", "were lost"),
+        (last.sums.silent, "was silent at the end", "were silent at the end"),
     ]
     .into_iter()
-    .filter(|(times, _)| 0 < *times)
-    .map(|(times, what)| format!("{} {what}", count(times)))
+    .filter(|(times, ..)| 0 < *times)
+    .map(|(times, one, many)| counted(times, one, many))
     .collect();
     let broken = match broken.as_slice() {
         [] => "none failed, was lost or fell silent".into(),

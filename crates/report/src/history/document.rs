@@ -15,7 +15,7 @@ use crate::document::{
 use crate::number_format::Written;
 
 /// The whole history.
-pub fn document(trend: &Trend) -> Document {
+pub(super) fn document(trend: &Trend) -> Document {
     Document {
         label: "dyno trend".into(),
         title: format!("From run to run: {}", trend.files.join(", ")),
@@ -37,11 +37,6 @@ pub fn document(trend: &Trend) -> Document {
         sections: sections(trend),
         ..Document::default()
     }
-}
-
-/// One self-contained HTML file.
-pub fn page(trend: &Trend) -> String {
-    crate::page::alone(&illustrated(trend)).into_string()
 }
 
 /// The whole history, with a picture of each series.
@@ -83,24 +78,15 @@ fn sections(trend: &Trend) -> Vec<Section> {
             Entry::new(Tone::Doubtful, place)
         })
         .collect();
-    let mut sections = Vec::new();
-    if !changes.is_empty() {
-        let blocks = [Block::Entries(changes)];
-        sections.push(Section::new("changes", "Changes", Depth::Brief).with(blocks));
-    }
-    sections.push(Section::new("series", "Every series", Depth::Brief).with(tables(trend)));
     let machines = trend.machines.iter().map(machine).collect();
-    sections
-        .push(Section::new("machines", "Machines", Depth::Brief).with([Block::Facts(machines)]));
-    if !broken.is_empty() {
-        let note = "they stay in their file";
-        sections.push(
-            Section::new("broken", "Lines that were skipped", Depth::Brief)
-                .noting(note)
-                .with([Block::Entries(broken)]),
-        );
-    }
-    sections
+    vec![
+        Section::new("changes", "Changes", Depth::Brief).with([Block::Entries(changes)]),
+        Section::new("series", "Every series", Depth::Brief).with(tables(trend)),
+        Section::new("machines", "Machines", Depth::Brief).with([Block::Facts(machines)]),
+        Section::new("broken", "Lines that were skipped", Depth::Brief)
+            .noting("they stay in their file")
+            .with([Block::Entries(broken)]),
+    ]
 }
 
 fn machine(machine: &Machine) -> Fact {
@@ -156,22 +142,21 @@ fn row(series: &Series) -> Row {
     let level = course.levels.last();
     let unit = unit(series);
     let seen = match course.typical {
-        Some(Needed::Runs(runs)) => Cell::text(runs.to_string()).valued(Some(runs as f64)),
+        Some(Needed::Runs(runs)) => Cell::number(runs),
         Some(Needed::MoreThan(runs)) => Cell::text(format!(">{runs}")),
         None => Cell::none(),
     };
-    let number = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
     let cells = vec![
         Cell::text(label(series)),
-        number(series.values.len()),
+        Cell::number(series.values.len()),
         level.map_or_else(Cell::none, |level| {
             Cell::text(shown(unit, level.mean)).valued(Some(level.mean))
         }),
-        course.spread.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it))),
-        number(course.shifts.len()),
+        Cell::share(course.spread),
+        Cell::number(course.shifts.len()),
         seen,
         Cell::text(series.common().map_or("", |line| &line.machine)),
-        number(series.left_out),
+        Cell::number(series.left_out),
     ];
     Row { cells, ..Row::default() }
 }

@@ -1,7 +1,5 @@
 //! A trend as JSON, `dyno.trend/1`.
 
-use std::collections::BTreeMap;
-
 use analysis::trend::{Before, Level, Needed, Shift, level_of_a_look};
 
 use super::document::sentence;
@@ -10,25 +8,13 @@ use super::origin::MadeBy;
 use super::proof::proof;
 use super::reader::Broken;
 use super::series::{Machine, Series, Trend};
-use crate::json::{json_type, written};
-
-const SCHEMA: &str = "dyno.trend/1";
-
-/// The whole document, with a line end.
-pub fn json(trend: &Trend) -> serde_json::Result<String> {
-    written(&TrendDocument::from(trend))
-}
+use crate::json::json_type;
 
 json_type! {
     /// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.
-    pub(crate) struct TrendDocument<'t> as "trend" of trend: Trend;
+    pub(crate) struct TrendDocument<'t> as "trend", "dyno.trend/1" of trend: Trend;
         let levels = trend.series.iter().map(|series| level_of_a_look(series.values.len()));
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
         sentence: String = sentence(trend),
         /// the files that were read
@@ -41,9 +27,9 @@ json_type! {
         /// each figure of each row, by machine and plan
         series: Vec<SeriesJson<'t>> = trend.series.iter().map(SeriesJson::from).collect(),
         /// the machines whose runs are in the history
-        machines: Vec<MachineJson<'t>> = trend.machines.iter().map(MachineJson::from).collect(),
+        machines: &'t [Machine] = &trend.machines,
         /// lines that were skipped
-        broken: Vec<BrokenJson<'t>> = trend.broken.iter().map(BrokenJson::from).collect(),
+        broken: &'t [Broken] = &trend.broken,
     }
 }
 
@@ -134,30 +120,6 @@ json_type! {
         /// not in a history; null: one of the two runs has no commit, or both are of one
         command: Option<String> =
             last.zip(first).and_then(|(last, first)| Some(proof(last, first).ok()?.command)),
-    }
-}
-
-json_type! {
-    /// A machine whose runs are in the history.
-    struct MachineJson<'t> as "trend_machine" of machine: Machine {
-        /// its key
-        machine: &'t str = &machine.key,
-        /// it is the one on which this was written
-        is_here: bool,
-        /// of what the key is made
-        facts: &'t BTreeMap<String, String> = &machine.facts,
-    }
-}
-
-json_type! {
-    /// A line that was skipped.
-    struct BrokenJson<'t> as "broken_line" of broken: Broken {
-        /// its file
-        file: &'t str = &broken.file,
-        /// its number, from 1
-        line: usize = broken.number,
-        /// what is wrong with it
-        why: &'t str = &broken.why,
     }
 }
 

@@ -108,15 +108,15 @@ pub(super) fn of_run(
         machine_facts,
         kernel: fact(&run.facts, KERNEL).map(str::to_string),
         dyno_version: run.dyno.clone(),
-        made_by: origin.made_by(),
-        experiment: origin.experiment(run),
+        made_by: origin.made_by,
+        experiment: origin.experiment.clone().unwrap_or_else(|| run.group()),
         plan: hash(
             files
                 .flat_map(|(path, text)| [path.as_str(), text])
-                .chain(origin.terms().iter().map(String::as_str)),
+                .chain(origin.terms.iter().map(String::as_str)),
         ),
         is_quick: run.is_quick,
-        flags: origin.flags().to_vec(),
+        flags: origin.flags.clone(),
         ..Line::default()
     };
     let tables = findings.board.tables.iter();
@@ -136,8 +136,8 @@ fn of_row(
         other.is_reference && other.point == row.point && other.subject != row.subject
     });
     let entry = findings.entry(&row.subject);
-    let side = origin.side(&row.subject);
-    let first = origin.first_side().filter(|first| side.is_some() && first.subject != row.subject);
+    let side = origin.sides.iter().find(|side| side.subject == row.subject);
+    let first = origin.sides.first().filter(|first| side.is_some() && first.subject != row.subject);
     let ratios = first.map(|first| ratios(table, &first.subject, row)).unwrap_or_default();
     let lines = figures(row).filter_map(|figure| {
         let estimate = row.estimate(figure)?;

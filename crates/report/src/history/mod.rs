@@ -16,14 +16,15 @@ mod series;
 use lab::record::fact;
 
 use crate::document::Document;
+use crate::json::written;
+use crate::page;
 use crate::render::Shown;
 
-pub use document::{document, illustrated, page};
+pub use document::illustrated;
 pub use gates::{GateLine, GateOf, Like, differences, gate_line, plan_key};
-pub use json::json;
 pub use line::Line;
 pub use lines::{Commit, kept_lines, lines, machine_key};
-pub use origin::{Flags, Origin, RaceSide, Side, SideKind, without_values};
+pub use origin::{Flags, MadeBy, Origin, RaceSide, Side, SideKind, without_values};
 pub use reader::{Broken, History, read};
 pub use series::Trend;
 
@@ -32,15 +33,15 @@ const KERNEL: &str = "kernel";
 
 impl Shown for Trend {
     fn document(&self) -> Document {
-        document(self)
+        document::document(self)
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json(self)
+        written(&json::TrendDocument::from(self))
     }
 
     fn page(&self) -> String {
-        page(self)
+        page::alone(&illustrated(self)).into_string()
     }
 }
 

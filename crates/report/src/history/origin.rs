@@ -16,7 +16,7 @@ use crate::load::terms;
 )]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub(super) enum MadeBy {
+pub enum MadeBy {
     #[default]
     Run,
     Load,
@@ -44,18 +44,20 @@ pub struct Side {
     pub text: String,
 }
 
-/// What was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// An experiment, whose files say all.
-    Experiment,
-    /// A kept run of any kind, by what its store has of it: in `terms` what stands in none of its files.
-    Kept { terms: Vec<String> },
-    /// A load of one URL. `asked` says what is requested, without what may be secret; `from` which agents it comes from, if
-    /// any; `terms` are what makes it another load and stands in no file of its run.
-    Load { asked: String, from: Option<String>, terms: Vec<String>, flags: Vec<String> },
-    /// A race, whose sides stand in their order.
-    Race { sides: Vec<RaceSide>, terms: Vec<String>, flags: Vec<String> },
+/// What was measured, and how it is measured anew; by itself, an experiment whose files say all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub made_by: MadeBy,
+    /// What a load requested, or which servers raced, without what may be secret; none: the run's own group.
+    pub experiment: Option<String>,
+    /// The agents that a load came from, if any.
+    pub from: Option<String>,
+    /// What makes it another measurement, and stands in no file of its run.
+    pub terms: Vec<String>,
+    /// Those that make the same load.
+    pub flags: Vec<String>,
+    /// The servers of a race, in their order.
+    pub sides: Vec<RaceSide>,
 }
 
 /// A server of a race.
@@ -69,69 +71,26 @@ pub struct RaceSide {
 }
 
 impl Origin {
+    /// Of a kept run of any kind, by what its store has of it.
     pub(super) fn of_kept(run: &RunRecord) -> Origin {
         let terms = run.facts.iter().filter(|fact| terms::is_one(&fact.name));
-        Origin::Kept { terms: terms.map(|fact| format!("{}: {}", fact.name, fact.value)).collect() }
+        let terms = terms.map(|fact| format!("{}: {}", fact.name, fact.value));
+        Origin { terms: terms.collect(), ..Origin::default() }
     }
 
-    pub(super) fn made_by(&self) -> MadeBy {
-        match self {
-            Origin::Experiment | Origin::Kept { .. } => MadeBy::Run,
-            Origin::Load { .. } => MadeBy::Load,
-            Origin::Race { .. } => MadeBy::Race,
-        }
-    }
-
-    pub(super) fn experiment(&self, run: &RunRecord) -> String {
-        match self {
-            Origin::Experiment | Origin::Kept { .. } => run.group(),
-            Origin::Load { asked, .. } => asked.clone(),
-            Origin::Race { sides, .. } => {
-                let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
-                names.join(" against ")
-            }
-        }
-    }
-
-    pub(super) fn terms(&self) -> &[String] {
-        match self {
-            Origin::Experiment => &[],
-            Origin::Kept { terms } | Origin::Load { terms, .. } | Origin::Race { terms, .. } => {
-                terms
-            }
-        }
-    }
-
-    pub(super) fn flags(&self) -> &[String] {
-        match self {
-            Origin::Experiment | Origin::Kept { .. } => &[],
-            Origin::Load { flags, .. } | Origin::Race { flags, .. } => flags,
-        }
+    /// Of a race between these.
+    #[must_use]
+    pub fn of_race(sides: Vec<RaceSide>, terms: Vec<String>, flags: Vec<String>) -> Origin {
+        let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
+        let experiment = Some(names.join(" against "));
+        Origin { made_by: MadeBy::Race, experiment, from: None, terms, flags, sides }
     }
 
     /// The run's facts, and where a load came from.
     pub(super) fn facts(&self, run: &RunRecord) -> Vec<Fact> {
-        let mut facts = run.facts.clone();
-        if let Origin::Load { from: Some(place), .. } = self {
-            facts.push(Fact { name: LOAD_ON.into(), value: place.clone() });
-        }
-        facts
-    }
-
-    /// The side with this server; none of a run, a load, or a server of dyno's own.
-    pub(super) fn side(&self, subject: &str) -> Option<&RaceSide> {
-        self.sides().iter().find(|side| side.subject == subject)
-    }
-
-    pub(super) fn first_side(&self) -> Option<&RaceSide> {
-        self.sides().first()
-    }
-
-    fn sides(&self) -> &[RaceSide] {
-        match self {
-            Origin::Race { sides, .. } => sides,
-            Origin::Experiment | Origin::Kept { .. } | Origin::Load { .. } => &[],
-        }
+        let from =
+            self.from.iter().map(|place| Fact { name: LOAD_ON.into(), value: place.clone() });
+        run.facts.iter().cloned().chain(from).collect()
     }
 }
 

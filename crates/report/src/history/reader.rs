@@ -1,5 +1,8 @@
 //! A history as it lies in a file: lines of several machines and branches, some of them twice, some broken.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::gates::{self, GateLine};
 use super::line::Line;
 
@@ -14,12 +17,16 @@ pub struct History {
     pub broken: Vec<Broken>,
 }
 
-/// A line that is none of a history.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A line that was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "broken_line")]
 pub struct Broken {
+    /// its file
     pub file: String,
-    /// From 1.
+    /// its number, from 1
+    #[serde(rename = "line")]
     pub number: usize,
+    /// what is wrong with it
     pub why: String,
 }
 

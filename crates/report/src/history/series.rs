@@ -1,10 +1,11 @@
 //! The lines of a history as series: one figure of one row, on one machine, by one plan.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::trend::{self, SeriesTrend, Shift};
 use lab::figure::Figure;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::line::Line;
 use super::reader::{Broken, History};
@@ -22,12 +23,16 @@ pub struct Trend {
 }
 
 /// A machine whose runs are in a history.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "trend_machine")]
 pub(super) struct Machine {
+    /// its key
+    #[serde(rename = "machine")]
     pub(super) key: String,
-    pub(super) facts: BTreeMap<String, String>,
-    /// It is the one on which this is shown.
+    /// it is the one on which this was written
     pub(super) is_here: bool,
+    /// of what the key is made
+    pub(super) facts: BTreeMap<String, String>,
 }
 
 /// A figure from run to run.
@@ -57,73 +62,40 @@ pub(super) enum Per {
     FirstSide,
 }
 
-/// A line as one of a series: the lines of a series are equal in it, and its order is that of a report.
-#[derive(Clone, Copy)]
-struct Key<'l> {
-    line: &'l Line,
-    is_per_first: bool,
+/// All that distinguishes series but their plans, with the most significant first: their order is that of a report.
+fn name(line: &Line, is_per_first: bool) -> impl Ord {
+    let Line { made_by, experiment, is_quick, workload, subject, .. } = line;
+    let Line { point, point_unit, figure, machine, .. } = line;
+    let place = Figure::from_name(figure).map_or(usize::MAX, |figure| figure as usize);
+    let row = (made_by, experiment, is_quick, workload, subject);
+    // The bits of numbers above zero have the order of the numbers.
+    (row, point_unit, point.to_bits(), place, figure, is_per_first, machine)
 }
-
-impl<'l> Key<'l> {
-    /// All that distinguishes series but their plans, with the most significant first.
-    fn name(self) -> impl Ord + use<'l> {
-        let Line { made_by, experiment, is_quick, workload, subject, .. } = self.line;
-        let Line { point, point_unit, figure, machine, .. } = self.line;
-        let place = Figure::from_name(figure).map_or(usize::MAX, |figure| figure as usize);
-        let row = (made_by, experiment, is_quick, workload, subject);
-        // The bits of numbers above zero have the order of the numbers.
-        (row, point_unit, point.to_bits(), place, figure, self.is_per_first, machine)
-    }
-
-    /// They differ in nothing but their plans.
-    fn is_namesake_of(self, other: Key<'l>) -> bool {
-        self.line.plan != other.line.plan && self.name() == other.name()
-    }
-}
-
-impl Ord for Key<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.name().cmp(&other.name()).then_with(|| self.line.plan.cmp(&other.line.plan))
-    }
-}
-
-impl PartialOrd for Key<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Key<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Key<'_> {}
 
 impl Trend {
     /// What the history of these files shows; `here` is the machine on which it is shown, empty where that is no matter.
     #[must_use]
     pub fn of(files: Vec<String>, history: History, here: &str) -> Trend {
-        let mut groups: BTreeMap<Key<'_>, Vec<&Line>> = BTreeMap::new();
+        let mut names: BTreeMap<_, (bool, BTreeMap<&str, Vec<&Line>>)> = BTreeMap::new();
         for line in &history.lines {
-            groups.entry(Key { line, is_per_first: false }).or_default().push(line);
-            if line.first_side.is_some() {
-                groups.entry(Key { line, is_per_first: true }).or_default().push(line);
+            for is_per_first in [false, true] {
+                if line.first_side.is_some() || !is_per_first {
+                    let named = names.entry(name(line, is_per_first));
+                    let (_, plans) = named.or_insert_with(|| (is_per_first, BTreeMap::new()));
+                    plans.entry(&line.plan).or_default().push(line);
+                }
             }
         }
-        // A race of one round has no ratios.
-        groups.retain(|key, lines| {
-            !key.is_per_first || lines.iter().any(|line| line.ratio_to_first.is_some())
-        });
-        let keys: Vec<Key<'_>> = groups.keys().copied().collect();
-        let mut series: Vec<Series> = groups
-            .into_iter()
-            .map(|(key, lines)| Series {
-                has_namesake: keys.iter().any(|other| key.is_namesake_of(*other)),
-                ..Series::of(&lines, key.is_per_first)
-            })
-            .collect();
+        let mut series: Vec<Series> = Vec::new();
+        for (is_per_first, mut plans) in names.into_values() {
+            // A race of one round has no ratios.
+            plans.retain(|_, lines| {
+                !is_per_first || lines.iter().any(|line| line.ratio_to_first.is_some())
+            });
+            let has_namesake = 1 < plans.len();
+            let alike = plans.values().map(|lines| Series::of(lines, is_per_first));
+            series.extend(alike.map(|series| Series { has_namesake, ..series }));
+        }
         let values: Vec<Vec<f64>> = series.iter().map(|series| series.values.clone()).collect();
         for (series, course) in series.iter_mut().zip(trend::courses(&values)) {
             series.course = course;

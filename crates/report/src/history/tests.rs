@@ -43,7 +43,7 @@ fn commit(number: usize) -> Commit {
 }
 
 fn of(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Line> {
-    of_origin(run, trials, &Origin::Experiment)
+    of_origin(run, trials, &Origin::default())
 }
 
 fn of_origin(run: &RunRecord, trials: &[TrialRecord], origin: &Origin) -> Vec<Line> {
@@ -61,7 +61,11 @@ fn throughput() -> Line {
 
 /// A run a day, with these values and a commit for each.
 fn days(values: &[f64]) -> Vec<Line> {
-    let one = throughput();
+    days_of(&throughput(), values)
+}
+
+/// This line without its reference, day by day.
+fn days_of(one: &Line, values: &[f64]) -> Vec<Line> {
     let day = |(at, value): (usize, &f64)| Line {
         run: Measurement {
             began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,
@@ -96,11 +100,11 @@ fn trend(text: &str) -> Trend {
 }
 
 fn shown(trend: &Trend) -> String {
-    text(&document(trend), Screen { is_full: true, ..Screen::file(110) })
+    text(&trend.document(), Screen { is_full: true, ..Screen::file(110) })
 }
 
 fn json_of(trend: &Trend) -> serde_json::Value {
-    serde_json::from_str(&json(trend).unwrap()).unwrap()
+    serde_json::from_str(&trend.json().unwrap()).unwrap()
 }
 
 #[test]
@@ -292,7 +296,7 @@ fn what_is_no_measurement_is_left_out() {
     let all_bad: Vec<Line> =
         lines.iter().map(|line| Line { verdict: "invalid".into(), ..line.clone() }).collect();
     let found = trend(&written(&all_bad));
-    assert!(shown(&found).contains("No series is long enough") && page(&found).contains("<html"));
+    assert!(shown(&found).contains("No series is long enough") && found.page().contains("<html"));
 }
 
 #[test]
@@ -325,7 +329,7 @@ fn names_are_escaped_on_the_page_and_in_the_command() {
         line.machine_facts.insert("cpu.model".into(), fixture::POLYGLOT.into());
     }
     let found = trend(&written(&lines));
-    let page = page(&found);
+    let page = found.page();
     assert!(!page.contains("<script>alert(1)") && !page.contains("<img src=x"));
     assert!(page.contains("<svg"), "a chart of each series");
     let says = shown(&found);
@@ -338,7 +342,7 @@ fn the_lines_of_gates_change_nothing_in_a_trend() {
     let runs = written(&days(&step(1_200.0)));
     let gate = r#"{"schema":"dyno.gates/1","began_unix_ms":7,"base":"git:a","base_commit":null,"base_is_dirty":null,"head":"dir:.","head_commit":null,"head_is_dirty":null,"machine":"elsewhere","machine_facts":{},"kernel":null,"dyno_version":"1","plan":"p","point":16.0,"point_unit":"connections","figure":"throughput_per_s","builds":null,"differences":[0.1,0.2],"spread":0.07,"detect_percent":5.0,"alpha_percent":1.0,"answer":"worse"}"#;
     let (with, without) = (trend(&format!("{gate}\n{runs}{gate}\n")), trend(&runs));
-    assert_eq!(json(&with).unwrap(), json(&without).unwrap());
+    assert_eq!(with.json().unwrap(), without.json().unwrap());
     assert!(with.broken().is_empty() && with.shifts().count() == 1);
     assert!(trend(gate).is_empty() && trend(gate).broken().is_empty());
     assert_eq!(read_text(gate).gates.len(), 1);

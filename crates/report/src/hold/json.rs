@@ -4,33 +4,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agents::LostAgent;
 use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau, Sends};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::seconds;
 
 use super::{FinishedHold, sentence, with_findings};
-use crate::agents::AgentJson;
-use crate::json::{DistributionJson, json_type, written};
+use crate::agents::{AgentJson, LostAgentJson};
+use crate::json::{DistributionJson, json_type};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
 
-const SCHEMA: &str = "dyno.hold/1";
-
-/// The whole document, with a line end.
-pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
-    written(&HoldDocument::from(held))
-}
-
 json_type! {
     /// Held connections, step by step. Times count from the start of the ramp.
-    pub(crate) struct HoldDocument<'t> as "hold" of held: FinishedHold {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct HoldDocument<'t> as "hold", "dyno.hold/1" of held: FinishedHold {
         /// what was held, and what broke, in plain words
         sentence: String = with_findings(held, sentence),
         /// what the figures are worth
@@ -40,7 +27,7 @@ json_type! {
         /// whether it was stopped before its end
         was_halted: bool = held.holding.was_halted,
         /// agents (each a process, on this machine or another) that ended early; their connections are in no plateau
-        lost_processes: Vec<LostJson> = held.lost.iter().map(LostJson::from).collect(),
+        lost_processes: Vec<LostAgentJson> = held.lost.iter().map(LostAgentJson::from).collect(),
         /// the agents that held the connections
         agents: Vec<AgentJson> = held.agents.iter().map(AgentJson::from).collect(),
         /// the steps of the ramp
@@ -113,24 +100,6 @@ enum SendsJson<'t> {
 }
 
 json_type! {
-    /// An agent that ended early.
-    struct LostJson as "lost_process" of lost: LostAgent {
-        /// which one, from 1
-        process: usize = lost.number,
-        /// its name
-        name: String = lost.name.clone(),
-        /// when it ended
-        at_s: f64 = seconds(lost.at_ns),
-        /// connections that it held in its last second
-        open: u64 = lost.open.unwrap_or(0),
-        /// the share of the connections that it was to hold
-        share: f64,
-        /// this in words
-        says: String = lost.to_string(),
-    }
-}
-
-json_type! {
     /// A step of the ramp. Counts of connections are from its beginning on; messages and times are of its measured
     /// part.
     struct PlateauJson as "plateau" of plateau: Plateau {
@@ -181,7 +150,7 @@ json_type! {
         echo: Option<Echoes<DistributionJson>> = (0 < plateau.echoes.due)
             .then(|| plateau.echoes.with((&plateau.echoes.response).into())),
         /// texts that all had to receive
-        broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(broadcast).collect(),
+        broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(|(number, it)| BroadcastJson::of(number, it)).collect(),
         /// CPU time of dyno's threads
         cpu_s: f64 = seconds(plateau.cpu),
         /// the threads slept for longer than intended, or were kept from their CPUs
@@ -212,18 +181,18 @@ json_type! {
     }
 }
 
-/// A text that all had to receive.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "broadcast")]
-struct BroadcastJson {
-    /// its number
-    number: u64,
-    /// connections that received it
-    received: u64,
-    /// from when it was due to its first arrival
-    first_ns: Nanos,
-    /// from when it was due to its last arrival
-    last_ns: Nanos,
+json_type! {
+    /// A text that all had to receive.
+    struct BroadcastJson as "broadcast" of received: Broadcast, with number: u64 {
+        /// its number
+        number: u64 = *number,
+        /// connections that received it
+        received: u64,
+        /// from when it was due to its first arrival
+        first_ns: Nanos = received.first,
+        /// from when it was due to its last arrival
+        last_ns: Nanos = received.last,
+    }
 }
 
 json_type! {
@@ -259,13 +228,8 @@ json_type! {
     }
 }
 
-fn broadcast((&number, received): (&u64, &Broadcast)) -> BroadcastJson {
-    let (received, first_ns, last_ns) = (received.received, received.first, received.last);
-    BroadcastJson { number, received, first_ns, last_ns }
-}
-
 /// Those that occurred, by name.
 fn named(counts: &[u64; Loss::COUNT]) -> BTreeMap<String, u64> {
-    let all = Loss::all().zip(counts).filter(|(_, count)| 0 < **count);
+    let all = Loss::ALL.into_iter().zip(counts).filter(|(_, count)| 0 < **count);
     all.map(|(loss, count)| (loss.name().to_string(), *count)).collect()
 }

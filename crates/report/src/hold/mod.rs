@@ -9,13 +9,13 @@ use load::{HoldOrder, HoldWindow, Holding};
 use units::{count, counted, nanos};
 
 use crate::document::{Depth, Document, Section};
+use crate::json::written;
 use crate::load::terms;
 use crate::render::Shown;
 use crate::run::held::of_one_ramp;
 use crate::security::TlsOrderJson;
 use crate::verdict::{self, ExplainedVerdict};
 use crate::{Findings, agents, held};
-pub use json::json;
 
 /// What was held, and how.
 pub struct FinishedHold {
@@ -32,12 +32,27 @@ pub struct FinishedHold {
 }
 
 impl Shown for FinishedHold {
+    /// Its only ramp, as a run shows it.
     fn document(&self) -> Document {
-        document(self)
+        let is_elsewhere = self.agents.iter().any(|agent| !agent.has_our_clock);
+        let origin = agents::section(&self.agents).filter(|_| is_elsewhere);
+        let (answer, mut sections) =
+            with_findings(self, |findings| (sentence(findings), of_one_ramp(findings)));
+        sections.push(agents::lost(&self.lost));
+        sections.extend(origin.map(|section| Section { depth: Depth::Brief, ..section }));
+        sections.push(verdict::section(self.verdict.entries("").collect()));
+        Document {
+            label: "held connections".into(),
+            title: title(&self.order),
+            answer: vec![answer],
+            verdict: self.verdict.word,
+            sections,
+            ..Document::default()
+        }
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json(self)
+        written(&json::HoldDocument::from(self))
     }
 }
 
@@ -68,26 +83,6 @@ pub fn second(window: &HoldWindow) -> String {
     says
 }
 
-/// At the end: its only ramp, as a run shows it.
-pub fn document(held: &FinishedHold) -> Document {
-    let is_elsewhere = held.agents.iter().any(|agent| !agent.has_our_clock);
-    let origin = agents::section(&held.agents).filter(|_| is_elsewhere);
-    let (answer, mut sections) =
-        with_findings(held, |findings| (sentence(findings), of_one_ramp(findings)));
-    sections.push(agents::lost(&held.lost));
-    sections.extend(origin.map(|section| Section { depth: Depth::Brief, ..section }));
-    sections.push(verdict::section(held.verdict.entries("").collect()));
-    sections.retain(|section| !section.blocks.is_empty());
-    Document {
-        label: "held connections".into(),
-        title: title(&held.order),
-        answer: vec![answer],
-        verdict: held.verdict.word,
-        sections,
-        ..Document::default()
-    }
-}
-
 fn sentence(findings: &Findings<'_>) -> String {
     let mut ramps = findings.board.ramps.iter().flat_map(|ramps| &ramps.subjects);
     ramps.next().map_or(String::new(), |ramp| held::sentence("The server", ramp))
@@ -97,13 +92,13 @@ fn sentence(findings: &Findings<'_>) -> String {
 fn with_findings<T>(held: &FinishedHold, show: impl FnOnce(&Findings<'_>) -> T) -> T {
     let FinishedHold { order, holding, agents, .. } = held;
     let request = order.what.ask().made_from();
-    let key = TrialKey {
-        number: 0,
-        subject: request.host.clone(),
-        workload: request.target.clone(),
-        point: Point::Held(u32::try_from(order.ramp.connections).unwrap_or(u32::MAX)),
-        repeat: 0,
-    };
+    let key = TrialKey::new(
+        0,
+        &request.host,
+        &request.target,
+        Point::Held(u32::try_from(order.ramp.connections).unwrap_or(u32::MAX)),
+        0,
+    );
     let tls = order.tls.as_ref().map(|client| TlsOrderJson::from(client.order()));
     let run = RunRecord {
         facts: terms::facts(None, "", tls.as_ref()),

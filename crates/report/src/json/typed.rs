@@ -2,11 +2,11 @@
 
 /// Writes a type that is written as JSON, and how it is made. A field has the sentence that explains it, its type, and
 /// where its value comes from; without that, it is the source's field of the same name. What several
-/// fields need is computed once, before them.
+/// fields need is computed once, before them. A type with the name of a schema is a whole document, and begins with it.
 macro_rules! json_type {
     (
         $(#[$about:meta])*
-        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal
+        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal $(, $schema:tt)?
             of $it:ident: $Of:ty $(, with $more:ident: $More:ty)?
             $(; $(let $known:pat = $once:expr;)+)?
         {
@@ -17,13 +17,23 @@ macro_rules! json_type {
         #[derive(serde::Serialize, schemars::JsonSchema)]
         #[schemars(rename = $title)]
         $vis struct $Name $(<$life>)? {
+            $(
+                /// which document this is
+                #[schemars(extend("const" = $schema))]
+                schema: &'static str,
+                /// the dyno that wrote it
+                dyno_version: &'static str,
+            )?
             $($(#[$is])* $shown $field: $Type),*
         }
 
         $crate::json::typed::made! {
             [$($life)?] $Name of $it: $Of $(, with $more: $More)? {
                 $($(let $known = $once;)+)?
-                $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
+                $Name {
+                    $(schema: $schema, dyno_version: env!("CARGO_PKG_VERSION"),)?
+                    $($field: $crate::json::typed::value!($it $field $(= $value)?)),*
+                }
             }
         }
     };

@@ -114,14 +114,14 @@ impl<'t> Details<'t> {
             carried => format!(", {} of them to requests that were due before it", count(carried)),
         };
         let seconds = time(measured_s(self.recording) * SECOND as f64);
-        let answers = count(total.correct_inside);
+        let answers = counted(total.correct_inside, "correct answer", "correct answers");
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
                 format!("; {} more arrived after the measured time", count(after))
             }
         };
-        format!("{answers} correct answers in {seconds}{carried}{after}")
+        format!("{answers} in {seconds}{carried}{after}")
     }
 
     fn on_time(&self) -> String {
@@ -220,7 +220,7 @@ impl<'t> Details<'t> {
         if bars.is_empty() {
             return Vec::new();
         }
-        let title = Line::ink(Ink::Dim, "response time: number of answers in each range");
+        let title = Line::ink(Ink::Dim, "response time: number of samples in each range");
         let lines = std::iter::once(title).chain(bars).collect();
         vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
     }
@@ -253,7 +253,6 @@ impl<'t> Details<'t> {
             ));
         }
         facts.extend(answers::facts(total));
-        let mut blocks = vec![Block::Facts(facts)];
         let seen = Failure::ALL.into_iter().filter(|&failure| 0 < total.failures(failure));
         let entries = seen.map(|failure| {
             let times = total.failures(failure);
@@ -265,21 +264,17 @@ impl<'t> Details<'t> {
         });
         let mut failures: Vec<Entry> = entries.collect();
         failures.extend(total.security.iter().flat_map(|seen| security::reasons(seen)));
-        blocks.extend((!failures.is_empty()).then_some(Block::Entries(failures)));
-        blocks
+        vec![Block::Facts(facts), Block::Entries(failures)]
     }
 
     /// The first failure of each class, with its bytes.
     fn evidence(&self) -> Vec<Block> {
-        let mut all = Vec::new();
-        for kept in evidence::first_of_each(&self.recording.total.evidence) {
-            let mut entry = Entry::new(Tone::Dim, evidence::title(kept));
-            for (label, text) in evidence::parts(kept) {
-                entry = entry.with(Tone::Plain, format!("{label}: {text}"));
-            }
-            all.push(entry);
-        }
-        if all.is_empty() { Vec::new() } else { vec![Block::Entries(all)] }
+        let all = evidence::first_of_each(&self.recording.total.evidence);
+        let entry = |kept| {
+            let entry = Entry::new(Tone::Dim, evidence::title(kept));
+            evidence::lines(kept).fold(entry, |entry, line| entry.with(Tone::Plain, line))
+        };
+        vec![Block::Entries(all.map(entry).collect())]
     }
 
     /// Connections, bytes, notes, and what dyno itself needed.

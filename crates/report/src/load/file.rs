@@ -156,7 +156,7 @@ impl One {
         let mut total = Tally::new(SECOND);
         total.attempted = *attempted;
         for (name, times) in by_class {
-            let failure = Failure::from_name(name)
+            let failure = Failure::named(name)
                 .ok_or_else(|| format!("it has failures of the unknown class `{name}`"))?;
             total.failed[failure.index()] = *times;
         }

@@ -5,6 +5,8 @@ use analysis::{JudgedRequirement, Tolerated};
 use lab::checked::Checked;
 use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::verdict::ExplainedVerdict;
 
@@ -97,11 +99,12 @@ pub struct Costs {
     pub peak_memory_bytes: Option<u64>,
 }
 
-/// The server's accept queue, if the server is on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The server's accept queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "queue")]
 pub struct Queue {
-    /// The number of connections that it holds, if the kernel says so.
+    /// how many connections it holds; null if the kernel does not report it
     pub backlog: Option<u32>,
-    /// The number of connections that found a queue of this machine full during the load.
+    /// connections that found a queue of this machine full during the run
     pub overflows: u64,
 }

@@ -1,13 +1,14 @@
 //! A healthy run, made by hand, for the tests of everything that is computed from runs.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use analysis::Tolerated;
 use lab::experiment::Point;
 use lab::record::{Fact, LOAD, OutcomeKind, RunRecord, TrialRecord};
 use load::{
-    Arrivals, Distribution, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally,
-    Target,
+    Arrivals, Distribution, Failure, Folded, LaneReport, Load, Nanos, Order, Rate, Recording,
+    SECOND, Stop, Tally, Target, Window,
 };
 use requests::RequestSource;
 use wire::{Ask, Asks, Expect, Request};
@@ -69,6 +70,24 @@ pub(crate) fn answer_after(total: &mut Tally, times: &[(u64, u64)]) {
     total.attempted = total.attempted - total.correct + all;
     total.due = total.attempted;
     (total.correct, total.correct_inside, total.on_time) = (all, all, all);
+}
+
+/// A window of the measured time with so many requests, which took these times.
+pub(crate) fn window(span: Range<Nanos>, requests: u64, times: &Folded) -> Window {
+    Window {
+        from: span.start,
+        until: span.end,
+        is_warmup: false,
+        attempted: requests,
+        correct: requests,
+        failed: [0; Failure::COUNT],
+        bytes_sent: 0,
+        bytes_received: 0,
+        in_flight_area: 0,
+        cpu: 0,
+        service: times.clone(),
+        response: times.clone(),
+    }
 }
 
 /// A whole load, as it is reported; without a schedule, if it was to have none.

@@ -75,12 +75,7 @@ fn written_figure(findings: &Findings<'_>, figure: Figure) -> Option<String> {
 
 json_type! {
     /// Several loads of one kind, one after another.
-    pub(crate) struct Loads<'t> as "loads" of findings: Findings<'_> {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct Loads<'t> as "loads", SCHEMA of findings: Findings<'_> {
         /// all of them in plain words
         sentence: String = sentence(findings),
         /// what the figures are worth
@@ -112,8 +107,16 @@ json_type! {
     }
 }
 
+/// The first of loads that have just ended as JSON, with a line end; all of them where none has.
+pub(crate) fn first_json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    match findings.ended.first() {
+        Some(load) => super::json(load, findings.explained()),
+        None => repeated_json(findings),
+    }
+}
+
 /// Loads that have just ended as JSON, with a line end.
-pub fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
+pub(crate) fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
     written(&Loads::from(findings))
 }
 

@@ -17,8 +17,7 @@ pub(crate) fn required(loads: &[FinishedLoad]) -> Section {
         [load] => of_load(load),
         loads => of_all(loads),
     };
-    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-    Section::new("required", "What was required", Depth::Brief).with(blocks)
+    Section::new("required", "What was required", Depth::Brief).with([Block::Entries(entries)])
 }
 
 /// A line for each requirement, and why it cannot be judged where it cannot.

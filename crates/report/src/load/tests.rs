@@ -1,14 +1,10 @@
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use load::{Arrivals, End, Failure, Load, Order, Rate, Recording, SECOND};
 
-use super::*;
 use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order, told};
+use crate::render::Shown;
 use crate::render::{self, Screen};
 use crate::run::tests::parts;
-
-fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
-    expected.assert_eq(&shown(order, change));
-}
 
 fn shown(order: Order, change: impl FnOnce(&mut Recording)) -> String {
     let mut recording = healthy();
@@ -18,47 +14,21 @@ fn shown(order: Order, change: impl FnOnce(&mut Recording)) -> String {
     told(&run, |findings| render::text(&findings.document(), screen))
 }
 
+/// What an open load with doubts does not have.
 #[test]
 fn a_healthy_closed_loop() {
-    check(
-        closed(),
-        |_| {},
-        &expect![[r#"
-            two · 2026-11-21 13:28 UTC
-            GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, one request at a time on each, for 10 s
-            checked: status 2xx of 20,000 answers; the bodies were not compared
-            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0
-            · seed 7
-            verdict: valid
-
-            throughput/s  2,000: 20,000 correct answers in 10.0 s
-
-            response: from when due; service: from when sent (as wrk, hey and ab count)
-                        samples    mean   sd     p50     p90     p99   p99.9     max
-            response     20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            service      20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            first byte   20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            sent late    20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
-
-            response time: number of answers in each range
-              1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
-
-            requests  attempted 20,000 = correct 20,000 + failed 0 + in flight 0
-
-            connections  0 begun, 0 established, 0 failed
-            bytes        0 B sent, 0 B received
-            dyno         1 thread busy 50 % of the time (waiting for a CPU included),
-                         polling 0 %, on a CPU 50 %
-                         5.00 s of CPU time, 250 µs a request; sent late p99 10.0 µs
-                         5.00 MB of memory at most, 2.00 ms of CPU time for the live view
-
-            in short
-            verdict: valid
-            The server answered 2,000 requests/s on 10 connections, half of them within
-            1.00 ms and 99 % within 1.00 ms.
-        "#]],
-    );
+    let text = shown(closed(), |_| {});
+    let begin = ["closed: ", "verdict", "throughput", "  1.00 ms", "The server", "1.00 ms"];
+    let wanted = text.lines().filter(|line| begin.iter().any(|begin| line.starts_with(begin)));
+    expect![[r#"
+        closed: 10 connections, one request at a time on each, for 10 s
+        verdict: valid
+        throughput/s  2,000: 20,000 correct answers in 10.0 s
+          1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
+        verdict: valid
+        The server answered 2,000 requests/s on 10 connections, half of them within
+        1.00 ms and 99 % within 1.00 ms."#]]
+    .assert_eq(&wanted.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -72,10 +42,7 @@ fn an_open_load_with_failures_and_doubts() {
         recording.lanes[0].idle = SECOND / 2;
         recording.lanes[0].cpu_time = 9 * SECOND;
     };
-    check(
-        open(),
-        change,
-        &expect![[r#"
+    expect![[r#"
             two · 2026-11-21 13:28 UTC
             GET http://localhost:8080/hello at 127.0.0.1:8080
             open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s
@@ -99,7 +66,7 @@ fn an_open_load_with_failures_and_doubts() {
             ≥ requests were given up at the time-out: the true value is no lower · * fewer
             than 10 samples lie beyond this percentile
 
-            response time: number of answers in each range
+            response time: number of samples in each range
               1.00 ms – 2.00 ms  19,397  ████████████████████████████████████████
               2.00 ms – 5.00 ms       0
               5.00 ms – 10.0 ms       0
@@ -145,8 +112,8 @@ fn an_open_load_with_failures_and_doubts() {
             it answered 97 % of 2,000 requests/s correctly and on time (limit 5.00 s), half
             of them within 1.00 ms, but 3.0 % took 5.00 s or longer; dyno was busy 95 % of
             the time, and may be what did not keep up.
-        "#]],
-    );
+        "#]]
+    .assert_eq(&shown(open(), change));
 }
 
 #[test]

@@ -167,7 +167,8 @@ fn worth(document: &Document) -> Option<Markup> {
         Some(worth) => badges(worth),
         None => badge(document.verdict?, None),
     };
-    let is_doubted = document.sections.iter().any(|section| section.id == "doubt");
+    let is_doubted =
+        document.sections.iter().any(|section| section.id == "doubt" && !section.blocks.is_empty());
     let why = Markup::fixed("<li class=\"why\"><a href=\"#doubt\">why</a></li>");
     Some(markup!(
         "<ul class=\"badges\" aria-label=\"what the figures are worth\">{}{}</ul>\n",

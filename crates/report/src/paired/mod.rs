@@ -8,6 +8,7 @@ use std::fmt;
 use analysis::{Change, Comparison, Why};
 use units::{count, digits};
 
+use crate::chart::Value;
 use crate::document::{Cell, Column, Tone};
 use crate::number_format::Written;
 pub(crate) use sentence::{NAMED, against, each, listed};
@@ -68,6 +69,19 @@ impl Ratio {
     pub(crate) fn cell(&self) -> Cell {
         let (text, interval) = self.written();
         Cell { interval, ..Cell::text(text).valued(Some(self.value)) }
+    }
+}
+
+/// As a chart shows it.
+impl From<Ratio> for Value {
+    fn from(ratio: Ratio) -> Value {
+        Value {
+            value: Some(ratio.value),
+            interval: ratio.interval,
+            shown: ratio.written().0,
+            says: ratio.to_string(),
+            ..Value::default()
+        }
     }
 }
 

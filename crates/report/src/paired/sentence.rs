@@ -53,16 +53,11 @@ impl Words {
     }
 }
 
-/// Whether the interval that decides holds 1.
-fn is_unshown(made: &Comparison) -> bool {
-    made.finding() == Change::NotShown
-}
-
 /// `B answers 1.2× [1.1–1.3] as many requests as A, at 0.8× [0.7–0.9] the p99`: the figures in the order of their weight,
 /// without a full stop.
 pub(crate) fn against([a, b]: [&str; 2], figures: &[Comparison]) -> String {
     let (unshown, shown): (Vec<&Comparison>, Vec<&Comparison>) =
-        figures.iter().partition(|made| is_unshown(made));
+        figures.iter().partition(|made| made.finding() == Change::NotShown);
     let Some((first, rest)) = shown.split_first().or(unshown.split_first()) else {
         return String::new();
     };

@@ -15,7 +15,7 @@ pub static MARKDOWN: Format = Format {
 };
 
 pub(super) fn render(document: &Document) -> String {
-    let mut blocks = vec![format!("**{}** ({})", shown(&document.title), shown(&document.label))];
+    let mut blocks = vec![titled(&document.title, &document.label)];
     blocks.extend(document.notes.iter().map(|note| match note.tone {
         Tone::Doubtful | Tone::Bad => format!("> **Beware:** {}", shown(&note.text)),
         _ => shown(&note.text),
@@ -35,11 +35,15 @@ fn of_section(section: &Section, said: &mut Vec<String>) -> Vec<String> {
     if blocks.is_empty() || section.heading.is_empty() {
         return blocks;
     }
-    let note = match section.note.as_str() {
-        "" => String::new(),
-        note => format!(" ({})", shown(note)),
-    };
-    std::iter::once(format!("**{}**{note}", shown(&section.heading))).chain(blocks).collect()
+    std::iter::once(titled(&section.heading, &section.note)).chain(blocks).collect()
+}
+
+/// A title with what is said beside it, if anything is.
+fn titled(title: &str, beside: &str) -> String {
+    match beside {
+        "" => format!("**{}**", shown(title)),
+        _ => format!("**{}** ({})", shown(title), shown(beside)),
+    }
 }
 
 fn of_entry(entry: &crate::document::Entry) -> String {

@@ -17,6 +17,7 @@ pub use crate::page::HTML;
 pub use csv::CSV;
 pub use json::JSON;
 pub use junit::JUNIT;
+pub(crate) use junit::{End, Suite, Test, written as test_cases};
 pub use markdown::{MARKDOWN, shown as markdown_text};
 pub use measures::Measure;
 pub use svg::{Chart, Charts, SVG};

@@ -1,5 +1,6 @@
 //! How a run was measured and on what, and what a reader must know before the first number.
 
+use lab::experiment::Experiment;
 use lab::record::{Fact, LOAD, RACE_ANSWERS, RunRecord, TrialRecord, fact};
 
 use super::findings::Findings;
@@ -21,11 +22,17 @@ pub(super) fn servers_and_machine(findings: &Findings<'_>) -> [Section; 4] {
 /// How it was measured, and on what.
 fn method(findings: &Findings<'_>) -> Section {
     let mut texts = vec![
-        match findings.is_load() {
-            true => "`dyno load` made each load on a server that ran already, one after another.",
-            false => {
-                "Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are \
-                 shuffled by the seed."
+        match &findings.experiment {
+            _ if findings.is_load() => {
+                "`dyno load` made each load on a server that ran already, one after another."
+            }
+            Some(Experiment { slices: Some(_), .. }) => {
+                "Every round starts all servers anew, except those that ran already, verifies their answers, loads them in \
+                 slices, in turn, and verifies their answers again."
+            }
+            Some(_) | None => {
+                "Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies \
+                 them again. Trials are shuffled by the seed."
             }
         },
         "throughput: correct answers inside the measured time. Response time counts from when a request was due, not from \

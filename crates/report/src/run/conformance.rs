@@ -5,8 +5,10 @@ use analysis::{Conformity, Score, failures};
 use lab::conformance::{CaseVerdict, Finding};
 
 use super::findings::Findings;
-use crate::conformance::{by_reason, matrix, octets, rounds};
+use crate::check::{Cut, excerpt};
+use crate::conformance::{matrix, rounds};
 use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
+use crate::grouped::grouped;
 
 /// Where no check was made.
 pub(super) const NOT_CHECKED: &str = "not checked";
@@ -15,8 +17,6 @@ pub(super) const MEANING: &str = "cases of the RFCs passed, of those that apply;
      failures that an attacker could use; never part of a speed";
 /// At most this many failures of a server are shown with their bytes.
 const WITH_BYTES: usize = 40;
-/// At most this many octets of each side are shown.
-const OCTETS: usize = 300;
 /// Up to this many servers are shown unfolded.
 const UNFOLDED: usize = 3;
 const ABOUT: &str = "Each server was sent well-formed, odd and hostile requests, for the clauses of RFC 9110, 9112 and 6455. \
@@ -83,7 +83,7 @@ fn unchecked(findings: &Findings<'_>) -> Vec<Block> {
     let paragraph = |(why, titles): (&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("Not checked: {}: {why}.", titles.join(", ")))
     };
-    by_reason(unchecked).into_iter().map(paragraph).collect()
+    grouped(unchecked).into_iter().map(paragraph).collect()
 }
 
 fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
@@ -146,21 +146,16 @@ fn failure((place, finding): (usize, &&Finding)) -> Entry {
         );
     if place < WITH_BYTES {
         let bytes = &finding.evidence;
+        let side = |name: &str, kept: &[u8], len: u64| {
+            let lines = excerpt(finding, kept, len, Cut::SHORT);
+            (format!("{name}: {len} octets"), lines.join("\n"))
+        };
         entry.details = vec![
             side("sent", &bytes.sent, bytes.sent_len),
             side("received", &bytes.received, bytes.received_len),
         ];
     }
     entry
-}
-
-fn side(name: &str, kept: &[u8], len: u64) -> (String, String) {
-    let shown = &kept[..kept.len().min(OCTETS)];
-    let more = match (shown.len() as u64) < len {
-        true => format!(", the first {}", shown.len()),
-        false => String::new(),
-    };
-    (format!("{name}: {len} octets{more}"), octets(shown))
 }
 
 fn warning(finding: &Finding) -> String {

@@ -7,8 +7,10 @@ use lab::figure::Figure;
 
 use super::findings::Findings;
 use super::results::verdict_mark;
-use crate::chart::braille::{Braille, LogAxis, braille};
+use crate::chart::braille::{Braille, braille};
+use crate::chart::scale::Scale;
 use crate::document::{Mark, Marks};
+use crate::grouped::distinct;
 use crate::number_format::{Written, in_unit_of};
 use crate::paint::{Ink, Line};
 use crate::render::Glyphs;
@@ -129,52 +131,6 @@ fn several(glyphs: Glyphs) -> char {
     }
 }
 
-/// The position of a figure between the low and the high end of its axis.
-enum Scale {
-    /// From zero.
-    Linear(f64),
-    Log(LogAxis),
-}
-
-impl Scale {
-    /// None if the values cannot be drawn.
-    fn of(figure: Figure, values: &[f64]) -> Option<Scale> {
-        let high = values.iter().copied().fold(0.0, f64::max);
-        let low = values.iter().copied().fold(f64::MAX, f64::min);
-        match figure {
-            Figure::Throughput => (0.0 < high).then(|| Scale::Linear(round_up(high))),
-            _ => (0.0 < low && low <= high)
-                .then(|| Scale::Log(LogAxis::around(nanos(low), nanos(high)))),
-        }
-    }
-
-    fn share(&self, value: f64) -> f64 {
-        match self {
-            Scale::Linear(high) => (value / high).clamp(0.0, 1.0),
-            Scale::Log(axis) => axis.share(nanos(value)),
-        }
-    }
-
-    /// The values at the top and at the bottom.
-    fn ends(&self) -> (f64, f64) {
-        match self {
-            Scale::Linear(high) => (*high, 0.0),
-            Scale::Log(axis) => (axis.high / 1e6, axis.low / 1e6),
-        }
-    }
-}
-
-fn nanos(milliseconds: f64) -> u64 {
-    (milliseconds * 1e6) as u64
-}
-
-/// Rounds up to the next round number.
-fn round_up(value: f64) -> f64 {
-    let decade = 10_f64.powf(value.log10().floor());
-    let steps = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
-    steps.iter().find(|step| value <= **step * decade).unwrap_or(&10.0) * decade
-}
-
 /// One figure of all curves against the load.
 fn panel(
     findings: &Findings<'_>,
@@ -186,28 +142,28 @@ fn panel(
     let value = |row: &Row| row.estimate(figure).map(|found| found.value).filter(|v| v.is_finite());
     let rows = || curves.iter().flat_map(|curve| curve.rows.iter().copied());
     let values: Vec<f64> = rows().filter_map(value).collect();
-    let scale = Scale::of(figure, &values)?;
-    let mut places: Vec<Point> = Vec::new();
-    for row in rows().filter(|row| value(row).is_some()) {
-        if !places.contains(&row.point) {
-            places.push(row.point);
-        }
+    if !values.iter().any(|value| 0.0 < *value) {
+        return None;
     }
+    let scale = if figure == Figure::Throughput { Scale::linear } else { Scale::log };
+    let scale = scale(&values, 0.0, 1.0);
+    let measured = rows().filter(|row| value(row).is_some());
+    let mut places: Vec<Point> = distinct(measured.map(|row| row.point));
     places.sort_by(|one, other| one.value().total_cmp(&other.value()));
     if places.len() < 2 {
         return None;
     }
-    let (top, bottom) = scale.ends();
-    let labels = [top, bottom].map(|end| in_unit_of(figure, end)).map(|label| match glyphs {
-        Glyphs::Unicode => label,
-        Glyphs::Ascii => label.replace('µ', "u"),
-    });
+    let labels =
+        [scale.high(), scale.low()].map(|end| in_unit_of(figure, end)).map(|label| match glyphs {
+            Glyphs::Unicode => label,
+            Glyphs::Ascii => label.replace('µ', "u"),
+        });
     let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
     let height = if figure == Figure::Throughput { 10 } else { 7 };
     let mut plot = Plot::new(width.saturating_sub(gutter + 1), height, &places);
     for curve in curves {
         let rows = curve.rows.iter().copied();
-        let points = rows.map(|row| (row, value(row).map(|value| scale.share(value))));
+        let points = rows.map(|row| (row, value(row).map(|value| scale.at(value))));
         plot.add(curve, points);
     }
     plot.mark_invalid();

@@ -77,7 +77,6 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));
     sections.extend(conditions::servers_and_machine(findings));
-    sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 

@@ -9,7 +9,7 @@ use lab::manner::Manner;
 use lab::schedule::Schedule;
 use lab::search_goal::SearchGoal;
 use load::Rate;
-use units::{chosen, count, duration, percent};
+use units::{chosen, count, counted, duration, percent};
 
 use crate::capacity;
 use crate::load::order_text::{of_arrivals, on_each};
@@ -177,16 +177,16 @@ pub(crate) fn load(experiment: &Experiment, streams: Option<u64>) -> String {
         Shape::Sessions { calls, .. } => {
             let requests = experiment.points.iter().map(|point| point.value() * f64::from(calls));
             let requests: Vec<String> = requests.map(chosen).collect();
-            let calls = count(u64::from(calls));
-            format!("sessions: {} requests/s (= {places} × {calls} calls)", requests.join(", "))
+            let calls = counted(calls.into(), "call", "calls");
+            format!("sessions: {} requests/s (= {places} × {calls})", requests.join(", "))
         }
         Shape::Held(holds) => return held(experiment, &places, holds),
     };
     let what = match experiment.shape {
-        Shape::Closed | Shape::Open { .. } | Shape::Held(_) => "requests",
-        Shape::Sessions { .. } => "sessions",
+        Shape::Closed | Shape::Open { .. } | Shape::Held(_) => ["request", "requests"],
+        Shape::Sessions { .. } => ["session", "sessions"],
     };
-    let total = experiment.total.map(|total| format!("{} {what}", count(total)));
+    let total = experiment.total.map(|total| counted(total, what[0], what[1]));
     let length: Vec<String> = total.into_iter().chain(experiment.duration.map(duration)).collect();
     let over = streams.map_or(String::new(), |streams| match experiment.shape {
         Shape::Closed => on_each(streams),

@@ -7,6 +7,7 @@ use lab::record::Entry as Subject;
 use super::findings::Findings;
 use super::origin;
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
+use crate::grouped::grouped;
 use crate::number_format::Written;
 use crate::{http2, security};
 
@@ -60,36 +61,19 @@ pub(crate) fn text_table(
 
 /// What was agreed on with TLS and announced over HTTP/2, and by which servers.
 fn spoken(findings: &Findings<'_>) -> Vec<[String; 4]> {
-    let observed = &findings.fairness.observed;
-    let tls = by_text(observed, &|observed| {
-        observed.security.as_ref().and_then(security::agreed).into_iter().collect()
+    let observed = || findings.fairness.observed.iter();
+    let tls = observed().filter_map(|it| {
+        let agreed = it.security.as_ref().and_then(security::agreed)?;
+        Some((("TLS, as agreed on", agreed), it.subject.clone()))
     });
-    let settings = by_text(observed, &|observed| {
-        observed.settings.iter().map(|(settings, _)| http2::in_words(settings)).collect()
+    let settings = observed().flat_map(|it| {
+        let sent = it.settings.iter().map(|(settings, _)| http2::in_words(settings));
+        sent.map(|sent| (("HTTP/2 SETTINGS, as sent", sent), it.subject.clone()))
     });
-    let cells = |label: &str, (says, subjects): (String, Vec<String>)| {
+    let rows = grouped(tls.chain(settings)).into_iter().map(|((label, says), subjects)| {
         [label.to_string(), says, "–".into(), titles(findings, &subjects)]
-    };
-    let tls = tls.into_iter().map(|group| cells("TLS, as agreed on", group));
-    let settings = settings.into_iter().map(|group| cells("HTTP/2 SETTINGS, as sent", group));
-    tls.chain(settings).collect()
-}
-
-/// What was observed, in words, each with the subjects of which it was.
-fn by_text(
-    observed: &[Observed],
-    texts: &dyn Fn(&Observed) -> Vec<String>,
-) -> Vec<(String, Vec<String>)> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for observed in observed {
-        for text in texts(observed) {
-            match groups.iter_mut().find(|(other, _)| *other == text) {
-                Some((_, subjects)) => subjects.push(observed.subject.clone()),
-                None => groups.push((text, vec![observed.subject.clone()])),
-            }
-        }
-    }
-    groups
+    });
+    rows.collect()
 }
 
 /// Bytes of an answer, for each request.

@@ -17,7 +17,7 @@ use lab::workload::Workload;
 use units::duration;
 
 use super::experiment_text;
-use crate::chart::Theme;
+use crate::chart::{Name, Theme};
 use crate::load::finished::{self, FinishedLoad};
 use crate::load::order_text;
 use crate::time::utc;
@@ -244,6 +244,11 @@ impl<'a> Findings<'a> {
         title.filter(|title| !title.is_empty()).unwrap_or(subject)
     }
 
+    /// A subject's row in a chart.
+    pub(crate) fn name(&self, subject: &str) -> Name {
+        Name::of(self.slot(subject), self.title(subject))
+    }
+
     /// How many requests one unit of the axis offers: the calls of a session.
     pub(crate) fn calls(&self) -> f64 {
         match self.experiment.as_ref().map(|experiment| experiment.shape) {
@@ -385,8 +390,6 @@ impl<'a> Findings<'a> {
 pub struct Drawn {
     /// That of one workload alone.
     pub workload: Option<String>,
-    /// The flame graph of a server alone, or how it differs from that of the second one.
-    pub flame: Option<(String, Option<String>)>,
     pub theme: Theme,
 }
 

@@ -37,13 +37,13 @@ pub(crate) fn run() -> RunRecord {
     for repeat in 0..2 {
         for rate in [100.0, 200.0] {
             for subject in ["quick", "evil"] {
-                plan.push(TrialKey {
-                    number: plan.len() as u32,
-                    subject: subject.into(),
-                    workload: "echo-xml".into(),
-                    point: Point::Sessions(rate),
+                plan.push(TrialKey::new(
+                    plan.len() as u32,
+                    subject,
+                    "echo-xml",
+                    Point::Sessions(rate),
                     repeat,
-                });
+                ));
             }
         }
     }
@@ -207,12 +207,8 @@ fn far_apart() -> (RunRecord, Vec<TrialRecord>) {
         ..entries()[0].clone()
     };
     run.entries = (0..10).map(entry).collect();
-    let key = |n: u32| TrialKey {
-        number: n,
-        subject: format!("s{}", n % 10),
-        workload: "echo-xml".into(),
-        point: Point::Connections(8),
-        repeat: n / 10,
+    let key = |n: u32| {
+        TrialKey::new(n, &format!("s{}", n % 10), "echo-xml", Point::Connections(8), n / 10)
     };
     run.plan = (0..20).map(key).collect();
     let far = |key: &TrialKey| {
@@ -303,9 +299,7 @@ pub(crate) fn profile(garbage: u32) -> Profile {
             stack(2, &[0], 30),
             stack(3, &[], 1),
         ],
-        sampled_ns: 3_000_000_000,
         cpu_ns: u64::from(51 + garbage) * BLOCKS as u64 * 1_003_009,
-        user_cpu_ns: None,
         answers: 10_000,
         waited_for_cpu_ns: 5_000_000,
         lost: 0,
@@ -318,13 +312,7 @@ pub(crate) fn profile(garbage: u32) -> Profile {
 }
 
 fn sampled_key(number: u32, subject: &str, rate: f64) -> TrialKey {
-    TrialKey {
-        number,
-        subject: subject.into(),
-        workload: "echo-xml".into(),
-        point: Point::Sessions(rate),
-        repeat: number / 2,
-    }
+    TrialKey::new(number, subject, "echo-xml", Point::Sessions(rate), number / 2)
 }
 
 /// Both servers were sampled at 100 sessions/s, and one was refused at 200.

@@ -68,19 +68,9 @@ pub(super) fn charts<'t>(
 ) -> impl Iterator<Item = Chart> + 't {
     let wanted = loads(findings).into_iter().filter(move |it| is_wanted(&it.explained.task));
     wanted.flat_map(|load| {
-        let graphs = asked_for(findings, &load).into_iter();
+        let graphs = all(&load).into_iter();
         graphs.map(|graph| chart(findings, &load, graph)).collect::<Vec<_>>()
     })
-}
-
-fn asked_for(findings: &Findings<'_>, load: &SampledLoad<'_>) -> Vec<Graph> {
-    let Some((server, against)) = &findings.drawn.flame else { return all(load) };
-    let against = against.as_ref().map(|name| load.place(name));
-    match (load.place(server), against) {
-        (Some(server), None) => vec![Graph::of(server)],
-        (Some(server), Some(Some(first))) => vec![Graph { server, against: Some(first) }],
-        (None, _) | (_, Some(None)) => Vec::new(),
-    }
 }
 
 fn chart(findings: &Findings<'_>, load: &SampledLoad<'_>, graph: Graph) -> Chart {

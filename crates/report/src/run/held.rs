@@ -6,7 +6,7 @@ mod sentence;
 
 use std::collections::BTreeMap;
 
-use analysis::{Estimate, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict};
+use analysis::{Estimate, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row};
 use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
@@ -64,10 +64,8 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
             Depth::Full,
         ),
     ] {
-        if !entries.is_empty() {
-            let section = Section::new(id, heading, depth).noting(note);
-            sections.push(section.with([Block::Entries(entries)]));
-        }
+        let section = Section::new(id, heading, depth).noting(note);
+        sections.push(section.with([Block::Entries(entries)]));
     }
     sections.push(details(findings, &subjects));
     sections
@@ -80,12 +78,11 @@ pub(crate) fn of_one_ramp(findings: &Findings<'_>) -> Vec<Section> {
     let mut table = plateau_table(findings, ramps, &steps).without(&["subject", "rounds"]);
     // There is no fuller report than this one.
     table.columns.iter_mut().for_each(|column| column.priority = column.priority.min(MORE - 1));
-    let lost = entries(findings, sentence::losses);
-    let lost = (!lost.is_empty()).then_some(Block::Entries(lost));
+    let lost = Block::Entries(entries(findings, sentence::losses));
     let details = subjects(findings).filter_map(|(_, held)| ramp_details(findings, held));
     vec![
         Section::new("steps", "", Depth::Brief).with([Block::Table(table)]),
-        Section::new("losses", "", Depth::Brief).with(lost),
+        Section::new("losses", "", Depth::Brief).with([lost]),
         Section::new("beside", "", Depth::Brief).with(details.flatten()),
     ]
 }
@@ -132,17 +129,24 @@ fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table
             "memory of a connection: the slope of memory over the connections that are open",
         ),
         Column::new("message", "CPU/1k", 3)
-            .meaning("the server's CPU time for 1,000 messages, at the last step"),
+            .meaning("the server's CPU time for 1,000 messages, at the last step")
+            .explained(),
         Column::new("late", "late p99", 4).meaning(
             "99 % of the messages of the last step came no later than this after they were due",
         ),
         Column::new("reached", "reached", 2)
-            .meaning("the most connections that were open with no more than 0.1 % lost"),
+            .meaning("the most that were open where no more than 0.1 % of those requested were lost")
+            .explained(),
         Column::new("way", "gave way first", 0)
             .left()
-            .meaning("the first step where something was lost, silent or late"),
+            .meaning(
+                "on the first step, of any round, where connections failed, were lost, did not open or were silent, or \
+                 p99 of lateness was beyond a tenth of the interval",
+            )
+            .explained(),
         Column::new("back", "given back", 5)
-            .meaning("of the memory that was added, after all connections were closed"),
+            .meaning("of the memory that was added, after all connections were closed")
+            .explained(),
         Column::new("verdict", "verdict", 6).left().folding(),
         Column::new("conformance", "conformance", 7)
             .folding()
@@ -167,10 +171,6 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
         interval: written.and_then(|each| each.interval),
         ..each.marked(mark(held)).toned(Tone::Strong)
     };
-    let verdict = match held.verdict {
-        None => Cell::text("not run yet"),
-        Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
-    };
     let planned = row(findings, &ramps.workload, held).map_or(held.measured, |row| row.planned);
     let cells = vec![
         name(findings, held),
@@ -185,7 +185,7 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
             Some(says) => Cell::text(says).toned(Tone::Bad),
         },
         estimated(Unit::Percent, back),
-        verdict,
+        Cell::verdict(held.verdict),
         conformance::cell(findings, &held.subject),
         Cell::text(format!("{} of {planned}", held.measured)).valued(Some(held.measured as f64)),
     ];
@@ -247,9 +247,9 @@ fn plateau_table(
         let is_foreign = matches!(figure, PlateauFigure::Probe(_)) && priority < MORE;
         columns.push(if is_foreign { column.explained() } else { column });
         if figure == LATE && has_reference {
-            columns.push(Column::new("late_reference", "(ref.)", 6).meaning(
-                "the late p99 of dyno's own server with as many connections: what the load and the machine add",
-            ));
+            let meaning = "the late p99 of dyno's own server with as many connections: what the load and the machine add";
+            let column = Column::new("late_reference", "(ref.)", 6);
+            columns.push(column.meaning(meaning).explained());
         }
     }
     columns.push(Column::new("rounds", "rounds", 5).folding());
@@ -292,7 +292,11 @@ fn steps(ramps: &Ramps) -> impl Iterator<Item = (&HeldSubject, &Plateau)> {
 }
 
 /// The row of the board with the trials' outcomes and doubts.
-fn row<'t>(findings: &'t Findings<'_>, workload: &str, held: &HeldSubject) -> Option<&'t Row> {
+pub(super) fn row<'t>(
+    findings: &'t Findings<'_>,
+    workload: &str,
+    held: &HeldSubject,
+) -> Option<&'t Row> {
     let is_its = |(table, row): &(&str, &Row)| {
         *table == workload
             && row.subject == held.subject
@@ -302,12 +306,7 @@ fn row<'t>(findings: &'t Findings<'_>, workload: &str, held: &HeldSubject) -> Op
 }
 
 fn mark(held: &HeldSubject) -> Marks {
-    match held.verdict {
-        None | Some(Verdict::Valid) => Marks::default(),
-        Some(_) if held.measured == 0 => Marks::default(),
-        Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
-        Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
-    }
+    results::mark(held.verdict.filter(|_| 0 < held.measured))
 }
 
 /// The figures that any server has, and how soon each is left out.

@@ -25,14 +25,14 @@ pub(crate) mod then_now;
 pub(crate) mod trouble;
 pub(crate) mod why;
 
-use std::collections::BTreeSet;
-
 use analysis::{COMPARED, Row, Verdict};
 use lab::experiment::Point;
 use lab::record::RunRecord;
 use units::counted;
 
 use crate::document::Document;
+use crate::load::page::named;
+use crate::load::{first_json, repeated_json};
 use crate::page::OfSite;
 use crate::render::{self, Chart, Charts, Glyphs, Measure, Screen, Shown};
 pub use comparison::{Compared, RowRepeated, Side};
@@ -63,7 +63,7 @@ impl Shown for Findings<'_> {
     fn page(&self) -> String {
         let mut document = self.document();
         if self.only_load().is_some() {
-            crate::load::page::named(&mut document);
+            named(&mut document);
         }
         crate::page::page(self, &document, &csv::of(self), &OfSite::default()).into_string()
     }
@@ -81,10 +81,10 @@ impl Shown for Findings<'_> {
     }
 
     fn charts(&self) -> Charts<'_> {
-        let Drawn { workload, flame, theme } = &self.drawn;
+        let Drawn { workload, theme } = &self.drawn;
         let is_wanted = move |task: &str| workload.as_ref().is_none_or(|only| only == task);
         let names = self.workloads_drawn().into_iter();
-        let of_tables = names.filter(move |name| flame.is_none() && is_wanted(name));
+        let of_tables = names.filter(move |name| is_wanted(name));
         let of_tables = of_tables.filter_map(|name| {
             let svg = crate::svg(self, name, *theme)?;
             Some(Chart {
@@ -128,13 +128,6 @@ impl Findings<'_> {
         measures.collect()
     }
 
-    /// The servers of which there are samples.
-    #[must_use]
-    pub fn sampled(&self) -> BTreeSet<&str> {
-        let servers = self.explained().iter().flat_map(|it| &it.explanation.servers);
-        servers.map(|server| server.server.as_str()).collect()
-    }
-
     /// The experiment's workloads, in its order.
     #[must_use]
     pub fn workloads_drawn(&self) -> Vec<&str> {
@@ -142,32 +135,57 @@ impl Findings<'_> {
     }
 }
 
-/// A race: its end for a reader and for programs, and the run that it is.
-pub struct Race<'a>(pub &'a Findings<'a>);
+/// A run as the command that made it shows it: for programs, only what that command was to find.
+pub struct OfCommand<'a> {
+    findings: &'a Findings<'a>,
+    json: fn(&Findings<'_>) -> serde_json::Result<String>,
+}
 
-impl Shown for Race<'_> {
+impl<'a> OfCommand<'a> {
+    /// Of `dyno race`.
+    #[must_use]
+    pub fn race(findings: &'a Findings<'a>) -> OfCommand<'a> {
+        OfCommand { findings, json: race::json::of }
+    }
+
+    /// Of `dyno capacity`.
+    #[must_use]
+    pub fn capacity(findings: &'a Findings<'a>) -> OfCommand<'a> {
+        OfCommand { findings, json: crate::capacity::json }
+    }
+
+    /// Of `dyno load`: its first load, or all of them and what they have in common.
+    #[must_use]
+    pub fn load(findings: &'a Findings<'a>, are_together: bool) -> OfCommand<'a> {
+        let json = if are_together { repeated_json } else { first_json };
+        OfCommand { findings, json }
+    }
+}
+
+impl Shown for OfCommand<'_> {
     fn document(&self) -> Document {
-        self.0.document()
+        self.findings.document()
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        race::json(self.0)
+        (self.json)(self.findings)
     }
 
     fn page(&self) -> String {
-        self.0.page()
+        self.findings.page()
     }
 
     fn csv(&self) -> Option<String> {
-        self.0.csv()
+        self.findings.csv()
     }
 
+    /// Those at the rates that a search tried are of no use beside others.
     fn measures(&self) -> Option<Vec<Measure>> {
-        self.0.measures()
+        self.findings.measures().filter(|_| !self.findings.is_search())
     }
 
     fn charts(&self) -> Charts<'_> {
-        self.0.charts()
+        self.findings.charts()
     }
 }
 

@@ -7,6 +7,7 @@ use machine::facts::of_host;
 use super::findings::Findings;
 use crate::agents::{ORIGIN, load_from, table};
 use crate::document::{Block, Depth, Section, Tone};
+use crate::grouped::grouped;
 
 /// The agents of a trial.
 pub(super) fn of_trial(trial: &TrialRecord) -> &[AgentFacts] {
@@ -16,12 +17,8 @@ pub(super) fn of_trial(trial: &TrialRecord) -> &[AgentFacts] {
 
 /// Where the load came from, in a few words; none if dyno's own process made it.
 pub(super) fn load(run: &RunRecord, trials: &[TrialRecord]) -> Option<String> {
-    let mut seen: Vec<&AgentFacts> = Vec::new();
-    for agent in trials.iter().flat_map(of_trial) {
-        if !seen.iter().any(|other| other.name == agent.name) {
-            seen.push(agent);
-        }
-    }
+    let agents = trials.iter().flat_map(of_trial).map(|agent| (&agent.name, agent));
+    let seen: Vec<&AgentFacts> = grouped(agents).into_iter().map(|(_, same)| same[0]).collect();
     match seen.is_empty() {
         false => Some(load_from(&seen)),
         true => fact(&run.facts, LOAD_ON).map(String::from),

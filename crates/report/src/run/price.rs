@@ -7,8 +7,9 @@ use lab::figure::Figure;
 use units::listed_in_short;
 
 use super::findings::Findings;
-use crate::chart::{About, Axis, Column as Ratios, Name, Rows, Stand, Trust, Value, both};
+use crate::chart::{About, Axis, Column as Ratios, Rows, Stand, Trust, Value, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
+use crate::grouped::grouped;
 use crate::paired::{Finding, NAMED, Ratio};
 
 /// Empty where the run has no two tasks that differ in one thing.
@@ -55,23 +56,18 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
 /// `no price: nginx and Go, hello over h2: invalid; 7 servers, hello over h2c: not measured`. Why that is so stands where
 /// rows are doubted.
 fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
-    let mut groups: Vec<(&str, &str, Vec<String>)> = Vec::new();
-    for lack in &price.left_out {
+    let lacks = price.left_out.iter().map(|lack| {
         let why = match lack.why {
             Unranked::Unmet(_) | Unranked::Reference => "not ranked",
             Unranked::Unmeasured => "not measured",
             Unranked::Invalid => "invalid",
         };
-        let title = findings.title(&lack.row.subject).to_string();
-        match groups.iter_mut().find(|(task, of, _)| (*task, *of) == (lack.task, why)) {
-            Some((_, _, titles)) => titles.push(title),
-            None => groups.push((lack.task, why, vec![title])),
-        }
-    }
-    let groups = groups
-        .iter()
-        .map(|(task, why, titles)| format!("{}, {}: {why}", servers(titles), findings.task(task)));
-    format!("no price: {}", groups.collect::<Vec<_>>().join("; "))
+        ((lack.task, why), findings.title(&lack.row.subject).to_string())
+    });
+    let said = grouped(lacks).into_iter().map(|((task, why), titles)| {
+        format!("{}, {}: {why}", servers(&titles), findings.task(task))
+    });
+    format!("no price: {}", said.collect::<Vec<_>>().join("; "))
 }
 
 /// Their names, or how many there are.
@@ -187,16 +183,12 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
         let values = price.pairs.iter().map(|pair| drawn_ratio(pair, *figure)).collect();
         Ratios::new(figure.heading(), Axis::Ratio, values)
     };
-    let server = |pair: &Pair<'_>| Name {
-        slot: Some(findings.slot(&pair.b.subject)),
-        title: findings.title(&pair.b.subject).into(),
-    };
     Rows {
         about: About {
             title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
             description: "For each server the ratio of each figure, with its interval".into(),
         },
-        names: price.pairs.iter().map(server).collect(),
+        names: price.pairs.iter().map(|pair| findings.name(&pair.b.subject)).collect(),
         columns: figures.iter().map(column).collect(),
         note: "logarithmic; the line is 1×, no difference".into(),
         bars: "bars: the interval that decides",
@@ -212,12 +204,9 @@ pub(super) fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
     let Some(ratio) = ratio else { return Value::absent("not measured") };
     let rounds = if ratio.interval.is_none() { " one round" } else { "" };
     Value {
-        value: Some(ratio.value),
-        interval: ratio.interval,
         trust: Trust::of_row(pair.a).or_doubtful(is_doubtful(pair)),
-        shown: ratio.written().0,
         says: format!("{ratio}{rounds} {}", figure.heading()),
-        ..Value::default()
+        ..Value::from(ratio)
     }
 }
 

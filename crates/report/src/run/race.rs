@@ -184,11 +184,6 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
     }
 }
 
-/// The whole race as one JSON object.
-pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
-    json::of(findings)
-}
-
 /// What the brackets of its ratios are, where it is a race and there are any.
 pub(super) fn note(findings: &Findings<'_>) -> Option<String> {
     let note = "the interval of a ratio excludes 1 where a difference is shown; in 95 % of races of equal servers, \

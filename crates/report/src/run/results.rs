@@ -203,7 +203,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let answers = main.iter().position(is_failed).map_or(main.len(), |failed| failed + 1);
     // What the answers were worth, then what they cost.
     figures(findings, &main[..answers], &mut all);
-    all.add(Column::new("verdict", "verdict", 4).left().folding(), verdict);
+    all.add(Column::new("verdict", "verdict", 4).left().folding(), |shown| {
+        Cell::verdict(shown.placed.row.verdict())
+    });
     figures(findings, &main[answers..], &mut all);
     // `dyno load` checks no rule of the RFCs.
     if !findings.is_load() {
@@ -383,11 +385,6 @@ pub(crate) fn unmeasured(row: &Row) -> Cell {
         true => Cell::text("not run yet").toned(Tone::Dim),
         false => Cell::text(format!("not measured: {}", ways.join(", "))).toned(Tone::Bad),
     }
-}
-
-fn verdict(shown: &Shown<'_>) -> Cell {
-    let Some(verdict) = shown.placed.row.verdict() else { return Cell::text("not run yet") };
-    Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) }
 }
 
 fn failures(shown: &Shown<'_>) -> Cell {

@@ -14,16 +14,12 @@ use crate::chart::Stand;
 use crate::document::{
     Block, Cell, Column, Depth, Fold, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
+use crate::grouped::distinct;
 use crate::markup::Markup;
 
 /// The searches of a run, task by task in the run's order; of each the best first.
 pub(crate) fn searches_by_task<'f>(findings: &'f Findings<'_>) -> Vec<Vec<FinishedSearch<'f>>> {
-    let mut tasks: Vec<&str> = Vec::new();
-    for found in &findings.searches {
-        if !tasks.contains(&found.of.task.as_str()) {
-            tasks.push(&found.of.task);
-        }
-    }
+    let mut tasks = distinct(findings.searches.iter().map(|found| found.of.task.as_str()));
     let order = |task: &str| {
         let mut tables = findings.board.tables.iter();
         tables.position(|table| table.workload == task).unwrap_or(usize::MAX)
@@ -200,7 +196,6 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     sections.push(trouble::section("unranked", trouble::UNRANKED, trouble::unranked(findings)));
     sections.push(trouble::section("wrong", trouble::WRONG, trouble::failures(findings)));
     sections.extend(servers_and_machine(findings));
-    sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
@@ -306,10 +301,6 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let answered =
         lower.map(|end| Cell::text(rate(end.answered_per_s)).valued(Some(end.answered_per_s)));
     let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server) };
-    let word = match worth.word.filter(|_| 0 < answer.trials) {
-        None => Cell::text("not run yet"),
-        Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
-    };
     let mut cells = vec![
         subject.marked(Marks::default().when(found.unmet.is_some(), Mark::Unranked)),
         holds,
@@ -318,11 +309,11 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         kept(lower),
         kept(upper),
         Cell::text(sentence::ended(&answer.conclusion)),
-        word,
+        Cell::verdict(worth.word.filter(|_| 0 < answer.trials)),
     ];
     cells.extend(is_checked(findings).then(|| conformance::cell(findings, found.subject)));
     cells.extend([
-        Cell::text(answer.trials.to_string()).valued(Some(answer.trials as f64)),
+        Cell::number(answer.trials),
         Cell::text(sentence::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ]);
     Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }

@@ -1,5 +1,5 @@
 use expect_test::expect;
-use lab::record::RunRecord;
+use lab::record::{RunRecord, TrialRecord};
 
 use super::*;
 
@@ -14,6 +14,24 @@ mod screens;
 pub(crate) mod searches;
 mod why;
 
+impl Findings<'static> {
+    /// What is found of a run, which lives as long as the process.
+    pub(crate) fn found((run, trials): (RunRecord, Vec<TrialRecord>)) -> Findings<'static> {
+        Findings::of(&7, Box::leak(Box::new(run)), trials.leak(), Vec::new())
+    }
+
+    pub(crate) fn usual() -> Findings<'static> {
+        Findings::found((fixture::run(), fixture::trials()))
+    }
+
+    /// Of held connections, so many rounds.
+    pub(crate) fn held(rounds: u32) -> Findings<'static> {
+        let run = held::fixture::run(rounds);
+        let trials = held::fixture::trials(&run);
+        Findings::found((run, trials))
+    }
+}
+
 /// The parts of a text, with an empty line between them, that begin so.
 pub(crate) fn parts(text: &str, begin: &[&str]) -> String {
     let all = text.trim_end().split("\n\n");
@@ -25,8 +43,8 @@ pub(crate) fn text(findings: &Findings<'_>, screen: Screen) -> String {
     findings.text(screen)
 }
 
-pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
-    findings.json()
+pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Value {
+    serde_json::from_str(&findings.json().unwrap()).unwrap()
 }
 
 pub(crate) fn csv(findings: &Findings<'_>) -> String {
@@ -47,8 +65,7 @@ pub(super) fn full(findings: &Findings<'_>, width: usize, is_coloured: bool) -> 
 }
 
 fn whole(width: usize, is_coloured: bool) -> String {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    full(&Findings::of(&7, &run, &trials, Vec::new()), width, is_coloured)
+    full(&Findings::usual(), width, is_coloured)
 }
 
 #[test]
@@ -154,8 +171,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Absent took no part: needs `gone`
 
             How it was measured
-            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
-            seed.
+            Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
+            Trials are shuffled by the seed.
             throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
@@ -177,6 +194,15 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             run two`
             2011: Two servers, May 2011
         "#]].assert_eq(&whole(120, false));
+}
+
+#[test]
+fn the_method_says_that_servers_take_turns_in_slices() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let mut findings = Findings::of(&7, &run, &trials, Vec::new());
+    findings.experiment.as_mut().unwrap().slices = Some(std::time::Duration::from_millis(100));
+    let text = full(&findings, 200, false);
+    assert!(text.contains("loads them in slices") && !text.contains("shuffled"), "{text}");
 }
 
 #[test]
@@ -251,8 +277,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
 
 #[test]
 fn every_trial_has_a_line_and_every_figure_a_column() {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    let csv = csv(&Findings::of(&7, &run, &trials, Vec::new()));
+    let csv = csv(&Findings::usual());
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 8);
     let heading: Vec<&str> = lines[0].split(',').collect();

@@ -10,6 +10,7 @@ use units::count;
 use super::findings::Findings;
 use crate::document::{Block, Depth, Entry, Paragraph, Section, Tone};
 use crate::evidence;
+use crate::grouped::grouped;
 use crate::remark;
 use crate::verdict::ExplainedDoubt;
 
@@ -29,32 +30,22 @@ const NAMED: usize = 6;
 
 /// A section that lists what is wrong; empty where nothing is.
 pub(super) fn section(id: &'static str, heading: &str, entries: Vec<Entry>) -> Section {
-    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-    Section::new(id, heading, Depth::Brief).with(blocks)
+    Section::new(id, heading, Depth::Brief).with([Block::Entries(entries)])
 }
 
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
 /// entry.
 pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
-    let mut alike: Vec<(&str, &Row, Vec<&JudgedTrial>)> = Vec::new();
-    for (workload, row, trial) in findings.weighed().filter(|(_, _, trial)| !trial.is_measured()) {
-        let same = alike.iter_mut().find(|(other, first, trials)| {
-            (*other, &first.subject) == (workload, &row.subject)
-                && trials[0].outcome == trial.outcome
-        });
-        match same {
-            Some((_, _, trials)) => trials.push(trial),
-            None => alike.push((workload, row, vec![trial])),
-        }
-    }
-    let entries =
-        alike.iter().map(|(workload, row, trials)| ended(findings, workload, row, trials));
-    entries.collect()
+    let failed = findings.weighed().filter(|(_, _, trial)| !trial.is_measured());
+    let alike = failed
+        .map(|(workload, row, trial)| ((workload, &row.subject, &trial.outcome), (row, trial)));
+    let entries = grouped(alike).into_iter();
+    entries.map(|((workload, ..), trials)| ended(findings, workload, &trials)).collect()
 }
 
 /// How trials of a row ended that are no measurement, by the first of them.
-fn ended(findings: &Findings<'_>, workload: &str, row: &Row, trials: &[&JudgedTrial]) -> Entry {
-    let first = trials[0];
+fn ended(findings: &Findings<'_>, workload: &str, trials: &[(&Row, &JudgedTrial)]) -> Entry {
+    let (row, first) = trials[0];
     let more = match trials.len() {
         1 => String::new(),
         times => format!(", and {} more alike", count(times as u64 - 1)),
@@ -137,11 +128,8 @@ fn failed_requests(findings: &Findings<'_>, workload: &str, row: &Row) -> Entry 
     let place = findings.place(row.point);
     let task = findings.task(workload);
     let head = format!("{subject}, {task} at {place}: {}", classes.join("; "));
-    let lines = evidence::first_of_each(&row.evidence).flat_map(|kept| {
-        let parts = evidence::parts(kept).into_iter();
-        let parts = parts.map(|(label, text)| format!("{label}: {text}"));
-        std::iter::once(evidence::title(kept)).chain(parts)
-    });
+    let lines = evidence::first_of_each(&row.evidence)
+        .flat_map(|kept| std::iter::once(evidence::title(kept)).chain(evidence::lines(kept)));
     let lines = lines.map(|text| Paragraph::new(Tone::Dim, text)).collect();
     Entry { lines, ..Entry::new(Tone::Plain, head) }
 }

@@ -1,15 +1,14 @@
 //! Where the CPU time of an answer goes, and what makes one server dearer than another: a table, a sentence, graphs.
 
 use analysis::Gravity;
-use analysis::why::{
-    Differences, Explained, Explanation, LineCost, LineGap, Micros, ServerCosts, UNSEEN,
-};
+use analysis::why::{Differences, Explained, Explanation, LineGap, Micros, ServerCosts, UNSEEN};
 use profile::{Line, Side, Target};
 use units::{count, counted, digits, listed_in_short};
 
 use super::findings::Findings;
 use super::flames;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Table, Tone};
+use crate::grouped::distinct;
 use crate::number_format::Written;
 
 /// Lines that are less than this share of the dearest server's time, and not shown to differ, are left out of a text.
@@ -99,13 +98,12 @@ pub(super) fn loads<'t>(findings: &'t Findings<'_>) -> Vec<SampledLoad<'t>> {
 }
 
 fn sampled_load<'t>(findings: &'t Findings<'_>, explained: &'t Explained) -> SampledLoad<'t> {
-    let mut unsampled = Vec::new();
-    for (server, says) in &explained.unsampled {
-        let text = format!("{}: not sampled: {says}", findings.title(server));
-        if !unsampled.contains(&text) {
-            unsampled.push(text);
-        }
-    }
+    let unsampled = distinct(
+        explained
+            .unsampled
+            .iter()
+            .map(|(server, says)| format!("{}: not sampled: {says}", findings.title(server))),
+    );
     let names = explained.explanation.servers.iter().map(|server| server.server.as_str());
     let titles = names.map(|name| findings.title(name)).collect();
     let (task, point) = (findings.task(&explained.task), findings.place(explained.point));
@@ -206,13 +204,8 @@ impl Costs<'_> {
             let shown = of_side.filter(|gap| gap.is_shown || is_large(&gap.line));
             return shown.map(|gap| &gap.line).collect();
         }
-        let mut all: Vec<&Line> = Vec::new();
-        for LineCost { line, .. } in self.servers.iter().flat_map(|server| &server.lines) {
-            if line.side == side && is_large(line) && !all.contains(&line) {
-                all.push(line);
-            }
-        }
-        all
+        let lines = self.servers.iter().flat_map(|server| &server.lines).map(|cost| &cost.line);
+        distinct(lines.filter(|line| line.side == side && is_large(line)))
     }
 
     fn whole(
@@ -221,39 +214,44 @@ impl Costs<'_> {
         of_server: impl Fn(&ServerCosts) -> Micros,
         of_gaps: impl Fn(&Differences) -> Micros,
     ) -> Row {
-        let mut cells = vec![Cell::text(name).toned(Tone::Strong)];
-        cells.extend(self.servers.iter().map(|server| cell(of_server(server)).toned(Tone::Strong)));
-        let gap = self.difference.map(of_gaps);
-        cells.extend(gap.map(|gap| gap_cell(gap, !holds_nought(gap)).toned(Tone::Strong)));
-        Row { cells, ..Row::default() }
+        let gap = |gaps: &Differences| gap_cell(of_gaps(gaps), true);
+        let mut row = self.row(name.into(), |server| cell(of_server(server)), gap);
+        row.cells.iter_mut().for_each(|cell| cell.tone = Tone::Strong);
+        row
     }
 
     fn line_row(&self, line: &Line) -> Row {
-        let mut cells = vec![Cell::text(format!("  {}", line.name))];
-        cells.extend(self.servers.iter().map(|server| match cost(server, line) {
+        let of_server = |server: &ServerCosts| match cost(server, line) {
             Micros { us: 0.0, .. } => Cell::none(),
             micros => cell(micros),
-        }));
-        cells.extend(self.difference.map(|gaps| {
+        };
+        let gap = |gaps: &Differences| {
             let found = gaps.lines.iter().find(|gap| gap.line == *line);
             found.map_or_else(Cell::none, |gap| gap_cell(gap.gap, gap.is_shown))
-        }));
-        Row { cells, ..Row::default() }
+        };
+        self.row(format!("  {}", line.name), of_server, gap)
+    }
+
+    fn row(
+        &self,
+        name: String,
+        of_server: impl Fn(&ServerCosts) -> Cell,
+        of_gaps: impl Fn(&Differences) -> Cell,
+    ) -> Row {
+        let servers = self.servers.iter().map(|server| of_server(server));
+        let cells = [Cell::text(name)].into_iter().chain(servers);
+        Row { cells: cells.chain(self.difference.map(of_gaps)).collect(), ..Row::default() }
     }
 
     /// The system calls of an answer, as a row of their own.
     fn calls(&self) -> Option<Row> {
-        self.servers.iter().any(|server| server.calls.is_some()).then(|| {
-            let mut cells = vec![Cell::text("system calls an answer")];
-            cells.extend(self.servers.iter().map(|server| {
-                server.calls.as_ref().map_or_else(Cell::none, |calls| Cell {
-                    value: Some(calls.total),
-                    ..Cell::text(digits(calls.total))
-                })
-            }));
-            cells.extend(self.difference.map(|_| Cell::none()));
-            Row { cells, ..Row::default() }
-        })
+        let total = |total| Cell { value: Some(total), ..Cell::text(digits(total)) };
+        let of_server = |server: &ServerCosts| {
+            server.calls.as_ref().map_or_else(Cell::none, |calls| total(calls.total))
+        };
+        let is_known = self.servers.iter().any(|server| server.calls.is_some());
+        let name = "system calls an answer".into();
+        is_known.then(|| self.row(name, of_server, |_| Cell::none()))
     }
 
     /// Functions that are shown to differ; none where there are not two servers.

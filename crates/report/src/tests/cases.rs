@@ -9,10 +9,10 @@ use load::{Distribution, Failure, Http2, Recording, SECOND};
 use serde_json::Value;
 use wire::Mismatch;
 
-use crate::load::{FinishedLoad, FinishedLoads, fixture as of_load};
+use crate::load::{FinishedLoad, fixture as of_load};
 use crate::render::{self, Screen, Shown as _};
 use crate::run;
-use crate::run::{Compared, Findings, Race, Side, fixture};
+use crate::run::{Compared, Findings, OfCommand, Side, fixture};
 
 const MS: u64 = 1_000_000;
 
@@ -79,7 +79,7 @@ impl Case {
         let compared = Compared::of(side("quick"), side("evil"), Gate::default());
         let (json, document) = match self.kind {
             "run" => (findings.json(), findings.document()),
-            "race" => (Race(&findings).json(), Race(&findings).document()),
+            "race" => (OfCommand::race(&findings).json(), OfCommand::race(&findings).document()),
             _ => (compared.json(), compared.document()),
         };
         let page = match self.kind {
@@ -142,7 +142,7 @@ impl Case {
         of_load::told(&finished, |findings| {
             let document = findings.document();
             let page = render::html::document(&document).into_string();
-            let loads = FinishedLoads { findings, are_together: false };
+            let loads = OfCommand::load(findings, false);
             self.formats(&loads.json().unwrap(), &document, page, String::new())
         })
     }

@@ -68,13 +68,7 @@ fn world(chance: &mut Chance, speed: f64) -> World {
 }
 
 fn trial(side: &str, repeat: u32, world: &World, noise: f64, is_busy: bool) -> TrialRecord {
-    let key = TrialKey {
-        number: 0,
-        subject: side.into(),
-        workload: "hello".into(),
-        point: Point::Connections(8),
-        repeat,
-    };
+    let key = TrialKey::new(0, side, "hello", Point::Connections(8), repeat);
     let mut recording = recording(CORRECT, 1_000_000);
     if is_busy {
         let lane = &mut recording.lanes[0];
@@ -84,7 +78,7 @@ fn trial(side: &str, repeat: u32, world: &World, noise: f64, is_busy: bool) -> T
     total.correct_inside = (400.0 * world.speed * noise) as u64;
     total.response = world.times.clone();
     for (failure, times) in [("content.status", world.failed), ("content.mismatch", world.wrong)] {
-        total.failed[Failure::from_name(failure).unwrap().index()] += times;
+        total.failed[Failure::named(failure).unwrap().index()] += times;
         total.attempted += times;
     }
     total.under_way = total.response.count() - CORRECT;
@@ -179,7 +173,7 @@ impl Made {
                 trials.filter_map(|it| Some(&it.loaded.as_ref()?.recording.total)).collect();
             let of: u64 = totals.iter().map(|total| total.attempted).sum();
             let percent = |name: &str| {
-                let failure = Failure::from_name(name).unwrap();
+                let failure = Failure::named(name).unwrap();
                 let times: u64 = totals.iter().map(|total| total.failures(failure)).sum();
                 100.0 * times as f64 / of.max(1) as f64
             };

@@ -141,7 +141,7 @@ fn every_format_of_a_search_says_what_the_json_says() {
         });
         for found in searches {
             with(vec![found], |findings| {
-                let json = capacity::json(findings).unwrap().unwrap();
+                let json = capacity::json(findings).unwrap();
                 let json: Value = serde_json::from_str(&json).unwrap();
                 let document = findings.document();
                 for (format, seen) in formats(&document, findings.page()).iter().zip(&mut all) {

@@ -15,7 +15,7 @@ use super::printed::{Stated, check};
 use super::{estimate, ratio, unit};
 use crate::document::{Block, Document};
 use crate::render::Shown;
-use crate::run::{Compared, Findings, Race, Side, fixture};
+use crate::run::{Compared, Findings, OfCommand, Side, fixture};
 use crate::sentence;
 
 const SIDES: [(&str, &str); 3] = [("quick", "Quick"), ("evil", "Other"), ("third", "Third")];
@@ -67,11 +67,8 @@ fn world(chance: &mut Chance) -> World {
         speed: 0.2 * any(chance, &[0.2, 0.95, 0.99, 1.0, 1.0, 1.0, 1.02, 1.3, 4.0]),
         noise: any(chance, &[0.0, 0.001, 0.01, 0.1]),
         times: chance.below(48),
-        failure: Failure::from_name(any(
-            chance,
-            &["recv.reset", "content.status", "content.mismatch"],
-        ))
-        .unwrap(),
+        failure: Failure::named(any(chance, &["recv.reset", "content.status", "content.mismatch"]))
+            .unwrap(),
         failed: any(chance, &[0, 0, 0, 0, 0, 0, 1, 5, 12, 300]),
         own: any(chance, &[0, 0, 0, 0, 0, 0, 0, 0, 6, 60]),
         on_time: any(chance, &[1.0, 1.0, 1.0, 0.992, 0.989, 0.7]),
@@ -195,7 +192,7 @@ impl Made {
             None => sentence::all(&findings).join(" "),
         };
         let json = wants_json.then(|| match self.kind {
-            "race" => Race(&findings).json(),
+            "race" => OfCommand::race(&findings).json(),
             "run" => findings.json(),
             _ => compared().json(),
         });

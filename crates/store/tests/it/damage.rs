@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use store::{Extent, Kept, RunEnd, RunId, Store, StoreError};
 
 use crate::findings::{checked_run, is_as_checked};
-use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
+use crate::made_up::{Folder, bare_trial, begun, is_same, trial, whole};
 
 const TRIALS: u32 = 3;
 
@@ -252,9 +252,7 @@ fn a_change_to_a_run_is_noticed_and_its_trials_are_read() {
 
 #[test]
 fn a_page_of_zeros_takes_only_those_trials_with_it_that_lay_there() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(200)).unwrap();
+    let (folder, mut store, id) = begun(200);
     for number in 0..200 {
         let ending = Ending { output_tail: vec![b'x'; 500], ..Ending::default() };
         let large = TrialRecord { ending, ..bare_trial(number) };

@@ -8,7 +8,7 @@ use lab::record::{Phase, RunRecord};
 use rusqlite::Connection;
 use store::{Fault, RunId, Store};
 
-use crate::made_up::{Folder, run};
+use crate::made_up::{Folder, begun, run};
 
 const MANIFEST: &str = "run = 'node server.js'";
 
@@ -73,16 +73,9 @@ pub(crate) fn is_as_checked(found: &[Conformance], kept: &[Conformance], case: &
     found == kept
 }
 
-fn begun(folder: &Folder) -> (Store, RunId) {
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(1)).unwrap();
-    (store, id)
-}
-
 #[test]
 fn checks_come_back_as_they_were_whenever_they_were_kept() {
-    let folder = Folder::new();
-    let (mut store, id) = begun(&folder);
+    let (folder, mut store, id) = begun(1);
     assert_eq!(store.run(id).unwrap(), run(1));
     for found in checked_run(1).conformance.iter().rev() {
         store.keep_conformance(id, found).unwrap();
@@ -97,8 +90,7 @@ fn checks_come_back_as_they_were_whenever_they_were_kept() {
 
 #[test]
 fn a_check_is_kept_once_and_only_of_a_subject_of_the_run() {
-    let folder = Folder::new();
-    let (mut store, id) = begun(&folder);
+    let (_folder, mut store, id) = begun(1);
     store.keep_conformance(id, &checked("go")).unwrap();
     for subject in ["go", "nobody"] {
         let refused = store.keep_conformance(id, &checked(subject)).unwrap_err().fault;
@@ -120,8 +112,7 @@ fn a_changed_check_says_that_it_is_damaged_and_leaves_the_others() {
         "DELETE FROM run_conformance_seal WHERE entry = 0",
         "PRAGMA foreign_keys = OFF; DELETE FROM run_conformance WHERE entry = 0",
     ] {
-        let folder = Folder::new();
-        let (mut store, _) = begun(&folder);
+        let (folder, mut store, _) = begun(1);
         let id = store.begin(&checked_run(1)).unwrap();
         Connection::open(folder.store()).unwrap().execute_batch(sql).unwrap();
         let found = store.run(id).unwrap().conformance;
@@ -133,8 +124,7 @@ fn a_changed_check_says_that_it_is_damaged_and_leaves_the_others() {
 #[test]
 fn a_word_that_this_dyno_does_not_know_is_named() {
     // A later dyno may have sealed it correctly.
-    let path = Folder::new();
-    let (mut store, id) = begun(&path);
+    let (path, mut store, id) = begun(1);
     let mut odd = checked("go");
     odd.found.as_mut().unwrap().findings.truncate(1);
     store.keep_conformance(id, &odd).unwrap();
@@ -200,8 +190,7 @@ fn resealed(connection: &Connection) -> Vec<u8> {
 
 #[test]
 fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run() {
-    let folder = Folder::new();
-    let (mut store, _) = begun(&folder);
+    let (folder, mut store, _) = begun(1);
     let lasting = |store: &Store, build: &str, version: &str| {
         let found =
             store.lasting_conformance("node-http", build, version, MANIFEST, false).unwrap();
@@ -226,8 +215,7 @@ fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run() {
 
 #[test]
 fn a_run_over_http2_takes_over_the_newest_check_that_has_http2() {
-    let folder = Folder::new();
-    let (mut store, _) = begun(&folder);
+    let (_folder, mut store, _) = begun(1);
     store.begin(&checked_run(1)).unwrap();
     let mut newer = checked_run(1);
     newer.conformance = newer.conformance.into_iter().map(Conformance::without_http2).collect();

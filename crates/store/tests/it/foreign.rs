@@ -8,7 +8,7 @@ use std::process::Command;
 use rusqlite::Connection;
 use store::{Fault, Store};
 
-use crate::made_up::{Folder, filled};
+use crate::made_up::{Folder, fill, filled};
 
 fn change(path: &Path, sql: &str) {
     let connection = Connection::open(path).unwrap();
@@ -19,8 +19,7 @@ fn change(path: &Path, sql: &str) {
 /// Both ways to open it are refused, and name what is odd.
 #[track_caller]
 fn refused(sql: &str, says: &str) {
-    let folder = Folder::new();
-    drop(filled(&folder.store(), 1));
+    let (folder, ..) = filled(1);
     change(&folder.store(), sql);
     for found in [Store::open(&folder.store()), Store::open_to_read(&folder.store())] {
         let found = found.expect_err(sql);
@@ -88,8 +87,8 @@ fn link_in_layers(path: &Path, table: &str, levels: usize) {
 #[test]
 fn pages_that_are_linked_many_times_are_not_read_for_ever() {
     let (folder, other) = (Folder::new(), Folder::new());
-    drop(filled(&folder.store(), 1));
-    let (source, run) = filled(&other.store(), 1);
+    drop(fill(&folder.store(), 1));
+    let (source, run) = fill(&other.store(), 1);
     change(
         &folder.store(),
         "UPDATE run SET name = 'x';
@@ -108,7 +107,7 @@ fn pages_that_are_linked_many_times_are_not_read_for_ever() {
 #[test]
 fn a_value_that_no_dyno_writes_is_not_loaded() {
     let folder = Folder::in_memory();
-    drop(filled(&folder.store(), 1));
+    drop(fill(&folder.store(), 1));
     // By another process: in this one SQLite may not take so much memory any more.
     let script =
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])";
@@ -122,8 +121,7 @@ fn a_value_that_no_dyno_writes_is_not_loaded() {
 
 #[test]
 fn blanks_comments_and_quoted_names_make_no_other_table() {
-    let folder = Folder::new();
-    drop(filled(&folder.store(), 1));
+    let (folder, ..) = filled(1);
     let sql = "UPDATE sqlite_schema SET sql = replace(sql, 'CREATE TABLE run (', 'CREATE TABLE \"run\" ( -- odd
                ')";
     change(&folder.store(), sql);

@@ -14,7 +14,7 @@ use store::{Extent, Kept, Store};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 use crate::holding::{held, plateau, times};
-use crate::made_up::{Folder, bare_trial, is_same, run, trial, two_trials, whole};
+use crate::made_up::{bare_trial, begun, is_same, trial, two_trials, whole};
 
 /// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
@@ -23,9 +23,7 @@ fn held_trial(number: u32, holding: Holding) -> TrialRecord {
 }
 
 fn back(made: &TrialRecord) -> Kept {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(made.key.number + 1)).unwrap();
+    let (folder, mut store, id) = begun(made.key.number + 1);
     store.keep(id, made).unwrap();
     drop(store);
     Store::open_to_read(&folder.store()).unwrap().trial(id, made.key.number).unwrap()
@@ -61,7 +59,7 @@ fn a_ramp_that_was_stopped_at_once_is_no_missing_one() {
 #[test]
 fn every_cause_of_a_loss_keeps_its_name() {
     let mut made = held(1).holding;
-    for loss in Loss::all() {
+    for loss in Loss::ALL.into_iter() {
         made.plateaus[0].failed[loss.index()] = 1 + loss.index() as u64;
         made.plateaus[1].lost[loss.index()] = 100 + loss.index() as u64;
     }
@@ -71,9 +69,7 @@ fn every_cause_of_a_loss_keeps_its_name() {
 
 #[test]
 fn damage_to_windows_does_not_show_in_a_summary() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(1)).unwrap();
+    let (folder, mut store, id) = begun(1);
     store.keep(id, &trial(0)).unwrap();
     let connection = Connection::open(folder.store()).unwrap();
     let sql = "UPDATE trial_detail SET body = replace(body, '\"lost\":', '\"lost\":1') WHERE part = 'held'";
@@ -135,9 +131,7 @@ fn a_real_ramp_comes_back_as_it_was() {
 /// How many bytes a trial takes: its summary, and its windows.
 fn sizes(holding: &Holding) -> (u64, u64) {
     let with = |holding: Option<Holding>| {
-        let folder = Folder::new();
-        let mut store = Store::open(&folder.store()).unwrap();
-        let id = store.begin(&run(20)).unwrap();
+        let (folder, mut store, id) = begun(20);
         for number in 0..20 {
             let held =
                 holding.clone().map(|holding| HeldRecord { began: 0, agents: Vec::new(), holding });
@@ -192,18 +186,11 @@ fn full_plateau(step: u64, dice: &mut Chance) -> Plateau {
 
 fn full_window(place: u64, messages: usize, dice: &mut Chance) -> HoldWindow {
     HoldWindow {
-        from: place * SECOND,
-        until: (place + 1) * SECOND,
         open: messages as u64,
-        opening: 0,
-        begun: 0,
-        opened: 0,
-        failed: 0,
-        lost: 0,
         messages: messages as u64,
         bytes: 12 * messages as u64,
-        open_after: Folded::of(&times([])),
         late: Folded::of(&times((0..messages).map(|_| late(dice)))),
+        ..HoldWindow::new(place * SECOND, (place + 1) * SECOND)
     }
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn plateau(place: u64, n: u64) -> Plateau {
 fn losses(names: &[&str], count: u64) -> [u64; Loss::COUNT] {
     let mut all = [0; Loss::COUNT];
     for (more, name) in (0..).zip(names) {
-        all[Loss::from_name(name).expect(name).index()] = count + more;
+        all[Loss::named(name).expect(name).index()] = count + more;
     }
     all
 }
@@ -89,8 +89,6 @@ fn broadcasts(place: u64) -> BTreeMap<u64, Broadcast> {
 
 fn window(place: u64, n: u64) -> HoldWindow {
     HoldWindow {
-        from: place * SECOND,
-        until: (place + 1) * SECOND,
         open: 300 * place,
         opening: 3,
         begun: 310,
@@ -101,5 +99,6 @@ fn window(place: u64, n: u64) -> HoldWindow {
         bytes: 7_200,
         open_after: Folded::of(&times((0..30).map(|step| 90_000 + step * 1_000))),
         late: Folded::of(&times((0..place * 20).map(|step| step * 10_000 + n))),
+        ..HoldWindow::new(place * SECOND, (place + 1) * SECOND)
     }
 }

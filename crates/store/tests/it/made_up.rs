@@ -125,13 +125,7 @@ pub(crate) fn key(number: u32) -> TrialKey {
         2 => Point::Sessions(100.0),
         _ => Point::Held(10_000),
     };
-    TrialKey {
-        number,
-        subject: "node-http".into(),
-        workload: "json".into(),
-        point,
-        repeat: number / 4,
-    }
+    TrialKey::new(number, "node-http", "json", point, number / 4)
 }
 
 /// A trial with something in every field, which differs from one number to the next: it has both a load of exchanges
@@ -199,9 +193,7 @@ pub(crate) fn bare_trial(number: u32) -> TrialRecord {
 
 /// A store of one run with two trials: one with everything in it, and one that was never loaded.
 pub(crate) fn two_trials() -> (Folder, RunId) {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(2)).unwrap();
+    let (folder, mut store, id) = begun(2);
     store.keep(id, &trial(0)).unwrap();
     store.keep(id, &bare_trial(1)).unwrap();
     (folder, id)
@@ -346,8 +338,23 @@ pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
         && one.ending == other.ending
 }
 
+/// A store with a run of so many trials, of which none is stored yet.
+pub(crate) fn begun(trials: u32) -> (Folder, Store, RunId) {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(trials)).unwrap();
+    (folder, store, id)
+}
+
 /// A store with a run of so many trials, all of them stored.
-pub(crate) fn filled(path: &Path, trials: u32) -> (Store, RunId) {
+pub(crate) fn filled(trials: u32) -> (Folder, Store, RunId) {
+    let folder = Folder::new();
+    let (store, id) = fill(&folder.store(), trials);
+    (folder, store, id)
+}
+
+/// Such a store, here.
+pub(crate) fn fill(path: &Path, trials: u32) -> (Store, RunId) {
     let mut store = Store::open(path).unwrap();
     let id = store.begin(&run(trials)).unwrap();
     (0..trials).for_each(|number| store.keep(id, &trial(number)).unwrap());

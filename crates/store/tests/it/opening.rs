@@ -40,8 +40,7 @@ fn a_place_where_nothing_can_be_written_is_refused() {
 
 #[test]
 fn a_newer_store_is_refused_by_its_version() {
-    let folder = Folder::new();
-    drop(filled(&folder.store(), 1));
+    let (folder, ..) = filled(1);
     let connection = Connection::open(folder.store()).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
@@ -117,8 +116,7 @@ fn an_empty_file_becomes_a_store() {
 
 #[test]
 fn a_store_is_one_file_after_each_transaction_and_when_it_is_closed() {
-    let folder = Folder::new();
-    let (store, _) = filled(&folder.store(), 1);
+    let (folder, store, _) = filled(1);
     assert_eq!(fs::metadata(folder.path().join("results.dyno-wal")).unwrap().len(), 0);
     drop(store);
     assert!(!folder.path().join("results.dyno-wal").exists(), "one file is left");

@@ -12,14 +12,12 @@ use store::{Extent, Fault, Kept, RunEnd, RunId, Store};
 use wire::{Ask, Asks, Expect, Request};
 
 use crate::made_up::{
-    Folder, bare_trial, filled, fullest, is_same, key, run, series, trial, whole,
+    Folder, bare_trial, begun, filled, fullest, is_same, key, run, series, trial, whole,
 };
 
 #[test]
 fn a_run_and_its_trials_come_back_as_they_were() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(4)).unwrap();
+    let (folder, mut store, id) = begun(4);
     store.keep(id, &trial(2)).unwrap();
     store.keep(id, &bare_trial(0)).unwrap();
     store.keep(id, &fullest(3)).unwrap();
@@ -66,8 +64,7 @@ fn every_experiment_of_ours_comes_back_as_it_was_run() {
 
 #[test]
 fn a_summary_is_the_trial_without_windows_and_series() {
-    let folder = Folder::new();
-    let (store, id) = filled(&folder.store(), 1);
+    let (_folder, store, id) = filled(1);
     let mut expected = trial(0);
     expected.series.clear();
     expected.loaded.as_mut().unwrap().recording.windows.clear();
@@ -78,8 +75,7 @@ fn a_summary_is_the_trial_without_windows_and_series() {
 
 #[test]
 fn runs_are_listed_with_what_is_left_to_do() {
-    let folder = Folder::new();
-    let (mut store, first) = filled(&folder.store(), 2);
+    let (_folder, mut store, first) = filled(2);
     let second = store.begin(&run(3)).unwrap();
     store.end(first, 5, RunEnd::Interrupted).unwrap();
     store.end(first, 6, RunEnd::Done).unwrap();
@@ -94,8 +90,7 @@ fn runs_are_listed_with_what_is_left_to_do() {
 
 #[test]
 fn a_trial_is_kept_once_and_only_where_it_was_planned() {
-    let folder = Folder::new();
-    let (mut store, id) = filled(&folder.store(), 2);
+    let (_folder, mut store, id) = filled(2);
     assert_eq!(store.keep(id, &trial(1)).unwrap_err().fault, Fault::AlreadyKept(id, 1));
     assert_eq!(store.keep(id, &trial(2)).unwrap_err().fault, Fault::NotPlanned(id, 2));
     let unknown: RunId = "7".parse().unwrap();
@@ -108,8 +103,7 @@ fn a_trial_is_kept_once_and_only_where_it_was_planned() {
 
 #[test]
 fn trials_that_belong_together_are_kept_together_or_not_at_all() {
-    let folder = Folder::new();
-    let (mut store, _) = filled(&folder.store(), 1);
+    let (_folder, mut store, _) = filled(1);
     let id = store.begin(&run(2)).unwrap();
     let says = store.keep_together(id, &[trial(0), trial(9)]).unwrap_err().fault;
     assert_eq!(says, Fault::NotPlanned(id, 9));
@@ -120,8 +114,7 @@ fn trials_that_belong_together_are_kept_together_or_not_at_all() {
 
 #[test]
 fn what_no_column_holds_is_refused_and_never_cut() {
-    let folder = Folder::new();
-    let (mut store, id) = filled(&folder.store(), 2);
+    let (_folder, mut store, id) = filled(2);
     let run = store.begin(&run(1)).unwrap();
     let mut huge = trial(0);
     huge.loaded.as_mut().unwrap().recording.total.attempted = 1 << 63;
@@ -139,9 +132,7 @@ fn what_no_column_holds_is_refused_and_never_cut() {
 
 #[test]
 fn what_is_not_a_number_comes_back_as_that() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(1)).unwrap();
+    let (_folder, mut store, id) = begun(1);
     let gap = series("gap", &[(1, f64::NAN), (2, f64::NEG_INFINITY)]);
     store.keep(id, &TrialRecord { series: vec![gap], ..trial(0) }).unwrap();
     let points = whole(store.trial(id, 0).unwrap()).series.remove(0).points;
@@ -160,9 +151,7 @@ fn a_real_recording_comes_back_as_it_was() {
     let recording = press(&order, &Halt::default(), &mut |_| {}).unwrap();
     assert!(recording.total.failures(Failure::Late) == 0 && 0 < recording.total.correct);
 
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(1)).unwrap();
+    let (_folder, mut store, id) = begun(1);
     let real = TrialRecord {
         loaded: Some(LoadRecord { began: 5, in_turns: None, agents: Vec::new(), recording }),
         ..trial(0)

@@ -23,8 +23,7 @@ fn add(path: &Path, rows: u32, table: &str) {
 
 /// Two runs of two trials, and so many rows more in the first.
 fn swollen(rows: u32, table: &str) -> (Folder, Store) {
-    let folder = Folder::new();
-    let (mut store, _) = filled(&folder.store(), 2);
+    let (folder, mut store, _) = filled(2);
     store.begin(&run(1)).unwrap();
     add(&folder.store(), rows, table);
     (folder, store)

@@ -59,8 +59,7 @@ fn a_store_that_several_make_at_once_is_made_once_and_opened_by_all() {
 
 #[test]
 fn a_reader_sees_what_was_kept_while_a_trial_is_being_written() {
-    let folder = Folder::new();
-    let (mut writer, id) = filled(&folder.store(), 2);
+    let (folder, mut writer, id) = filled(2);
     let reader = Store::open(&folder.store()).unwrap();
     let mut other = Connection::open(folder.store()).unwrap();
     let half = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
@@ -74,8 +73,7 @@ fn a_reader_sees_what_was_kept_while_a_trial_is_being_written() {
 #[test]
 #[ignore = "waits for 10 s"]
 fn a_store_that_is_held_for_long_is_said_to_be_busy() {
-    let folder = Folder::new();
-    let (mut store, id) = filled(&folder.store(), 1);
+    let (folder, mut store, id) = filled(1);
     let mut other = Connection::open(folder.store()).unwrap();
     let held = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
     let error = store.begin(&run(1)).unwrap_err();

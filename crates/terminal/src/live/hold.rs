@@ -267,18 +267,11 @@ mod tests {
         (1..=100).for_each(|n| late.record(n * 1_000_000));
         let late = load::Folded::of(&late);
         let window = HoldWindow {
-            from: 0,
-            until: SECOND / 2,
             open: 7,
-            opening: 0,
-            begun: 0,
-            opened: 0,
-            failed: 0,
-            lost: 0,
             messages: 50,
-            bytes: 0,
             open_after: late.clone(),
             late,
+            ..HoldWindow::new(0, SECOND / 2)
         };
         let second = Second::of(&window);
         let ms = second.late.map(|value| value.unwrap() / 1_000_000);

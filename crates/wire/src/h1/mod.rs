@@ -270,6 +270,9 @@ impl<'a> H1<'a> {
         news: &mut Vec<News<WireFault>>,
     ) -> Result<(), WireFault> {
         if self.partial.is_empty() {
+            if 0 < self.interims {
+                news.push(News::FirstByte(self.exchange));
+            }
             if self.scan.is_at_start()
                 && let (Some(memo), Some(ask)) = (self.memo, self.ask)
                 && let Some((head, len)) = memo.recall(ask, rest)

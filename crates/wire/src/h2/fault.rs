@@ -3,49 +3,32 @@
 
 use std::fmt;
 
+use units::named;
+
 use super::hpack::HpackFault;
 use crate::fault::WireFault;
 
-/// Each is a row, in the order of RFC 9113, 7, where the first is 0: its name here, and the RFC's.
-macro_rules! codes {
-    ($($code:ident $name:literal)*) => {
-        /// The error codes of RFC 9113, 7; `Unknown` is any that has no name, and means nothing in particular.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum ErrorCode {
-            $($code,)*
-        }
-
-        impl ErrorCode {
-            pub const COUNT: usize = ErrorCode::Unknown as usize + 1;
-
-            pub const ALL: [ErrorCode; ErrorCode::COUNT] = [$(ErrorCode::$code,)*];
-
-            /// The name, as the RFC writes it.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(ErrorCode::$code => $name,)* }
-            }
-        }
-    };
-}
-
-codes! {
-    NoError            "NO_ERROR"
-    ProtocolError      "PROTOCOL_ERROR"
-    InternalError      "INTERNAL_ERROR"
-    FlowControlError   "FLOW_CONTROL_ERROR"
-    SettingsTimeout    "SETTINGS_TIMEOUT"
-    StreamClosed       "STREAM_CLOSED"
-    FrameSizeError     "FRAME_SIZE_ERROR"
-    RefusedStream      "REFUSED_STREAM"
-    Cancel             "CANCEL"
-    CompressionError   "COMPRESSION_ERROR"
-    ConnectError       "CONNECT_ERROR"
-    EnhanceYourCalm    "ENHANCE_YOUR_CALM"
-    InadequateSecurity "INADEQUATE_SECURITY"
-    Http11Required     "HTTP_1_1_REQUIRED"
-    Unknown            "an unknown code"
+named! {
+    /// The error codes of RFC 9113, 7, in the order of their numbers; `Unknown` is any that has no name, and means nothing
+    /// in particular.
+    #[repr(u8)]
+    pub enum ErrorCode {
+        NoError = "NO_ERROR",
+        ProtocolError = "PROTOCOL_ERROR",
+        InternalError = "INTERNAL_ERROR",
+        FlowControlError = "FLOW_CONTROL_ERROR",
+        SettingsTimeout = "SETTINGS_TIMEOUT",
+        StreamClosed = "STREAM_CLOSED",
+        FrameSizeError = "FRAME_SIZE_ERROR",
+        RefusedStream = "REFUSED_STREAM",
+        Cancel = "CANCEL",
+        CompressionError = "COMPRESSION_ERROR",
+        ConnectError = "CONNECT_ERROR",
+        EnhanceYourCalm = "ENHANCE_YOUR_CALM",
+        InadequateSecurity = "INADEQUATE_SECURITY",
+        Http11Required = "HTTP_1_1_REQUIRED",
+        Unknown = "an unknown code",
+    }
 }
 
 impl ErrorCode {
@@ -174,7 +157,7 @@ impl H2Fault {
             H2Fault::Goaway(code) => {
                 Some(format!("the server ends the connection: {}", code.name()))
             }
-            H2Fault::Hpack(fault) => Some(fault.meaning().into()),
+            H2Fault::Hpack(fault) => Some(fault.name().into()),
             H2Fault::Wire(_) => None,
             H2Fault::Frame(fault) => Some(fault.meaning().into()),
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use units::named;
+
 use super::fault::{ErrorCode, FrameFault};
 
 /// What every frame begins with.
@@ -19,61 +21,28 @@ pub(super) const END_HEADERS: u8 = 0x4;
 pub(super) const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// The types of frames, in the order of their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    Data,
-    Headers,
-    Priority,
-    Reset,
-    Settings,
-    PushPromise,
-    Ping,
-    Goaway,
-    WindowUpdate,
-    Continuation,
-    /// RFC 9113, 4.1: what has no meaning for us is skipped.
-    Unknown,
+named! {
+    /// The types of frames, in the order of their numbers.
+    #[repr(u8)]
+    pub enum Kind {
+        Data = "DATA",
+        Headers = "HEADERS",
+        Priority = "PRIORITY",
+        Reset = "RST_STREAM",
+        Settings = "SETTINGS",
+        PushPromise = "PUSH_PROMISE",
+        Ping = "PING",
+        Goaway = "GOAWAY",
+        WindowUpdate = "WINDOW_UPDATE",
+        Continuation = "CONTINUATION",
+        /// RFC 9113, 4.1: what has no meaning for us is skipped.
+        Unknown = "a frame of unknown type",
+    }
 }
 
 impl Kind {
-    pub const COUNT: usize = Kind::Unknown as usize + 1;
-
-    pub const ALL: [Kind; Kind::COUNT] = [
-        Kind::Data,
-        Kind::Headers,
-        Kind::Priority,
-        Kind::Reset,
-        Kind::Settings,
-        Kind::PushPromise,
-        Kind::Ping,
-        Kind::Goaway,
-        Kind::WindowUpdate,
-        Kind::Continuation,
-        Kind::Unknown,
-    ];
-
     fn read(number: u8) -> Kind {
         Kind::ALL.get(usize::from(number)).copied().unwrap_or(Kind::Unknown)
-    }
-
-    /// The name, as the RFC writes it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Data => "DATA",
-            Kind::Headers => "HEADERS",
-            Kind::Priority => "PRIORITY",
-            Kind::Reset => "RST_STREAM",
-            Kind::Settings => "SETTINGS",
-            Kind::PushPromise => "PUSH_PROMISE",
-            Kind::Ping => "PING",
-            Kind::Goaway => "GOAWAY",
-            Kind::WindowUpdate => "WINDOW_UPDATE",
-            Kind::Continuation => "CONTINUATION",
-            Kind::Unknown => "a frame of unknown type",
-        }
     }
 }
 

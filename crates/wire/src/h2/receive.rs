@@ -211,7 +211,8 @@ impl<'a> H2<'a> {
             };
         };
         slot.octets += HEAD as u64 + u64::from(head.length);
-        if slot.stage == Stage::Requested {
+        if slot.stage == Stage::Requested || slot.stage == Stage::Head && head.kind == Kind::Headers
+        {
             slot.stage = Stage::Head;
             news.push(H2News::FirstByte(slot.exchange));
         }

@@ -1,24 +1,18 @@
 //! The fields of a request as HTTP/2 has them.
 
 use serde::{Deserialize, Serialize};
+use units::named;
 
 use crate::ask::{AskError, Request, has};
 use crate::template::Template;
 
-/// How a server is reached, as requests say it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scheme {
-    Http,
-    Https,
-}
-
-impl Scheme {
-    const fn name(self) -> &'static str {
-        match self {
-            Scheme::Http => "http",
-            Scheme::Https => "https",
-        }
+named! {
+    /// How a server is reached, as requests say it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Scheme {
+        Http = "http",
+        Https = "https",
     }
 }
 

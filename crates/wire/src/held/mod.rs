@@ -5,7 +5,7 @@ mod fault;
 mod first;
 mod stream;
 
-pub use fault::HeldFault;
+pub use fault::{HeldError, HeldFault};
 pub(crate) use first::First;
 pub use stream::{Cut, Stream};
 
@@ -81,7 +81,7 @@ impl HeldSession<'_> {
         bytes: &[u8],
         output: &mut Vec<u8>,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         match self {
             HeldSession::Stream(stream) => stream.receive(bytes, on_event),
             HeldSession::Socket(socket) => socket.receive(bytes, output, on_event),
@@ -89,7 +89,7 @@ impl HeldSession<'_> {
     }
 
     /// The peer sends no more: an end that was announced is not a fault.
-    pub fn ended(&mut self, on_event: &mut dyn FnMut(HeldEvent<'_>)) -> Result<(), HeldFault> {
+    pub fn ended(&mut self, on_event: &mut dyn FnMut(HeldEvent<'_>)) -> Result<(), HeldError> {
         match self {
             HeldSession::Stream(stream) => stream.ended(on_event),
             HeldSession::Socket(socket) => socket.ended(),

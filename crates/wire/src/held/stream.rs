@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{First, HeldEvent, HeldFault, HeldLimits};
+use super::{First, HeldError, HeldEvent, HeldFault, HeldLimits};
 use crate::ask::Ask;
 use crate::fault::WireFault;
 use crate::h1::{Chunked, Framing, Head, Limits, Part, Scan};
@@ -87,7 +87,7 @@ impl<'a> Stream<'a> {
         &mut self,
         bytes: &[u8],
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         let mut rest = bytes;
         while !rest.is_empty() {
             match self.state {
@@ -102,7 +102,7 @@ impl<'a> Stream<'a> {
                         Part::Data(data) => self.body(data, chunked.is_chunk_over(), on_event)?,
                         Part::End => {
                             self.state = State::Over;
-                            return Err(HeldFault::StreamEnded);
+                            return Err(HeldFault::StreamEnded.into());
                         }
                     }
                 }
@@ -116,13 +116,13 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    pub(super) fn ended(&mut self, _: &mut dyn FnMut(HeldEvent<'_>)) -> Result<(), HeldFault> {
+    pub(super) fn ended(&mut self, _: &mut dyn FnMut(HeldEvent<'_>)) -> Result<(), HeldError> {
         let is_nothing = self.partial.is_empty();
         match std::mem::replace(&mut self.state, State::Over) {
             State::Head { .. } if is_nothing => Err(WireFault::Empty.into()),
             State::Head { .. } => Err(WireFault::CutHead.into()),
             State::Chunked(_) => Err(WireFault::CutBody.into()),
-            State::UntilClose => Err(HeldFault::StreamEnded),
+            State::UntilClose => Err(HeldFault::StreamEnded.into()),
             State::Over => Ok(()),
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Stream<'a> {
         mut scan: Scan,
         interims: u8,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         let before = self.partial.len();
         let mut head = std::mem::take(&mut self.partial);
         head.extend_from_slice(rest);
@@ -157,10 +157,10 @@ impl<'a> Stream<'a> {
             return Ok(());
         }
         if let Some(mismatch) = head.mismatch {
-            return Err(HeldFault::Mismatch(mismatch));
+            return Err(HeldError::Content(mismatch));
         }
         self.state = match head.framing {
-            Framing::Fixed(_) => return Err(HeldFault::NotAStream),
+            Framing::Fixed(_) => return Err(HeldFault::NotAStream.into()),
             Framing::Chunked => State::Chunked(Chunked::default()),
             Framing::UntilClose => State::UntilClose,
         };
@@ -174,7 +174,7 @@ impl<'a> Stream<'a> {
         part: &[u8],
         is_last: bool,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         if self.cut == Cut::Event {
             return self.events(part, on_event);
         }
@@ -193,7 +193,7 @@ impl<'a> Stream<'a> {
         &mut self,
         part: &[u8],
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         if self.cut == Cut::Event {
             return self.events(part, on_event);
         }
@@ -208,7 +208,7 @@ impl<'a> Stream<'a> {
         &mut self,
         part: &[u8],
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         for piece in part.split_inclusive(|&byte| byte == b'\n') {
             self.check(piece)?;
             if !self.line.take(piece) {
@@ -223,10 +223,10 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    fn check(&self, part: &[u8]) -> Result<(), HeldFault> {
+    fn check(&self, part: &[u8]) -> Result<(), HeldError> {
         match self.first.bytes() + part.len() as u64 <= self.held.message {
             true => Ok(()),
-            false => Err(HeldFault::MessageTooLarge),
+            false => Err(HeldFault::MessageTooLarge.into()),
         }
     }
 }

@@ -91,7 +91,7 @@ fn events_are_messages_if_they_have_data() {
 fn an_answer_that_is_no_stream_is_distinguished() {
     let check = |text: &str, expected: &Snapshot| check(Cut::Chunk, text, true, expected);
     check("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", &expect!["held.not_a_stream"]);
-    check("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", &expect!["wrong.status"]);
+    check("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", &expect!["content.status"]);
     check("HTTP/1.1 101 Yes\r\n\r\n", &expect!["proto.unexpected_101"]);
     check("HTTP/1.1 200 OK\r\n", &expect!["recv.cut_head"]);
     check("", &expect!["recv.empty"]);

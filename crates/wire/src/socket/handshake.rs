@@ -8,7 +8,7 @@ use sha1::{Digest, Sha1};
 
 use crate::fault::WireFault;
 use crate::h1::Limits;
-use crate::held::HeldFault;
+use crate::held::{HeldError, HeldFault};
 
 /// The nonce that a server must prove to have read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ fn accept(key: &str) -> String {
 }
 
 /// Whether a whole head agrees to the handshake.
-pub(super) fn agreed(head: &[u8], key: Key, limits: &Limits) -> Result<(), HeldFault> {
+pub(super) fn agreed(head: &[u8], key: Key, limits: &Limits) -> Result<(), HeldError> {
     let mut fields = [const { MaybeUninit::uninit() }; 128];
     let fields = &mut fields[..limits.fields.min(128)];
     let mut response = httparse::Response::new(&mut []);
@@ -50,23 +50,23 @@ pub(super) fn agreed(head: &[u8], key: Key, limits: &Limits) -> Result<(), HeldF
         return Err(WireFault::Version.into());
     }
     if response.code != Some(101) {
-        return Err(HeldFault::NotSwitched);
+        return Err(HeldFault::NotSwitched.into());
     }
     let fields = &*response.headers;
     let has = |name, token| values(fields, name).any(|value| value.eq_ignore_ascii_case(token));
     if !has("upgrade", b"websocket") || !has("connection", b"upgrade") {
-        return Err(HeldFault::NoUpgrade);
+        return Err(HeldFault::NoUpgrade.into());
     }
     let answers =
         || fields.iter().filter(|field| field.name.eq_ignore_ascii_case("sec-websocket-accept"));
     let is_right =
         |field: &httparse::Header<'_>| field.value.trim_ascii() == key.accept().as_bytes();
     if answers().count() != 1 || !answers().all(is_right) {
-        return Err(HeldFault::BadAccept);
+        return Err(HeldFault::BadAccept.into());
     }
     let not_offered = ["sec-websocket-extensions", "sec-websocket-protocol"];
     if not_offered.iter().any(|name| values(fields, name).next().is_some()) {
-        return Err(HeldFault::NotOffered);
+        return Err(HeldFault::NotOffered.into());
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::chance::Chance;
 use crate::expect::Expect;
 use crate::fault::WireFault;
 use crate::h1::{Limits, Scan};
-use crate::held::{First, HeldEvent, HeldFault, HeldLimits};
+use crate::held::{First, HeldError, HeldEvent, HeldFault, HeldLimits};
 use crate::template::Values;
 use frames::{Frame, Header, Opcode, push_frame};
 use handshake::{Key, agreed};
@@ -129,7 +129,7 @@ impl<'a> Socket<'a> {
         bytes: &[u8],
         output: &mut Vec<u8>,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         let mut rest = bytes;
         let result = self.take(&mut rest, output, on_event);
         if let Err(fault) = result {
@@ -141,12 +141,12 @@ impl<'a> Socket<'a> {
         result
     }
 
-    pub(crate) fn ended(&mut self) -> Result<(), HeldFault> {
+    pub(crate) fn ended(&mut self) -> Result<(), HeldError> {
         let is_nothing = self.partial.is_empty();
         match std::mem::replace(&mut self.state, State::Over) {
             State::Handshake(_) if is_nothing => Err(WireFault::Empty.into()),
             State::Handshake(_) => Err(WireFault::CutHead.into()),
-            State::Open => Err(HeldFault::CutSocket),
+            State::Open => Err(HeldFault::CutSocket.into()),
             State::Over => Ok(()),
         }
     }
@@ -156,7 +156,7 @@ impl<'a> Socket<'a> {
         rest: &mut &[u8],
         output: &mut Vec<u8>,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         while !rest.is_empty() {
             match self.state {
                 State::Handshake(scan) => self.take_head(rest, scan, on_event)?,
@@ -173,7 +173,7 @@ impl<'a> Socket<'a> {
         rest: &mut &[u8],
         mut scan: Scan,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         let before = self.partial.len();
         let mut head = std::mem::take(&mut self.partial);
         head.extend_from_slice(rest);
@@ -196,7 +196,7 @@ impl<'a> Socket<'a> {
         rest: &mut &[u8],
         output: &mut Vec<u8>,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         let mut frame = match self.frame.take() {
             Some(frame) => frame,
             None => match self.header.take(rest)? {
@@ -245,7 +245,7 @@ impl<'a> Socket<'a> {
         part: &[u8],
         is_last: bool,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         let is_text = self.message == Some(Opcode::Text);
         if is_text {
             self.utf8.take(part)?;
@@ -270,7 +270,7 @@ impl<'a> Socket<'a> {
         is_whole: bool,
         output: &mut Vec<u8>,
         on_event: &mut dyn FnMut(HeldEvent<'_>),
-    ) -> Result<(), HeldFault> {
+    ) -> Result<(), HeldError> {
         if !is_whole {
             self.partial.extend_from_slice(part);
             return Ok(());
@@ -324,7 +324,8 @@ impl<'a> Socket<'a> {
 }
 
 /// The code with which a peer's fault is reported to it. RFC 6455, 7.4.1.
-fn code(fault: HeldFault) -> Option<u16> {
+fn code(error: HeldError) -> Option<u16> {
+    let HeldError::Held(fault) = error else { return None };
     match fault {
         HeldFault::NotUtf8 => Some(1007),
         HeldFault::MessageTooLarge => Some(1009),

@@ -53,18 +53,10 @@ fn the_agent_that_stood_still_for_longest_is_named_unless_nothing_here_looked_fo
             loaded.agents = agents;
         })
     };
-    told(
-        &of(|_| true),
-        &expect![
-            "instrument_stood_still (invalid): agent desk7 was not running for up to 90.0 ms, 1.3 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
-    told(
-        &of(|at| !(50..70).contains(&at)),
-        &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
+    expect![[r#"
+        instrument_stood_still (invalid): agent desk7 was not running for up to 90.0 ms, 1.3 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late
+        instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"#]]
+    .assert_eq(&told([&of(|_| true), &of(|at| !(50..70).contains(&at))]));
 }
 
 #[test]
@@ -73,12 +65,6 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     // A millisecond is no reason for a doubt, and more is.
     assert_eq!(of_eight(|saw| saw.late_p99 = Some(MS), |_| {}), []);
     let found = of_eight(|saw| saw.late_p99 = Some(MS + 500_000), |_| {});
-    told(
-        &found,
-        &expect![
-            "instrument_late (suspect): agent desk2 sent 1 % of its requests at least 1.50 ms late (limit: 1.00 ms); the response times contain this delay"
-        ],
-    );
     // A tenth of what its own requests took.
     let slow = |late: u64| PartSummary {
         p50: Some(30 * MS),
@@ -95,12 +81,10 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     };
     assert_eq!(of(&agents), []);
     agents[1].saw = Some(slow(3 * MS + 1));
-    told(
-        &of(&agents),
-        &expect![
-            "instrument_late (suspect): agent desk2 sent 1 % of its requests at least 3.00 ms late (limit: 3.00 ms); the response times contain this delay"
-        ],
-    );
+    expect![[r#"
+        instrument_late (suspect): agent desk2 sent 1 % of its requests at least 1.50 ms late (limit: 1.00 ms); the response times contain this delay
+        instrument_late (suspect): agent desk2 sent 1 % of its requests at least 3.00 ms late (limit: 3.00 ms); the response times contain this delay"#]]
+    .assert_eq(&told([&found, &of(&agents)]));
     // One that was lost says nothing.
     agents[1].saw = None;
     assert_eq!(of(&agents), []);
@@ -109,12 +93,8 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
 #[test]
 fn of_several_late_agents_the_worst_is_first() {
     let found = of_eight(|saw| saw.late_p99 = Some(2 * MS), |saw| saw.late_p99 = Some(7 * MS));
-    told(
-        &found,
-        &expect![
-            "instrument_late (suspect): agent desk7 sent 1 % of its requests at least 7.00 ms late (limit: 1.00 ms); also late: desk2 (2.00 ms); the response times contain this delay"
-        ],
-    );
+    expect!["instrument_late (suspect): agent desk7 sent 1 % of its requests at least 7.00 ms late (limit: 1.00 ms); also late: desk2 (2.00 ms); the response times contain this delay"]
+        .assert_eq(&told([&found]));
     assert_eq!(found[0].way_out(By::Flags), found[0].way_out(By::Experiment), "on that host");
 }
 
@@ -126,12 +106,8 @@ fn all_together_are_late_where_no_agent_says_how_late_it_was() {
         trial.loaded.as_mut().unwrap().agents = agents;
         (0..1_000).for_each(|_| recording(trial).total.late.record(3 * MS));
     });
-    told(
-        &found,
-        &expect![
-            "instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"
-        ],
-    );
+    expect!["instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"]
+        .assert_eq(&told([&found]));
 }
 
 #[test]
@@ -139,32 +115,21 @@ fn one_busy_agent_of_eight_is_named_though_the_others_were_idle() {
     // Of twenty seconds of two lanes.
     assert_eq!(of_eight(|saw| saw.idle = 2 * SECOND, |_| {}), [], "nine tenths are not much");
     let busy = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (SECOND, 14 * SECOND);
-    let found = of_eight(busy, |_| {});
-    told(
-        &found,
-        &expect![
-            "instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's"
-        ],
-    );
+    let one = of_eight(busy, |_| {});
     // Another one had no CPU while it had something to do.
     let starved = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (0, 12 * SECOND);
-    let found = of_eight(busy, starved);
-    told(
-        &found,
-        &expect![[r#"
+    let both = of_eight(busy, starved);
+    expect![[r#"
+        instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's
         instrument_starved (suspect): the threads of agent desk7 had something to do 100 % of the time, and a CPU for 60 % of it: other programs there, or a limit on dyno's CPU time, delayed it
-        instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's"#]],
-    );
+        instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's"#]]
+    .assert_eq(&told([&one, &both]));
 }
 
 #[test]
 fn of_several_busy_agents_the_worst_is_first() {
     let busy = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (SECOND, 19 * SECOND);
     let busier = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (0, 20 * SECOND);
-    told(
-        &of_eight(busy, busier),
-        &expect![
-            "instrument_busy (suspect): the threads of agent desk7 were busy 100 % of the time, and so were those of desk2 (95 %): the rate may be the limit of that host, and not the server's"
-        ],
-    );
+    expect!["instrument_busy (suspect): the threads of agent desk7 were busy 100 % of the time, and so were those of desk2 (95 %): the rate may be the limit of that host, and not the server's"]
+        .assert_eq(&told([&of_eight(busy, busier)]));
 }

@@ -53,12 +53,8 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     trial.key.point = Point::Sessions(200.0);
     recording(&mut trial).total.due = 21_000;
     let found = doubts(&trial, Terms { calls: 10, ..ONE });
-    told(
-        &found,
-        &expect![
-            "not_on_time (note): the server did not keep up: 20,000 of the 21,000 requests that were due (95 %) were answered correctly within 5.00 s"
-        ],
-    );
+    expect!["not_on_time (note): the server did not keep up: 20,000 of the 21,000 requests that were due (95 %) were answered correctly within 5.00 s"]
+        .assert_eq(&told([&found]));
 }
 
 /// What is wrong with the books of ten connections whose answers were to wait so long.
@@ -94,13 +90,8 @@ fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
     };
     assert_eq!(doubts(100 * MS), [], "1 % of ten seconds");
     let (some, much) = (doubts(700 * MS), doubts(1_400 * MS));
-    told(
-        &some,
-        &expect![
-            "silence (suspect): the server gave no correct answer for 700 ms, from 2.00 s on: 7.0 % of the measured \
-             time, in which requests waited"
-        ],
-    );
+    expect!["silence (suspect): the server gave no correct answer for 700 ms, from 2.00 s on: 7.0 % of the measured time, in which requests waited"]
+        .assert_eq(&told([&some]));
     assert_eq!(
         (some[0].gravity(), doubts(SECOND)[0].gravity()),
         (Gravity::Suspect, Gravity::Suspect)
@@ -117,19 +108,6 @@ fn an_instrument_that_stood_still_says_so() {
         })
     };
     assert_eq!(doubts(4 * MS, 4 * MS), [], "any scheduler does that");
-    told(
-        &doubts(20 * MS, 20 * MS),
-        &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
-    // Longer than the p99.
-    told(
-        &doubts(6 * MS, 6 * MS),
-        &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
     let gravity = |doubts: Vec<Doubt>| doubts[0].gravity();
     assert_eq!(gravity(doubts(90 * MS, 90 * MS)), Gravity::Suspect);
     assert_eq!(gravity(doubts(2 * SECOND, 2 * SECOND)), Gravity::Invalid);
@@ -139,12 +117,12 @@ fn an_instrument_that_stood_still_says_so() {
         let points: Vec<_> = looks.map(|at| (at * SECOND / 10, 1.0)).collect();
         trial.series = vec![series("subject.processes", "count", &points)];
     });
-    told(
-        &found,
-        &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
+    expect![[r#"
+        instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late
+        instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late
+        instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"#]]
+    // Six milliseconds are longer than the p99.
+    .assert_eq(&told([&doubts(20 * MS, 20 * MS), &doubts(6 * MS, 6 * MS), &found]));
 }
 
 #[test]
@@ -163,20 +141,12 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
     };
     assert_eq!(doubts(100, 20_000), [], "as much as is left at the end");
     // 5,000 were carried in, and as many of the 20,000 due were carried out: the server's own rate, and an old queue.
-    told(
-        &doubts(5_000, 20_000),
-        &expect![
-            "carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a backlog from before was worked off"
-        ],
-    );
     assert_eq!(doubts(5_000, 20_000)[0].gravity(), Gravity::Note);
     let more = doubts(5_000, 25_000);
-    told(
-        &more,
-        &expect![
-            "carried_in (suspect): 5,000 of the 25,000 correct answers inside the measured time (20 %) were to requests that had been due before it: the throughput is 5,000 answers more than the requests of that time account for"
-        ],
-    );
+    expect![[r#"
+        carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a backlog from before was worked off
+        carried_in (suspect): 5,000 of the 25,000 correct answers inside the measured time (20 %) were to requests that had been due before it: the throughput is 5,000 answers more than the requests of that time account for"#]]
+    .assert_eq(&told([&doubts(5_000, 20_000), &more]));
     assert_eq!(more[0].gravity(), Gravity::Suspect);
 }
 
@@ -185,21 +155,12 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     let doubts =
         |change: fn(&mut load::Notes)| check(|recording| change(&mut recording.total.notes));
     let doubled = doubts(|notes| notes.unsolicited = 3);
-    told(
-        &doubled,
-        &expect![
-            "surplus_answers (suspect): more was received than was requested: 3 answers without a request, 0 answers \
-             followed by further bytes (of 20,000 correct answers); such connections were closed"
-        ],
-    );
     assert_eq!(doubled[0].gravity(), Gravity::Suspect);
     let announced = doubts(|notes| notes.announced_closes = 20_000);
-    told(
-        &announced,
-        &expect![
-            "connections_not_reused (note): the server closed connections that should have stayed open: 20,000 after it had announced this, of 20,000 answers in all"
-        ],
-    );
+    expect![[r#"
+        surplus_answers (suspect): more was received than was requested: 3 answers without a request, 0 answers followed by further bytes (of 20,000 correct answers); such connections were closed
+        connections_not_reused (note): the server closed connections that should have stayed open: 20,000 after it had announced this, of 20,000 answers in all"#]]
+    .assert_eq(&told([&doubled, &announced]));
     assert_eq!(announced[0].gravity(), Gravity::Note);
     assert_eq!(doubts(|notes| notes.stale_retries = 10_000)[0].gravity(), Gravity::Suspect);
     assert_eq!(doubts(|notes| notes.idle_closed = 50), []);
@@ -218,12 +179,8 @@ fn what_is_left_at_the_end_is_said() {
             }
         })
     };
-    told(
-        &doubts(1),
-        &expect![
-            "under_way (note): 1 of 20,001 requests were neither answered nor given up when the load ended"
-        ],
-    );
+    expect!["under_way (note): 1 of 20,001 requests were neither answered nor given up when the load ended"]
+        .assert_eq(&told([&doubts(1)]));
     assert_eq!(doubts(1)[0].gravity(), Gravity::Note);
     assert_eq!(doubts(100)[0].gravity(), Gravity::Suspect);
 }

@@ -19,12 +19,8 @@ fn a_server_that_works_while_the_load_is_with_another_is_reported() {
             trial.loaded.as_mut().unwrap().in_turns = Some(turns);
         })
     };
-    told(
-        &doubts(Some(SECOND)),
-        &expect![
-            "twin_busy (suspect): it used 20 % of a CPU while the load was with another server, and 75 % under load: the servers disturb one another"
-        ],
-    );
+    expect!["twin_busy (suspect): it used 20 % of a CPU while the load was with another server, and 75 % under load: the servers disturb one another"]
+        .assert_eq(&told([&doubts(Some(SECOND))]));
     assert_eq!(doubts(Some(SECOND / 10)), []);
     assert_eq!(doubts(None), [], "it could not be read");
 }
@@ -37,13 +33,8 @@ fn slices_that_are_spent_waiting_are_reported() {
             trial.loaded.as_mut().unwrap().in_turns = Some(turns);
         })
     };
-    told(
-        &doubts(SECOND),
-        &expect![
-            "short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer \
-             requests were in flight: that lowers its rate"
-        ],
-    );
+    expect!["short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer requests were in flight: that lowers its rate"]
+        .assert_eq(&told([&doubts(SECOND)]));
     assert_eq!(doubts(SECOND / 10), []);
 }
 
@@ -60,10 +51,6 @@ fn readings_that_are_apart_because_of_the_turns_are_no_stillness() {
         })
     };
     assert_eq!(doubts(Some(0)), []);
-    told(
-        &doubts(Some(SECOND / 2)),
-        &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
-        ],
-    );
+    expect!["instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"]
+        .assert_eq(&told([&doubts(Some(SECOND / 2))]));
 }

@@ -1,34 +1,14 @@
 use std::time::Duration;
 
-use lab::experiment::Point;
-use lab::record::{Outcome, TrialKey};
+use lab::record::Outcome;
 use lab::source_file::SourceFile;
 
 use super::*;
-use crate::fixture::{healthy, key, series};
+use crate::fixture::{self, closed as trial, paired, series};
 use crate::until::Rounds;
 
 fn experiment(pairs: &str) -> Experiment {
-    let text = format!(
-        "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
-         load = {{ closed = {{ connections = 8 }}, duration = '10s' }}\n\
-         trials = {{ slices = '100ms', pairs = {{ detect = 0.05, level = 0.01, missed = 0.05, \
-         figures = ['throughput_per_s'], {pairs} }} }}"
-    );
-    let read = Experiment::parse("x", SourceFile { name: "x".into(), text });
-    read.unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn closed(subject: &str, repeat: u32) -> TrialKey {
-    TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat) }
-}
-
-/// A trial with this throughput.
-fn trial(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
-    let mut trial = healthy();
-    trial.key = closed(subject, repeat);
-    trial.loaded.as_mut().unwrap().recording.total.correct_inside = (per_s * 10.0) as u64;
-    trial
+    paired("'base', 'head'", pairs)
 }
 
 /// The rounds after pairs in which the head has these shares of the base's throughput.
@@ -46,7 +26,7 @@ fn after(pairs: &str, shares: &[f64]) -> (GateCourse, Rounds) {
 }
 
 fn goes_on(rounds: &Rounds, next: u32) -> bool {
-    rounds.needs(&closed("head", next), &[])
+    rounds.needs(&trial("head", next, 0.0).key, &[])
 }
 
 const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
@@ -119,8 +99,8 @@ fn builds_take_turns_and_a_pair_that_was_disturbed_is_repeated_with_the_same_one
 /// Equal pairs have an answer after the first look: of six pairs, or of five builds.
 #[test]
 fn pairs_of_several_builds_go_on_until_their_builds_suffice() {
-    assert!(after("most = 20", &ALIKE[..5]).1.needs(&closed("head", 5), &[]));
-    assert!(!after("most = 20, builds = 5", &ALIKE[..5]).1.needs(&closed("head", 5), &[]));
+    assert!(after("most = 20", &ALIKE[..5]).1.needs(&trial("head", 5, 0.0).key, &[]));
+    assert!(!after("most = 20, builds = 5", &ALIKE[..5]).1.needs(&trial("head", 5, 0.0).key, &[]));
 }
 
 #[test]
@@ -152,8 +132,7 @@ fn sides_that_follow_one_another_take_the_time_of_both() {
     let text = whole.replace("slices = '100ms', ", "");
     assert_ne!(text, whole);
     let after = |rounds: u32| {
-        let source = SourceFile { name: "x".into(), text: text.clone() };
-        let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
+        let mut course = GateCourse::of(&fixture::experiment(&text).unwrap()).unwrap();
         for repeat in 0..rounds {
             course.add(&trial("base", repeat, 1_300.0));
             course.add(&trial("head", repeat, 1_300.0 * WIDE[repeat as usize]));
@@ -187,8 +166,7 @@ fn only_a_base_and_a_head_are_pairs() {
 fn a_gate_on_cpu_cannot_rest_on_processes_that_left_their_cgroup() {
     let counted = |figure: &str| {
         let text = experiment("most = 20").source.text.replace("throughput_per_s", figure);
-        let source = SourceFile { name: "x".into(), text };
-        let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
+        let mut course = GateCourse::of(&fixture::experiment(&text).unwrap()).unwrap();
         for subject in ["base", "head"] {
             let mut trial = trial(subject, 0, 1_300.0);
             let used = [("cgroup", 1e9), ("user", 9e9), ("system", 1e9)];

@@ -1,10 +1,8 @@
-use lab::experiment::Experiment;
-use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
-use lab::source_file::SourceFile;
+use lab::record::{Outcome, OutcomeKind, TrialRecord};
 use load::{Failure, SECOND};
 
 use super::*;
-use crate::fixture::{fail, healthy, key, series};
+use crate::fixture::{closed, fail, paired, series};
 
 const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
 const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
@@ -13,19 +11,10 @@ const WIDE: [f64; 6] = [1.4, 0.7, 1.3, 0.8, 1.2, 0.75];
 /// Pairs in which head, and the base once more, have these shares of the base's throughput.
 fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> GateCourse {
     let third = if control.is_some() { ", 'again'" } else { "" };
-    let text = format!(
-        "question = 'x'\nsubjects = ['base', 'head'{third}]\nworkload = 'hello'\n\
-         load = {{ closed = {{ connections = 8 }}, duration = '10s' }}\n\
-         trials = {{ slices = '100ms', pairs = {{ detect = 0.05, level = 0.01, missed = 0.05, \
-         figures = ['throughput_per_s'], most = 20 }} }}"
-    );
-    let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
-    let mut course = GateCourse::of(&experiment).unwrap();
+    let mut course =
+        GateCourse::of(&paired(&format!("'base', 'head'{third}"), "most = 20")).unwrap();
     let trial = |subject: &str, repeat: usize, share: f64| -> TrialRecord {
-        let mut trial = healthy();
-        trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat as u32) };
-        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-        total.correct_inside = (13_000.0 * share) as u64;
+        let mut trial = closed(subject, repeat as u32, 1_300.0 * share);
         trial.series.push(series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]));
         trial
     };
@@ -92,8 +81,7 @@ fn a_gated_percentile_that_is_a_bound_says_no_more_than_it_knows() {
         let mut course = course(&[], None, OutcomeKind::Measured);
         for repeat in 0..6 {
             for (subject, is_given_up) in ["base", "head"].into_iter().zip(given_up) {
-                let mut trial = healthy();
-                trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat) };
+                let mut trial = closed(subject, repeat, 2_000.0);
                 fail(&mut trial, Failure::Deadline, if is_given_up { 100 } else { 0 });
                 course.add(&trial);
             }

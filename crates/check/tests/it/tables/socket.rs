@@ -43,6 +43,19 @@ const fn filled<const HEAD: usize, const LEN: usize>(head: [u8; HEAD]) -> [u8; L
     frame
 }
 
+/// Frames that must end the connection, whatever else a server does.
+const ENDING: &[&str] = &[
+    "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03", "WS-G04",
+    "WS-F07", "WS-F08", "WS-P05", "WS-F17",
+];
+/// Handshakes that must not open a WebSocket.
+const HANDSHAKES: &[&str] =
+    &["WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"];
+/// A Close that is malformed.
+const CLOSES: &[&str] = &["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"];
+/// Texts that are not UTF-8.
+const NOT_UTF8: &[&str] = &["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"];
+
 pub(super) const TABLE: &[Line] = &[
     keeps(&["WS-H01", "WS-H07", "WS-H13", "WS-H15"], &[Say(OPENED)]),
     breaks(&["WS-H01", "WS-H07", "WS-H15"], &[Say(WRONGLY)]),
@@ -54,12 +67,8 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["WS-H02"], &[Say(OURS)]),
     bends(&["WS-H02"], &[Answer(400, "")]),
     bends(&["WS-H02"], &[Close]),
-    bends(
-        &[
-            "WS-H02", "WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12",
-        ],
-        &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close],
-    ),
+    bends(HANDSHAKES, &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close]),
+    bends(&["WS-H02"], &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close]),
     // Other flaws of the answer are H1-V02's business.
     keeps(
         &["WS-H01"],
@@ -73,16 +82,13 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(400, "")]),
     bends(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(200, "")]),
     bends(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(500, "")]),
-    bends(
-        &["WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"],
-        &[Close],
-    ),
+    bends(HANDSHAKES, &[Close]),
     breaks(
         &["WS-H03", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"],
         &[Say(OPENED)],
     ),
     bends(&["WS-H04"], &[opened!("lKZfoIRZy6JSLC69dh83fis/tKM=", "")]),
-    breaks(&["WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"], &[]),
+    breaks(HANDSHAKES, &[]),
     keeps(&["WS-H05", "WS-H06", "WS-H09", "WS-H11"], &[Answer(405, "")]),
     keeps(&["WS-H05", "WS-H06", "WS-H09", "WS-H11"], &[Answer(200, "hello")]),
     bends(&["WS-H06", "WS-H09", "WS-H11"], &[Answer(500, "")]),
@@ -128,55 +134,19 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-B03"], &[Say(b"\x88\x02\x03\xea")]),
     breaks(&["WS-B03"], &[]),
     // Frames that must end the connection.
-    keeps(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17", "WS-F03", "WS-F16",
-        ],
-        &[Say(b"\x88\x02\x03\xea"), Close],
-    ),
-    keeps(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
-        ],
-        &[Close],
-    ),
-    keeps(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
-        ],
-        &[Reset],
-    ),
-    keeps(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
-        ],
-        &[Say(b"\x88\x00")],
-    ),
-    breaks(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17", "WS-F03",
-        ],
-        &[],
-    ),
-    breaks(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
-        ],
-        &[Say(b"\x88\x02\x03\xe8"), Close],
-    ),
-    breaks(
-        &[
-            "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
-        ],
-        &[Say(b"\x88\x02\x03\xed"), Close],
-    ),
+    keeps(ENDING, &[Say(b"\x88\x02\x03\xea"), Close]),
+    keeps(&["WS-F14", "WS-F03", "WS-F16"], &[Say(b"\x88\x02\x03\xea"), Close]),
+    keeps(ENDING, &[Close]),
+    keeps(&["WS-F14"], &[Close]),
+    keeps(ENDING, &[Reset]),
+    keeps(&["WS-F14"], &[Reset]),
+    keeps(ENDING, &[Say(b"\x88\x00")]),
+    keeps(&["WS-F14"], &[Say(b"\x88\x00")]),
+    breaks(ENDING, &[]),
+    breaks(&["WS-F14", "WS-F03"], &[]),
+    breaks(ENDING, &[Say(b"\x88\x02\x03\xe8"), Close]),
+    breaks(ENDING, &[Say(b"\x88\x02\x03\xed"), Close]),
+    breaks(&["WS-F14"], &[Say(b"\x88\x02\x03\xed"), Close]),
     breaks(&["WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20"], &[Say(b"\x81\x05hello"), Close]),
     breaks(&["WS-F09"], &[Say(b"\x81\x01b"), Close]),
     breaks(&["WS-F10"], &[Say(b"\x81\x01x"), Close]),
@@ -237,18 +207,12 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["WS-C04"], &[Say(b"\x88\x02\x03\xe8")]),
     breaks(&["WS-C04"], &[]),
     breaks(&["WS-C04"], &[Say(b"\x88\x02\x03\xee")]),
-    keeps(
-        &["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"],
-        &[Say(b"\x88\x02\x03\xea")],
-    ),
-    bends(&["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"], &[Close]),
-    bends(
-        &["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"],
-        &[Say(b"\x88\x02\x03\xef")],
-    ),
+    keeps(CLOSES, &[Say(b"\x88\x02\x03\xea")]),
+    bends(CLOSES, &[Close]),
+    bends(CLOSES, &[Say(b"\x88\x02\x03\xef")]),
     bends(&["WS-F14", "WS-F15", "WS-C05", "WS-C06"], &[Say(b"\x88\x02\x03\xe8")]),
     breaks(&["WS-F15", "WS-C05", "WS-C06"], &[Say(b"\x88\x02\x03\xf7")]),
-    breaks(&["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"], &[]),
+    breaks(CLOSES, &[]),
     bends(&["WS-C07", "WS-C08", "WS-C09"], &[Say(b"\x88\x02\x03\xe8")]),
     keeps(&["WS-C10"], &[Say(b"\x88\x02\x0b\xb8")]),
     keeps(&["WS-C11"], &[Say(b"\x88\x02\x13\x87")]),
@@ -266,20 +230,11 @@ pub(super) const TABLE: &[Line] = &[
         )],
     ),
     breaks(&["WS-U01"], &[Say(b"\x88\x02\x03\xef")]),
-    keeps(
-        &["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"],
-        &[Say(b"\x88\x02\x03\xef")],
-    ),
-    bends(
-        &["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"],
-        &[Say(b"\x88\x02\x03\xea")],
-    ),
-    bends(&["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"], &[Close]),
-    breaks(&["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"], &[]),
-    breaks(
-        &["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"],
-        &[Say(b"\x88\x02\x03\xe8")],
-    ),
+    keeps(NOT_UTF8, &[Say(b"\x88\x02\x03\xef")]),
+    bends(NOT_UTF8, &[Say(b"\x88\x02\x03\xea")]),
+    bends(NOT_UTF8, &[Close]),
+    breaks(NOT_UTF8, &[]),
+    breaks(NOT_UTF8, &[Say(b"\x88\x02\x03\xe8")]),
     breaks(&["WS-F11"], &[Say(b"\x81\x02\xc3\x28"), Close]),
     breaks(&["WS-U02"], &[Say(b"\x81\x02\xc0\xaf"), Close]),
     breaks(&["WS-U03"], &[Say(b"\x81\x03\xed\xa0\x80"), Close]),

@@ -36,6 +36,31 @@ const BEGUN: &[Act] =
 /// And the connection's end.
 const BROKEN_OFF: &[Act] = &[BEGUN[0], Close];
 
+/// Host fields that are wrong.
+const HOSTS: &[&str] =
+    &["H1-H01", "H1-H02", "H1-H03", "H1-H04", "H1-H05", "H1-H06", "H1-H07", "H1-H08", "H1-H09"];
+/// Field lines that are wrong.
+const FIELDS: &[&str] =
+    &["H1-F01", "H1-F02", "H1-F03", "H1-F04", "H1-F05", "H1-F06", "H1-F07", "H1-F08", "H1-F09"];
+/// Content-Length fields that are wrong.
+const LENGTHS: &[&str] = &[
+    "H1-L01", "H1-L02", "H1-L03", "H1-L04", "H1-L05", "H1-L06", "H1-L07", "H1-L08", "H1-L11",
+    "H1-L12", "H1-L13", "H1-L14",
+];
+/// Transfer-Encoding fields that are wrong.
+const CODINGS: &[&str] = &[
+    "H1-T01", "H1-T03", "H1-T04", "H1-T05", "H1-T06", "H1-T07", "H1-T08", "H1-T09", "H1-T10",
+    "H1-T11", "H1-T12",
+];
+/// Chunks that are malformed.
+const CHUNKS: &[&str] = &[
+    "H1-K01", "H1-K02", "H1-K03", "H1-K04", "H1-K05", "H1-K06", "H1-K07", "H1-K08", "H1-K09",
+    "H1-K11", "H1-K14", "H1-K15", "H1-K16", "H1-K17",
+];
+/// Lines that are no request lines.
+const NO_LINES: &[&str] =
+    &["H1-Q05", "H1-Q06", "H1-Q07", "H1-Q08", "H1-R01", "H1-R02", "H1-R04", "H1-R05", "H1-R06"];
+
 pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-B01"], PAGE),
     keeps(&["H1-B01"], &[Pause(200), Answer(200, "")]),
@@ -70,21 +95,13 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-Q03", "H1-Q04"], WAITING),
     breaks(&["H1-Q04"], ANCIENT),
     // Lines that are no request lines.
-    keeps(
-        &["H1-Q05", "H1-Q06", "H1-Q07", "H1-Q08", "H1-R01", "H1-R02", "H1-R04", "H1-R05", "H1-R06"],
-        REFUSED_OPEN,
-    ),
+    keeps(NO_LINES, REFUSED_OPEN),
     keeps(&["H1-Q05", "H1-Q06", "H1-R04", "H1-R05"], &[Answer(301, "")]),
     keeps(&["H1-Q08", "H1-R01", "H1-R02", "H1-R03", "H1-R06"], &[Last(505, "")]),
     keeps(&["H1-Q07"], &[Answer(501, "")]),
     bends(&["H1-Q07"], PAGE),
-    bends(
-        &[
-            "H1-Q05", "H1-Q06", "H1-Q07", "H1-Q08", "H1-R01", "H1-R02", "H1-R03", "H1-R04",
-            "H1-R05", "H1-R06",
-        ],
-        FORBIDDEN,
-    ),
+    bends(NO_LINES, FORBIDDEN),
+    bends(&["H1-R03"], FORBIDDEN),
     bends(&["H1-Q05", "H1-Q06", "H1-Q08", "H1-R03", "H1-R04", "H1-R06"], GONE),
     breaks(&["H1-Q05", "H1-Q06", "H1-Q08", "H1-R01", "H1-R02", "H1-R04", "H1-R05"], PAGE),
     bends(&["H1-R03"], PAGE),
@@ -103,20 +120,11 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-R07", "H1-R08"], BROKEN),
     breaks(&["H1-R08"], &[Say(b"\x15\x03\x01\0\x02\x02\x16"), Close]),
     // Host.
-    keeps(
-        &["H1-H01", "H1-H02", "H1-H03", "H1-H04", "H1-H05", "H1-H06", "H1-H07", "H1-H08", "H1-H09"],
-        REFUSED_OPEN,
-    ),
-    bends(
-        &["H1-H01", "H1-H02", "H1-H03", "H1-H04", "H1-H05", "H1-H06", "H1-H07", "H1-H08", "H1-H09"],
-        FORBIDDEN,
-    ),
+    keeps(HOSTS, REFUSED_OPEN),
+    bends(HOSTS, FORBIDDEN),
     bends(&["H1-H01", "H1-H02", "H1-H04", "H1-H06"], GONE),
     bends(&["H1-H06"], &[Last(505, "")]),
-    breaks(
-        &["H1-H01", "H1-H02", "H1-H03", "H1-H04", "H1-H05", "H1-H06", "H1-H07", "H1-H08", "H1-H09"],
-        PAGE,
-    ),
+    breaks(HOSTS, PAGE),
     breaks(&["H1-H01", "H1-H02", "H1-H03", "H1-H04"], WAITING),
     // Field lines.
     keeps(&["H1-A05", "H1-F11"], ECHO),
@@ -127,18 +135,10 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-F12"], BROKEN),
     keeps(&["H1-F13"], &[Answer(200, ""), Close]),
     breaks(&["H1-F13"], PAGE),
-    keeps(
-        &["H1-F01", "H1-F02", "H1-F03", "H1-F04", "H1-F05", "H1-F06", "H1-F07", "H1-F08", "H1-F09"],
-        REFUSED_OPEN,
-    ),
+    keeps(FIELDS, REFUSED_OPEN),
     keeps(&["H1-F14", "H1-F15", "H1-F16"], REFUSED),
-    bends(
-        &[
-            "H1-F01", "H1-F02", "H1-F03", "H1-F04", "H1-F05", "H1-F06", "H1-F07", "H1-F08",
-            "H1-F09", "H1-F14", "H1-F15", "H1-F16",
-        ],
-        FORBIDDEN,
-    ),
+    bends(FIELDS, FORBIDDEN),
+    bends(&["H1-F14", "H1-F15", "H1-F16"], FORBIDDEN),
     bends(&["H1-F01", "H1-F02", "H1-F03", "H1-F04", "H1-F05", "H1-F06", "H1-F10"], GONE),
     bends(&["H1-F03", "H1-F15"], BROKEN),
     bends(&["H1-F05", "H1-F06", "H1-F07"], PAGE),
@@ -165,25 +165,14 @@ pub(super) const TABLE: &[Line] = &[
     ),
     breaks(&["H1-F10"], WAITING),
     // Content-Length.
-    keeps(
-        &[
-            "H1-L01", "H1-L02", "H1-L03", "H1-L04", "H1-L05", "H1-L06", "H1-L07", "H1-L08",
-            "H1-L09", "H1-L11", "H1-L12", "H1-L13", "H1-L14", "H1-L15", "H1-L16",
-        ],
-        REFUSED,
-    ),
+    keeps(LENGTHS, REFUSED),
+    keeps(&["H1-L09", "H1-L15", "H1-L16"], REFUSED),
     keeps(&["H1-L01", "H1-L08"], REFUSED_SILENTLY),
     keeps(&["H1-L09"], &[Answer(413, "")]),
     keeps(&["H1-L15", "H1-L16", "H1-L18"], ECHO),
     keeps(&["H1-L17"], &[Answer(200, "0123456789")]),
-    bends(
-        &[
-            "H1-L01", "H1-L02", "H1-L03", "H1-L04", "H1-L05", "H1-L06", "H1-L07", "H1-L08",
-            "H1-L10", "H1-L11", "H1-L12", "H1-L13", "H1-L14", "H1-L15", "H1-L16", "H1-L17",
-            "H1-L18",
-        ],
-        REFUSED_OPEN,
-    ),
+    bends(LENGTHS, REFUSED_OPEN),
+    bends(&["H1-L10", "H1-L15", "H1-L16", "H1-L17", "H1-L18"], REFUSED_OPEN),
     bends(&["H1-L01", "H1-L05", "H1-L09", "H1-L10", "H1-L15"], FORBIDDEN),
     bends(&["H1-L01", "H1-L06", "H1-L09", "H1-L10", "H1-L16"], BROKEN),
     bends(&["H1-L01", "H1-L08", "H1-L09", "H1-L15"], GONE),
@@ -191,13 +180,8 @@ pub(super) const TABLE: &[Line] = &[
     // Half an answer does not count as waiting.
     breaks(&["H1-L09", "H1-K09", "H1-R08"], &[Say(b"HTTP/1.1 4")]),
     bends(&["H1-L17", "H1-L18"], &[Last(413, "")]),
-    breaks(
-        &[
-            "H1-L01", "H1-L02", "H1-L03", "H1-L04", "H1-L05", "H1-L06", "H1-L07", "H1-L08",
-            "H1-L09", "H1-L10", "H1-L11", "H1-L12", "H1-L13", "H1-L14",
-        ],
-        ECHO,
-    ),
+    breaks(LENGTHS, ECHO),
+    breaks(&["H1-L09", "H1-L10"], ECHO),
     breaks(&["H1-L01", "H1-L07"], BROKEN_OPEN),
     breaks(&["H1-L01", "H1-L10", "H1-L15", "H1-L18"], WAITING),
     breaks(&["H1-L15", "H1-L16", "H1-L18"], &[Answer(200, "")]),
@@ -206,23 +190,12 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-L10", "H1-K11"], BROKEN_OFF),
     breaks(&["H1-L10", "H1-K11"], BEGUN),
     // Transfer-Encoding.
-    keeps(
-        &[
-            "H1-T01", "H1-T02", "H1-T03", "H1-T04", "H1-T05", "H1-T06", "H1-T07", "H1-T08",
-            "H1-T09", "H1-T10", "H1-T11", "H1-T12",
-        ],
-        REFUSED,
-    ),
+    keeps(CODINGS, REFUSED),
+    keeps(&["H1-T02"], REFUSED),
     keeps(&["H1-T04", "H1-T07", "H1-T08"], &[Answer(501, "")]),
     keeps(&["H1-T01", "H1-T02", "H1-T06"], &[Last(200, "")]),
     keeps(&["H1-T13", "H1-T14"], ECHO),
-    bends(
-        &[
-            "H1-T01", "H1-T03", "H1-T04", "H1-T05", "H1-T06", "H1-T07", "H1-T08", "H1-T09",
-            "H1-T10", "H1-T11", "H1-T12",
-        ],
-        FORBIDDEN,
-    ),
+    bends(CODINGS, FORBIDDEN),
     bends(&["H1-T01", "H1-T02", "H1-T03", "H1-T04", "H1-T06", "H1-T07"], GONE),
     bends(&["H1-T03", "H1-T05", "H1-T09", "H1-T10", "H1-T11", "H1-T12"], &[Answer(501, "")]),
     bends(&["H1-T03", "H1-T05"], BROKEN),
@@ -259,35 +232,18 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-Q03", "H1-F04"], &[Last(200, "")]),
     breaks(&["H1-F04"], &[Last(200, "GET /")]),
     // Chunks that are malformed.
-    keeps(
-        &[
-            "H1-K01", "H1-K02", "H1-K03", "H1-K04", "H1-K05", "H1-K06", "H1-K07", "H1-K08",
-            "H1-K09", "H1-K10", "H1-K11", "H1-K14", "H1-K15", "H1-K16", "H1-K17", "H1-K18",
-            "H1-K19",
-        ],
-        REFUSED,
-    ),
+    keeps(CHUNKS, REFUSED),
+    keeps(&["H1-K10", "H1-K18", "H1-K19"], REFUSED),
     keeps(&["H1-K09", "H1-K10"], &[Last(413, "")]),
     keeps(&["H1-K11"], GONE),
-    bends(
-        &[
-            "H1-K01", "H1-K02", "H1-K03", "H1-K04", "H1-K05", "H1-K06", "H1-K07", "H1-K08",
-            "H1-K09", "H1-K11", "H1-K14", "H1-K15", "H1-K16", "H1-K17", "H1-K18", "H1-K19",
-        ],
-        REFUSED_OPEN,
-    ),
+    bends(CHUNKS, REFUSED_OPEN),
+    bends(&["H1-K18", "H1-K19"], REFUSED_OPEN),
     bends(&["H1-K01", "H1-K07", "H1-K09", "H1-K11"], FORBIDDEN),
     bends(&["H1-K01", "H1-K09", "H1-K10", "H1-K11"], BROKEN),
     bends(&["H1-K01", "H1-K09", "H1-K10"], GONE),
     bends(&["H1-K09"], WAITING),
     bends(&["H1-K10", "H1-K18", "H1-K19"], ECHO),
-    breaks(
-        &[
-            "H1-K01", "H1-K02", "H1-K03", "H1-K04", "H1-K05", "H1-K06", "H1-K07", "H1-K08",
-            "H1-K09", "H1-K11", "H1-K14", "H1-K15", "H1-K16", "H1-K17",
-        ],
-        ECHO,
-    ),
+    breaks(CHUNKS, ECHO),
     breaks(&["H1-K01", "H1-K10", "H1-K18", "H1-K19"], BROKEN_OPEN),
     breaks(&["H1-K01", "H1-K10", "H1-K11", "H1-K18", "H1-K19"], WAITING),
     breaks(&["H1-K18"], &[Answer(200, "hel")]),

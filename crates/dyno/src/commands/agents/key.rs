@@ -1,10 +1,13 @@
 //! `dyno agents key`: the line of ~/.ssh/authorized_keys by which the owner of a key may do nothing but have an agent.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use clap::Args;
+use lab::command::in_shell;
+use requests::file;
 
 use super::bounds::{BOUNDS, BoundFlags};
 use crate::shell::{ExitStatus, Refusal, print};
@@ -82,41 +85,26 @@ fn words(dyno: &str, flags: &KeyFlags) -> Vec<String> {
     words
 }
 
-/// sshd takes all between the quotation marks for the command, and `\"` in it for a quotation mark.
+/// sshd takes all between the quotation marks for the command, and `\"` in it for a quotation mark. The command is for the
+/// shell of a login, of whatever kind: what it might take for more than a letter is quoted.
 fn line(words: &[String], key: &str) -> String {
-    format!("command=\"{}\",restrict {key}", shell(words).replace('"', "\\\""))
-}
-
-/// For the shell of a login, of whatever kind: what it might take for more than a letter is quoted.
-fn shell(words: &[String]) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:".contains(&byte);
-    let quote = |word: &String| match word.bytes().all(plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+    let command = in_shell(words, b"-_./:");
+    format!("command=\"{}\",restrict {key}", command.replace('"', "\\\""))
 }
 
 fn read(file: Option<&Path>) -> Result<(String, String), Refusal> {
     let name = file.map_or("standard input".into(), |path| path.display().to_string());
-    let refused = |why: String| Refusal::new(format!("{name}: {why}"));
-    let mut text = String::new();
-    let read = match file {
-        Some(path) => {
-            File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text))
-        }
-        None if io::stdin().is_terminal() => {
-            return Err(Refusal::new(
-                "name the file with the public key, or write it to standard input",
-            ));
-        }
-        None => io::stdin().take(LONGEST + 1).read_to_string(&mut text),
-    };
-    match read {
-        Ok(length) if LONGEST < length as u64 => Err(refused("it is too long for a key".into())),
-        Ok(_) => Ok((name, text)),
-        Err(error) => Err(refused(error.to_string())),
+    if file.is_none() && io::stdin().is_terminal() {
+        return Err(Refusal::new(
+            "name the file with the public key, or write it to standard input",
+        ));
     }
+    let refused = |why: String| Refusal::new(format!("{name}: {why}"));
+    let read = file::read(file.unwrap_or(Path::new("-")), LONGEST);
+    let octets = read.map_err(|error| refused(error.to_string()))?;
+    let octets = octets.ok_or_else(|| refused("it is too long for a key".into()))?;
+    let text = String::from_utf8(octets).map_err(|error| refused(error.to_string()))?;
+    Ok((name, text))
 }
 
 /// The one key in it, as authorized_keys has it: its kind, its octets in base64, and a remark.
@@ -145,32 +133,11 @@ fn public(text: &str) -> Result<String, String> {
 
 /// The kind that a key's octets name themselves: their first string. None if they are not base64, or no key.
 fn named_in(base64: &str) -> Option<Vec<u8>> {
-    let letters = base64.trim_end_matches('=').as_bytes();
-    if !base64.len().is_multiple_of(4) || 2 < base64.len() - letters.len() {
-        return None;
-    }
-    let values: Vec<u32> = letters.iter().map(|&letter| sextet(letter)).collect::<Option<_>>()?;
-    let mut octets = Vec::new();
-    for four in values.chunks(4) {
-        let bits = four.iter().enumerate().fold(0, |bits, (at, six)| bits | six << (18 - 6 * at));
-        octets.extend(&bits.to_be_bytes()[1..four.len()]);
-    }
+    let octets = STANDARD.decode(base64).ok()?;
     let length = u32::from_be_bytes(octets.get(..4)?.try_into().ok()?) as usize;
     // A name alone is no key.
     let (named, rest) = octets.get(4..)?.split_at_checked(length)?;
     (32 <= rest.len()).then(|| named.to_vec())
-}
-
-/// RFC 4648, 4: the six bits that a letter of Base64 stands for.
-fn sextet(letter: u8) -> Option<u32> {
-    match letter {
-        b'A'..=b'Z' => Some(u32::from(letter - b'A')),
-        b'a'..=b'z' => Some(u32::from(letter - b'a') + 26),
-        b'0'..=b'9' => Some(u32::from(letter - b'0') + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    }
 }
 
 /// A path that means the same wherever sshd starts the command.

@@ -1,9 +1,9 @@
 //! The list of names and public keys that `dyno-nats key` prints line by line.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
+
+use requests::file;
 
 use super::values::{COORDINATOR, Label, label};
 use crate::shell::Refusal;
@@ -20,13 +20,10 @@ pub(crate) struct Keys {
 
 pub(crate) fn read(path: &Path) -> Result<Keys, Refusal> {
     let refused = |why: String| Refusal::new(format!("--keys {}: {why}", path.display()));
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
-    let length = read.map_err(|error| refused(error.to_string()))?;
-    if LONGEST < length as u64 {
-        return Err(refused("it is too long for a list of keys, which may have 2 MiB".into()));
-    }
-    parse(&text).map_err(refused)
+    let octets = file::read(path, LONGEST).map_err(|error| refused(error.to_string()))?;
+    let too_long = || refused("it is too long for a list of keys, which may have 2 MiB".into());
+    let text = String::from_utf8(octets.ok_or_else(too_long)?);
+    parse(&text.map_err(|error| refused(error.to_string()))?).map_err(refused)
 }
 
 fn parse(text: &str) -> Result<Keys, String> {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
+use lab::command::in_shell;
 
 use super::values::{Label, agent_names, allowed, argument, fill, lab, load_on, machines, word};
 use crate::shell::{ExitStatus, Refusal, print};
@@ -94,7 +95,8 @@ fn directives(flags: &SlurmFlags) -> String {
 
 fn script(job: &SlurmFlags) -> String {
     let (nodes, all) = (job.nodes.to_string(), (job.nodes + 1).to_string());
-    let command = job.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    // Braces and commas mean something to bash, so more is quoted than is shown elsewhere.
+    let command = in_shell(&job.command, b"-_./:@%+");
     let allow = match &*job.allow {
         [] => "--allow \"$address/32:1-65535\"".to_string(),
         given => given.iter().map(|it| format!("--allow '{it}'")).collect::<Vec<_>>().join(" "),
@@ -118,15 +120,6 @@ fn script(job: &SlurmFlags) -> String {
     let has_broker = job.nats || MOST_STEPS < job.nodes;
     let body = if has_broker { include_str!("job_nats.sh") } else { include_str!("job_stdio.sh") };
     fill(include_str!("job.sh"), &values) + &fill(body, &values)
-}
-
-/// A word as bash reads it back. Braces and commas mean something there, so more is quoted than is shown elsewhere.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+".contains(&byte);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// A time as Slurm writes it.

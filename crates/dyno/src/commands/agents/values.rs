@@ -1,7 +1,8 @@
 //! Values that become part of configurations and scripts: each is checked, so that it means there what it says here.
 
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
+
+use agents::Allowed;
 
 /// What the coordinator is called at the broker; no agent may have this name.
 pub(crate) const COORDINATOR: &str = "coordinator";
@@ -65,25 +66,7 @@ pub(crate) fn machines(text: &str) -> Result<u32, String> {
 
 /// What an agent may load, `ADDRESS[/BITS]:PORT[-PORT]`, checked and as it was given.
 pub(crate) fn allowed(text: &str) -> Result<String, String> {
-    let fault = "give ADDRESS[/BITS]:PORT[-PORT], like 10.0.0.0/24:8080 or [fd00::7]:80-90";
-    let (place, ports) = text.rsplit_once(':').ok_or(fault)?;
-    let (address, bits) = match place.split_once('/') {
-        Some((address, bits)) => (address, Some(bits)),
-        None => (place, None),
-    };
-    let six = address.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    let most = match six {
-        Some(six) => six.parse::<Ipv6Addr>().map(|_| 128u8),
-        None => address.parse::<Ipv4Addr>().map(|_| 32),
-    };
-    let most = most.map_err(|_| fault)?;
-    let has_bits = bits.is_none_or(|it| it.parse::<u8>().is_ok_and(|it| it <= most));
-    let (first, last) = ports.split_once('-').unwrap_or((ports, ports));
-    let has_ports = match (first.parse::<u16>(), last.parse::<u16>()) {
-        (Ok(first), Ok(last)) => 0 < first && first <= last,
-        _ => false,
-    };
-    if has_bits && has_ports { Ok(text.to_string()) } else { Err(fault.into()) }
+    text.parse::<Allowed>().map(|_| text.to_string())
 }
 
 /// Where a broker listens, `ADDRESS:PORT`.

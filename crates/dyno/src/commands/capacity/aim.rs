@@ -43,16 +43,8 @@ pub(super) struct AimFlags {
 impl AimFlags {
     /// The percentiles, the lowest first.
     pub(super) fn limits(&self, timeout: Duration) -> Result<Vec<Limit>, Refusal> {
-        let named = [
-            (50.0, self.p50),
-            (90.0, self.p90),
-            (95.0, self.p95),
-            (99.0, self.p99),
-            (99.9, self.p99_9),
-            (99.99, self.p99_99),
-        ];
-        let mut all: Vec<(f64, Duration)> =
-            named.into_iter().filter_map(|(percent, within)| Some((percent, within?))).collect();
+        let named = [self.p50, self.p90, self.p95, self.p99, self.p99_9, self.p99_99];
+        let mut all: Vec<(f64, Duration)> = search_goal::named(named).collect();
         all.extend(&self.percentile);
         search_goal::limits(all, timeout, SaidBy::Flags).map_err(Refusal::new)
     }

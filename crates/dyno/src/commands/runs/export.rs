@@ -112,7 +112,8 @@ fn public(flags: &ExportFlags) -> Result<(Vec<u8>, String), Refusal> {
         run.id
     );
     for (what, often) in notes {
-        says.push_str(&format!("  replaced or left out: {} ({often} times)\n", visible(&what)));
+        let often = units::counted(often as u64, "time", "times");
+        says.push_str(&format!("  replaced or left out: {} ({often})\n", visible(&what)));
     }
     Ok((bytes, says))
 }

@@ -93,9 +93,11 @@ fn add_sources(
                 folders.extend(own.map(|folder| (folder, subject.home.clone())));
             }
             None => {
-                let what =
-                    format!("the sources of {}, which are no longer those of the run", entry.name);
-                notes.insert(what, 1);
+                let why = match entry.build.is_empty() {
+                    true => "dyno did not build",
+                    false => "are no longer those of the run",
+                };
+                notes.insert(format!("the sources of {}, which {why}", entry.name), 1);
             }
         }
     }

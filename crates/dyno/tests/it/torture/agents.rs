@@ -55,7 +55,7 @@ pub(super) fn struck(dice: &mut Dice) -> &'static str {
 pub(super) fn orphaned(dice: &mut Dice) -> &'static str {
     let load = "closed = { connections = 2 }, duration = '300ms'";
     let rest = "[trials]\nrepeat = 3\npause = '0s'";
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
+    let lab = Lab::one(load, rest);
     let mut going = lab.start(&["run", "x", "--load-on", "local:2"]);
     let _ = going.ends_within(dice.part(WHOLE));
     let there = agents(&going);

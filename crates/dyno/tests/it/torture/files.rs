@@ -11,7 +11,7 @@ const PIECES: [&str; 12] =
     ["'", "\"\"\"", "[[", "]", "{", "= ", "-1", "1e999", "\0", "../", "\u{1b}[2J", "{port}"];
 
 pub(super) fn changed(dice: &mut Dice) -> &'static str {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = Lab::one(SHORT, "");
     let file = lab.root.join(dice.one(&FILES));
     let mut bytes = fs::read(&file).unwrap();
     for _ in 0..=dice.roll(10) / 7 {

@@ -105,9 +105,7 @@ fn viewed(mut command: Command) -> Ran {
         }
         kill_process(pid(&child), Signal::INT).unwrap();
     }
-    let done = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran::of(done.status, text(&done.stdout), text(&done.stderr))
+    Ran::of(child)
 }
 
 /// One of the hand-made stores, with one of the commands.

@@ -13,11 +13,9 @@ use crate::rig::Going;
 fn large() -> Lab {
     let lab = with_projects();
     for number in 0..600 {
-        lab.write(&format!("more/{number}"), &"x".repeat(2_000));
+        lab.write(&format!("more/{number}"), "x".repeat(2_000));
     }
-    crate::gate::git(&lab, &["add", "."]);
-    crate::gate::git(&lab, &["commit", "--quiet", "-m", "third"]);
-    crate::gate::git(&lab, &["tag", "--force", "first"]);
+    crate::gate::commit(&lab, "first");
     lab
 }
 

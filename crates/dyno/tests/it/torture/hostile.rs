@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Dice, is_orderly};
 use crate::agents_rig::Gate;
 use crate::floods::{self, FLOODS};
-use crate::rig::{Going, Rig};
+use crate::rig::Rig;
 
 pub(super) fn flooded(dice: &mut Dice) -> &'static str {
     let flood = *dice.one(&FLOODS);
@@ -19,7 +19,7 @@ pub(super) fn flooded(dice: &mut Dice) -> &'static str {
 
 /// What arrives at a server, counted by the server, is within the caps, whatever load is ordered.
 pub(super) fn capped(dice: &mut Dice) -> &'static str {
-    let (rig, gate) = (Rig::new(), Gate::new("capped"));
+    let (rig, gate) = (Rig::new(), Gate::new());
     let most = 20 + dice.roll(80) as u64;
     gate.opens(&format!("exec \"$DYNO\" agents run --stdio --max-rate {most} --max-duration 3s"));
     let number = dice.roll(150).to_string();
@@ -27,9 +27,7 @@ pub(super) fn capped(dice: &mut Dice) -> &'static str {
     let rest =
         *dice.one(&[&["--no-keepalive"][..], &["--timeout", "1s"], &["--timeout", "1h"], &[]]);
     let load = [&["load", "{url}/hello", "--load-on", "ssh:desk2", "-d", "1s"], &load[..], rest];
-    let mut command = rig.command(&load.concat());
-    gate.stands_before(&mut command);
-    let ran = Going::start(command).end();
+    let ran = gate.start(&rig, &load.concat()).end();
     is_orderly(&ran);
     assert!(ran.took < Duration::from_secs(30), "{ran}");
     let came = rig.requests();

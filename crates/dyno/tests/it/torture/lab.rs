@@ -16,7 +16,7 @@ pub(super) const WHOLE: Duration = Duration::from_millis(1_500);
 pub(super) fn three() -> Lab {
     let rest = "[trials]\nrepeat = 3\npause = '0s'";
     let load = "closed = { connections = 2 }, duration = '150ms'";
-    Lab::new().oracle("a", "").experiment("x", &["a"], load, rest)
+    Lab::one(load, rest)
 }
 
 /// Whether a run was begun, and is not complete.

@@ -1,17 +1,14 @@
 //! The store: damaged, deleted, replaced, on a disk that becomes full.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
-
-use rustix::process::geteuid;
 
 use super::lab::{WHOLE, three};
 use super::{Dice, is_orderly};
 use crate::lab_rig::Lab;
 use crate::rig::Going;
+use crate::run_room::Small;
 
 const STORE: &str = ".dyno/runs.sqlite";
 const WAL: &str = ".dyno/runs.sqlite-wal";
@@ -122,34 +119,12 @@ pub(super) fn replaced(dice: &mut Dice) -> &'static str {
     came
 }
 
-/// A file system in memory, until it is dropped.
-struct Disk<'a>(&'a Path);
-
-impl Disk<'_> {
-    fn mount(&self, options: &str) -> bool {
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(self.0);
-        mount.output().is_ok_and(|done| done.status.success())
-    }
-}
-
-impl Drop for Disk<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0).output();
-    }
-}
-
 pub(super) fn filled(dice: &mut Dice) -> &'static str {
-    if !geteuid().is_root() {
-        return "not tried, for want of root";
-    }
     let lab = three();
     let folder = lab.root.join("small");
-    fs::create_dir_all(&folder).unwrap();
-    let disk = Disk(&folder);
-    if !disk.mount("size=40m") {
-        return "not tried, for want of mounts";
-    }
+    let Some(_small) = Small::mount(&folder, "size=40m") else {
+        return "not tried, for want of root or mounts";
+    };
     let at = ["--store", "small/runs.sqlite"];
     let mut going = lab.start(&[&["run", "x"], &at[..]].concat());
     let _ = going.ends_within(dice.part(WHOLE));

@@ -114,15 +114,8 @@ pub(super) fn sought(file: &File, timeout: Duration) -> Result<Option<SearchGoal
 
 impl SearchKeys {
     fn percentiles(&self) -> Result<Vec<(f64, Duration)>, FileFlaw> {
-        let named = [
-            (50.0, self.p50),
-            (90.0, self.p90),
-            (95.0, self.p95),
-            (99.0, self.p99),
-            (99.9, self.p99_9),
-            (99.99, self.p99_99),
-        ];
-        let named = named.into_iter().filter_map(|(percent, limit)| Some((percent, limit?.0)));
+        let named = [self.p50, self.p90, self.p95, self.p99, self.p99_9, self.p99_99];
+        let named = search_goal::named(named.map(|limit| Some(limit?.0)));
         let others = self.percentiles.iter().flatten().map(|text| search_goal::percentile(text));
         let all: Result<_, _> = named.map(Ok).chain(others).collect();
         all.map_err(|says: String| FileFlaw::at("search.percentiles", says))

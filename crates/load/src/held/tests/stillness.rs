@@ -48,7 +48,7 @@ fn echoes(per_second: f64) -> HoldOrder {
 
 fn causes(holding: &Holding) -> Vec<&'static str> {
     let lost = |loss: &Loss| holding.plateaus.iter().any(|one| 0 < one.lost[loss.index()]);
-    Loss::all().filter(lost).map(Loss::name).collect()
+    Loss::ALL.into_iter().filter(lost).map(Loss::name).collect()
 }
 
 #[test]

@@ -141,7 +141,7 @@ struct Figures {
 
 fn counted(plateau: &Plateau) -> Figures {
     let named = |counts: &[u64; Loss::COUNT]| {
-        let all = Loss::all().zip(counts).filter(|(_, count)| 0 < **count);
+        let all = Loss::ALL.into_iter().zip(counts).filter(|(_, count)| 0 < **count);
         all.map(|(loss, count)| (loss.name(), *count)).collect()
     };
     let echoes = &plateau.echoes;

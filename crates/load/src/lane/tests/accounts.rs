@@ -3,8 +3,8 @@
 use super::MILLI;
 use super::rig::{Run, classes, closed, open};
 use super::streams::{
-    Came, DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, against, answer, frame, server,
-    settings,
+    Came, DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, against, answer, frame, requested,
+    server,
 };
 use crate::SECOND;
 use crate::engine::Peer;
@@ -16,11 +16,7 @@ const SHOWN: &str = ":status: 200\nx: y\n";
 
 /// Introduces itself, and answers each request by what these frames are for its stream, all in one read.
 fn answering(frames: impl Fn(u32) -> Vec<Vec<u8>> + 'static) -> Peer {
-    server(move |now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(_, stream) => vec![(now + MILLI, frames(stream).concat())],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    })
+    requested(move |now, _, _, stream| vec![(now + MILLI, frames(stream).concat())])
 }
 
 fn head(stream: u32) -> Vec<u8> {
@@ -69,17 +65,12 @@ fn a_stream_is_shown_with_its_fields_and_the_beginning_of_its_body() {
 /// Bodies that take many reads, all at once on their streams: of each, its own beginning is kept.
 #[test]
 fn a_body_of_many_reads_is_shown_from_its_beginning() {
-    let slow = server(|now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(_, stream) => {
-            let begins = [head(stream), frame(DATA, 0, stream, b"begins ")].concat();
-            let pieces = (1..=60).map(|nth| {
-                (now + nth * MILLI, frame(DATA, 0, stream, &[b'0' + stream as u8; 100]))
-            });
-            let end = (now + 70 * MILLI, frame(DATA, END_STREAM, stream, b""));
-            [(now, begins)].into_iter().chain(pieces).chain([end]).collect()
-        }
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let slow = requested(|now, _, _, stream| {
+        let begins = [head(stream), frame(DATA, 0, stream, b"begins ")].concat();
+        let pieces = (1..=60)
+            .map(|nth| (now + nth * MILLI, frame(DATA, 0, stream, &[b'0' + stream as u8; 100])));
+        let end = (now + 70 * MILLI, frame(DATA, END_STREAM, stream, b""));
+        [(now, begins)].into_iter().chain(pieces).chain([end]).collect()
     });
     let seen = against(&Run { total: 3, ..closed(1) }, 4, slow);
     assert_eq!(classes(&seen), [("content.mismatch", 3)]);
@@ -113,14 +104,10 @@ fn what_the_server_did_to_a_stream_or_a_connection_is_said() {
     let (class, _, reason, received) = first(&run, field);
     assert_eq!((class, &*received), ("h2.field", ":status: 200\nx: a\\nb\n"));
     assert!(reason.contains("control character"), "{reason}");
-    let calm = server(|now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(_, stream) => {
-            let payload = [&stream.to_be_bytes()[..], &[0, 0, 0, 11], b"too much\x1b"].concat();
-            // It ends the connection for good when it breaks a rule.
-            vec![(now, frame(7, 0, 0, &payload)), (now + MILLI, frame(DATA, 0, 0, b""))]
-        }
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let calm = requested(|now, _, _, stream| {
+        let payload = [&stream.to_be_bytes()[..], &[0, 0, 0, 11], b"too much\x1b"].concat();
+        // It ends the connection for good when it breaks a rule.
+        vec![(now, frame(7, 0, 0, &payload)), (now + MILLI, frame(DATA, 0, 0, b""))]
     });
     let (class, _, reason, _) = first(&run, calm);
     assert_eq!(class, "h2.frame");
@@ -149,14 +136,10 @@ fn a_server_of_another_protocol_is_named() {
 #[test]
 fn no_more_than_so_many_beginnings_are_kept() {
     let slow = |wrong: u32| {
-        server(move |now, connection, came| match came {
-            Came::Connection => vec![(now, settings(&[]))],
-            Came::Request(_, stream) => {
-                let end = if connection == wrong && 150 < stream { b"in" } else { b"st" };
-                let begin = [head(stream), frame(DATA, 0, stream, b"Ru")].concat();
-                vec![(now, begin), (now + SECOND, frame(DATA, END_STREAM, stream, end))]
-            }
-            Came::Reset(_) | Came::Window(_) => Vec::new(),
+        requested(move |now, connection, _, stream| {
+            let end = if connection == wrong && 150 < stream { b"in" } else { b"st" };
+            let begin = [head(stream), frame(DATA, 0, stream, b"Ru")].concat();
+            vec![(now, begin), (now + SECOND, frame(DATA, END_STREAM, stream, end))]
         })
     };
     for (wrong, lacks_beginning) in [(0, false), (49, true)] {

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::MILLI;
 use super::rig::{Run, after, closed, open, sessions};
 use super::streams::{goaway, plain, server_but, spoken};
+use crate::arrivals::Arrivals;
 use crate::engine::test_server::{after as flights, client, config, peer};
 use crate::engine::{Act, Peer, Simulated};
 use crate::tally::Tally;
@@ -115,4 +117,48 @@ fn a_load_that_ends_within_its_warm_up_has_measured_for_no_time() {
         assert_eq!((seen.measured_until - seen.measured_from, seen.total.attempted), (0, 0));
         assert_eq!(seen.lanes[0].wall, 0);
     }
+}
+
+/// Answers that come after the measured time are in no rate, and a lane has no more time than that in which to be idle.
+#[test]
+fn a_measured_time_that_is_no_number_of_windows_ends_with_one() {
+    for (until, inside) in [(150 * MILLI, 2), (1_050 * MILLI, 17)] {
+        let run = Run { until, ..closed(20) };
+        let seen = run.record([Simulated::new(super::rig::at_once, after(60 * MILLI))]);
+        assert_eq!((seen.total.correct_inside, seen.measured()), (20 * inside, until));
+        assert_eq!(seen.total.received_inside, 20 * inside * super::GOOD.len() as u64);
+        assert!(seen.lanes[0].idle.abs_diff(until) < MILLI, "{:?}", seen.lanes);
+    }
+}
+
+#[test]
+fn a_schedule_ends_when_it_does_however_long_the_warm_up_is() {
+    let second = Duration::from_secs(1);
+    let steps =
+        Arrivals::Steps(vec![("100".parse().unwrap(), second), ("200".parse().unwrap(), second)]);
+    let run = Run { warmup: 150 * MILLI, arrivals: Some(steps), ..open(20, 1) };
+    let seen = run.record([Simulated::new(super::rig::at_once, after(MILLI))]);
+    assert_eq!((seen.total.due, seen.measured()), (280, 1_800 * MILLI));
+}
+
+#[test]
+fn a_lane_that_has_ended_is_idle() {
+    let engine = || Simulated::new(super::rig::at_once, after(MILLI));
+    let one = Run { total: 1, ..open(1, 1) };
+    let three = Run { total: 3, lanes: 2, ..open(2, 1) };
+    for seen in [one.record([engine()]), three.record([engine(), engine()])] {
+        assert!(SECOND <= seen.measured(), "until the next one would have been due");
+        for lane in &seen.lanes {
+            assert!(lane.wall == seen.measured() && lane.wall - lane.idle < MILLI, "{lane:?}");
+        }
+    }
+}
+
+#[test]
+fn a_number_of_random_arrivals_is_offered_in_the_time_that_they_took() {
+    let poisson = Some(Arrivals::Poisson("100".parse().unwrap()));
+    let run = Run { total: 50, arrivals: poisson, ..open(50, 1) };
+    let seen = run.record([Simulated::new(super::rig::at_once, after(MILLI))]);
+    let (last, gap) = (seen.total.last_done - MILLI, 10 * MILLI);
+    assert_eq!((seen.scheduled_until, seen.total.last_due), (Some(last + gap), last));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::rig::{Failing, Run, after, always, at_once, classes, closed, open, sessions};
+use super::rig::{Failing, Run, after, always, at_once, but_each, classes, closed, open, sessions};
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Listed, Rate};
 use crate::engine::{Act, Simulated};
@@ -195,14 +195,8 @@ fn an_ordered_number_ends_the_measured_time_when_the_last_of_them_has_ended() {
 
 #[test]
 fn sessions_are_due_with_all_their_calls() {
-    let mut count = 0;
-    let third_call_fails = move |now: Nanos| {
-        count += 1;
-        let act = if count % 3 == 0 { Act::Reset } else { Act::Send(GOOD.to_vec()) };
-        vec![(now + MILLI, act)]
-    };
     let run = Run { until: SECOND, ..sessions(10, 100, u64::MAX) };
-    let seen = run.record([Simulated::new(at_once, third_call_fails)]);
+    let seen = run.record([Simulated::new(at_once, but_each(3, &[Act::Reset]))]);
     let total = &seen.total;
     assert_eq!((total.sessions.attempted, total.attempted, total.due), (100, 300, 1_000));
     assert_eq!((total.on_time, offered(&seen)), (200, 1_000.0));
@@ -257,13 +251,8 @@ fn censored_service_times_are_bounds_wherever_they_lie() {
 
 #[test]
 fn time_outs_are_in_the_times_to_the_first_byte() {
-    let mut count = 0;
-    let every_tenth_is_silent = move |now: Nanos| {
-        count += 1;
-        if count % 10 == 0 { Vec::new() } else { vec![(now + MILLI, Act::Send(GOOD.to_vec()))] }
-    };
     let run = Run { total: 1_000, until: 20 * SECOND, ..open(100, 100) };
-    let tally = run.press(Simulated::new(at_once, every_tenth_is_silent));
+    let tally = run.press(Simulated::new(at_once, but_each(10, &[])));
     assert_eq!((tally.first_byte.count(), tally.first_byte.censored()), (1_000, 100));
     assert!(tally.first_byte.quantile(0.95).unwrap().is_bound);
 }

@@ -42,6 +42,12 @@ fn assert_punctual(seen: &Tally) {
     assert!(late < 10 * MILLI, "late {late} ns, of {count}; {} correct, {failed:?}", seen.correct);
 }
 
+/// It has answered more than so many.
+fn assert_more(seen: &Tally, than: u64) {
+    let (correct, begun) = (seen.correct, seen.connections.begun);
+    assert!(than < correct, "{correct} correct, {:?}, begun {begun}", classes(seen));
+}
+
 /// A request that the server refuses has waited for the server.
 #[test]
 fn the_wait_for_a_refusal_is_not_dynos_lateness() {
@@ -92,13 +98,7 @@ fn a_request_that_comes_back_after_the_end_goes_out_again() {
 fn a_closed_loop_does_not_run_dry_when_a_draining_connection_breaks() {
     let ends = drains_and_breaks();
     let seen = against(&Run { until: SECOND, ..closed(1) }, 10, ends);
-    assert!(
-        9_000 < seen.correct,
-        "{} correct, {:?}, begun {}",
-        seen.correct,
-        classes(&seen),
-        seen.connections.begun
-    );
+    assert_more(&seen, 9_000);
 }
 
 /// A turn is not kept for a whole time-out.
@@ -122,13 +122,7 @@ fn goaway_before_the_answer_of_a_one_request_connection_costs_nothing() {
         _ => None,
     });
     let seen = against(&Run { until: SECOND, keep_alive: false, ..closed(2) }, 1, ends);
-    assert!(
-        180 < seen.correct,
-        "{} correct, {:?}, begun {}",
-        seen.correct,
-        classes(&seen),
-        seen.connections.begun
-    );
+    assert_more(&seen, 180);
 }
 
 #[test]
@@ -285,11 +279,5 @@ fn a_connection_whose_last_request_comes_back_is_closed() {
 fn no_share_of_a_closed_loop_is_lost() {
     let ends = drains_and_breaks();
     let seen = against(&Run { until: SECOND, ..closed(2) }, 10, ends);
-    assert!(
-        18_000 < seen.correct,
-        "{} correct, {:?}, begun {}",
-        seen.correct,
-        classes(&seen),
-        seen.connections.begun
-    );
+    assert_more(&seen, 18_000);
 }

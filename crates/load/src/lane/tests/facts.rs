@@ -5,8 +5,8 @@ use wire::h2::{H2Order, Windows};
 use super::rig::{Run, always, at_once, classes, closed};
 use super::streams::{
     Came, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE,
-    MAX_CONCURRENT_STREAMS, WINDOW_UPDATE, against, answer, frame, goaway, plain, server, settings,
-    spoken,
+    MAX_CONCURRENT_STREAMS, WINDOW_UPDATE, against, answer, frame, goaway, plain, requested,
+    server, server_but, settings, spoken,
 };
 use super::{GOOD, MILLI};
 use crate::SECOND;
@@ -50,10 +50,11 @@ fn a_server_without_limits_is_waited_for_by_no_window() {
 
 #[test]
 fn the_time_until_settings_is_a_time_of_its_own() {
-    let slow = server(|now, _, came| match came {
-        Came::Connection => vec![(now + 300 * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 3)]))],
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let slow = server_but(|now, _, came| match came {
+        Came::Connection => {
+            Some(vec![(now + 300 * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 3)]))])
+        }
+        _ => None,
     });
     let seen = against(&Run { total: 8, ..closed(1) }, 4, slow);
     let ready = http2(&seen).ready.as_ref().unwrap();
@@ -129,14 +130,12 @@ fn the_wait_for_our_window_is_counted() {
 /// Every connection ends after ten requests, the last three of which are not taken.
 #[test]
 fn connections_that_end_are_counted_once_and_requests_that_come_back_each_time() {
-    let ends = server(|now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
+    let ends = server_but(|now, connection, came| match came {
         Came::Request(10, stream) if connection == 0 => {
-            vec![(now, goaway(stream - 6)), (now, goaway(stream - 6))]
+            Some(vec![(now, goaway(stream - 6)), (now, goaway(stream - 6))])
         }
-        Came::Request(8..=10, _) if connection == 0 => Vec::new(),
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+        Came::Request(8..=10, _) if connection == 0 => Some(Vec::new()),
+        _ => None,
     });
     let seen = against(&Run { total: 100, ..closed(1) }, 10, ends);
     let found = http2(&seen);
@@ -174,16 +173,12 @@ fn calm_that_follows_our_own_resets_is_told_apart() {
 fn answers_that_come_at_once_are_counted_by_the_read() {
     let together = |size: u32| {
         let mut held: Vec<u32> = Vec::new();
-        server(move |now, _, came| match came {
-            Came::Connection => vec![(now, settings(&[]))],
-            Came::Request(_, stream) => {
-                held.push(stream);
-                if held.len() < size as usize {
-                    return Vec::new();
-                }
-                vec![(now + MILLI, held.drain(..).flat_map(answer).collect())]
+        requested(move |now, _, _, stream| {
+            held.push(stream);
+            if held.len() < size as usize {
+                return Vec::new();
             }
-            Came::Reset(_) | Came::Window(_) => Vec::new(),
+            vec![(now + MILLI, held.drain(..).flat_map(answer).collect())]
         })
     };
     for size in [1, 5] {

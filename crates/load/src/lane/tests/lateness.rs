@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::MILLI;
 use super::rig::{Run, at_once, classes, closed, open};
-use super::streams::{Came, answer, server, settings, spoken};
+use super::streams::{answer, requested, spoken};
 use crate::distribution::Distribution;
 use crate::engine::{Peer, Simulated};
 use crate::recording::Recording;
@@ -26,17 +26,13 @@ type Drawn = Rc<RefCell<Vec<Nanos>>>;
 fn delaying(drawn: &Drawn) -> Peer {
     let drawn = Rc::clone(drawn);
     let mut state = 1_u64;
-    server(move |now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(_, stream) => {
-            // Knuth's generator, by its upper bits.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
-            let delay = MILLI + (-(1.0 - uniform).ln() * 19.0 * MILLI as f64) as Nanos;
-            drawn.borrow_mut().push(delay);
-            vec![(now + delay, answer(stream))]
-        }
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    requested(move |now, _, _, stream| {
+        // Knuth's generator, by its upper bits.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let delay = MILLI + (-(1.0 - uniform).ln() * 19.0 * MILLI as f64) as Nanos;
+        drawn.borrow_mut().push(delay);
+        vec![(now + delay, answer(stream))]
     })
 }
 
@@ -118,11 +114,7 @@ fn an_open_loop_reports_the_delays_and_the_waiting_for_a_stream() {
 fn a_freeze_is_reported_as_long_as_it_was() {
     const FROZEN: Range<Nanos> = 2 * SECOND..3 * SECOND;
     let answered = |came: Nanos| if FROZEN.contains(&came) { FROZEN.end } else { came } + MILLI;
-    let freezes = server(move |now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(_, stream) => vec![(answered(now), answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let freezes = requested(move |now, _, _, stream| vec![(answered(now), answer(stream))]);
     let run = Run { until: 5 * SECOND, ..open(4, 1_000) };
     let seen = record(&run, 50, freezes);
     let truth = queue(200, schedule(&seen, 1_000), |_, start| answered(start));

@@ -302,6 +302,16 @@ pub(super) fn always(delay: Nanos, acts: &[Act]) -> impl FnMut(Nanos) -> Vec<(Na
     move |now| acts.iter().map(|act| (now + delay, act.clone())).collect()
 }
 
+/// Answers correctly after a millisecond, but does this to each request that is so many-th.
+pub(super) fn but_each(nth: u64, acts: &[Act]) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> + use<> {
+    let (mut good, mut other) = (after(MILLI), always(MILLI, acts));
+    let mut count = 0;
+    move |now| {
+        count += 1;
+        if count % nth == 0 { other(now) } else { good(now) }
+    }
+}
+
 /// One worker, 1 ms per request, frozen for the whole third second.
 pub(super) fn freezing() -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
     let mut free_at = 0;

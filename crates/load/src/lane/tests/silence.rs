@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::rig::{Passed, Run, after, at_once, closed, open, together};
 use super::shares::parts;
+use super::waits::planted;
 use super::{GOOD, LAST, MILLI};
 use crate::arrivals::{Arrivals, Listed};
 use crate::engine::{Act, Engine, Simulated};
@@ -109,6 +110,14 @@ fn a_slow_server_is_not_silent() {
     assert_eq!(silence(&run, [Simulated::new(at_once, slow())]), none, "one connection");
     let run = Run { until: 60 * SECOND, ..closed(100) };
     assert_eq!(silence(&run, [Simulated::new(at_once, slow())]), none, "all in step");
+    // In step, and some of them later than most.
+    let mut asked = 0;
+    let uneven = move |now: Nanos| {
+        let late = if asked / 20 % 15 == 5 { 3 * MILLI } else { 0 };
+        asked += 1;
+        vec![(now + 120 * MILLI + late, Act::Send(GOOD.to_vec()))]
+    };
+    assert_eq!(silence(&closed(20), [Simulated::new(at_once, uneven)]), none, "nearly in step");
     let rarely = Some(Arrivals::Constant("0.2".parse().unwrap()));
     let fifth = Run { until: 60 * SECOND, arrivals: rarely, ..open(1, 1) };
     assert_eq!(silence(&fifth, [Simulated::new(at_once, after(SERVICE))]), none, "0.2/s");
@@ -217,12 +226,7 @@ fn slow_answers_that_fall_together_are_no_silence_where_such_answers_are_usual()
 /// between two answers anyway.
 #[test]
 fn an_answer_that_takes_longer_is_no_silence_where_answers_are_rare() {
-    let mut count = 0;
-    let engine = Simulated::new(at_once, move |now: Nanos| {
-        count += 1;
-        let service = if count % 100 == 0 { 400 * MILLI } else { SERVICE };
-        vec![(now + service, Act::Send(GOOD.to_vec()))]
-    });
+    let engine = Simulated::new(at_once, planted(SERVICE, 100, 400 * MILLI));
     let run = Run { until: 120 * SECOND, ..open(2, 2) };
     assert_eq!(silence(&run, [engine]), Silence::default());
 }

@@ -122,6 +122,17 @@ pub(super) fn server_but(
     })
 }
 
+/// A server that introduces itself at once, and does this with each request: of which connection, the how-manieth there,
+/// on which stream.
+pub(super) fn requested(
+    mut does: impl FnMut(Nanos, u32, u32, u32) -> Vec<(Nanos, Vec<u8>)> + 'static,
+) -> Peer {
+    server_but(move |now, connection, came| match came {
+        Came::Request(nth, stream) => Some(does(now, connection, nth, stream)),
+        _ => None,
+    })
+}
+
 /// A server that does something else after the first request of the first connection, and then answers each.
 pub(super) fn first_of_all(does: impl Fn(Nanos) -> Vec<(Nanos, Vec<u8>)> + 'static) -> Peer {
     server_but(move |now, connection, came| {
@@ -162,14 +173,10 @@ fn a_closed_loop_is_connections_times_streams() {
 #[test]
 fn a_freeze_is_seen_by_all_that_was_due_in_it() {
     let freezes = || {
-        server(|now, _, came| match came {
-            Came::Connection => vec![(now, settings(&[]))],
-            Came::Request(_, stream) => {
-                let frozen = 2 * SECOND..3 * SECOND;
-                let at = if frozen.contains(&now) { frozen.end } else { now };
-                vec![(at + MILLI, answer(stream))]
-            }
-            Came::Reset(_) | Came::Window(_) => Vec::new(),
+        requested(|now, _, _, stream| {
+            let frozen = 2 * SECOND..3 * SECOND;
+            let at = if frozen.contains(&now) { frozen.end } else { now };
+            vec![(at + MILLI, answer(stream))]
         })
     };
     // With room for all: they leave when they are due, and wait for their answers.
@@ -232,13 +239,11 @@ fn goaway_loses_no_request_and_never_shrinks_the_pool() {
 #[test]
 fn a_refused_request_keeps_its_intended_start() {
     let refuses = |times: u32| {
-        server(move |now, _, came| match came {
-            Came::Connection => vec![(now, settings(&[]))],
+        server_but(move |now, _, came| match came {
             Came::Request(number, stream) if number <= times => {
-                vec![(now + 10 * MILLI, frame(RST_STREAM, 0, stream, &REFUSED))]
+                Some(vec![(now + 10 * MILLI, frame(RST_STREAM, 0, stream, &REFUSED))])
             }
-            Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-            Came::Reset(_) | Came::Window(_) => Vec::new(),
+            _ => None,
         })
     };
     let run = Run { total: 1, ..open(1, 10) };
@@ -258,11 +263,7 @@ fn a_refused_request_keeps_its_intended_start() {
 /// One of ten streams is never answered; the others go on, and its connection, too.
 #[test]
 fn a_stream_that_is_out_of_time_costs_the_others_nothing() {
-    let silent = server(|now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(10, _) | Came::Reset(_) | Came::Window(_) => Vec::new(),
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-    });
+    let silent = server_but(|_, _, came| matches!(came, Came::Request(10, _)).then(Vec::new));
     let run = Run { until: 2 * SECOND, timeout: 500 * MILLI, ..closed(1) };
     let seen = against(&run, 10, silent);
     assert_eq!(classes(&seen), [("recv.first_byte_timeout", 1)]);
@@ -274,10 +275,9 @@ fn a_stream_that_is_out_of_time_costs_the_others_nothing() {
 /// After more than ten streams that were given up, a connection is replaced: a server takes more for an attack.
 #[test]
 fn a_connection_with_many_streams_given_up_is_replaced() {
-    let silent = server(|now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(_, stream) if connection == 1 => vec![(now + MILLI, answer(stream))],
-        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let silent = server_but(|_, connection, came| match came {
+        Came::Request(..) if connection != 1 => Some(Vec::new()),
+        _ => None,
     });
     let run = Run { until: SECOND, timeout: 100 * MILLI, ..closed(1) };
     let seen = against(&run, 20, silent);
@@ -318,15 +318,14 @@ fn settings_that_lower_the_limit_are_obeyed() {
 #[test]
 fn a_body_that_waits_for_a_window_leaves_when_it_opens() {
     let opens = |ever: bool| {
-        server(move |now, _, came| match came {
-            Came::Connection if ever => vec![
+        server_but(move |now, _, came| match came {
+            Came::Connection if ever => Some(vec![
                 (now, settings(&[(INITIAL_WINDOW_SIZE, 0)])),
                 (now + 50 * MILLI, settings(&[(INITIAL_WINDOW_SIZE, 1_000)])),
                 (now + 60 * MILLI, frame(WINDOW_UPDATE, 0, 0, &1_000_u32.to_be_bytes())),
-            ],
-            Came::Connection => vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))],
-            Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-            Came::Reset(_) | Came::Window(_) => Vec::new(),
+            ]),
+            Came::Connection => Some(vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))]),
+            _ => None,
         })
     };
     let run = Run { total: 3, timeout: SECOND, method: "POST", body: "eight bytes", ..closed(1) };
@@ -387,10 +386,9 @@ fn no_request_leaves_before_the_server_has_introduced_itself() {
 /// The server refuses whatever it is sent, and ends the connection: that no connection is left is not dyno's fault.
 #[test]
 fn waiting_while_the_server_ends_every_connection_is_not_dynos_own() {
-    let ends = server(|now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) => vec![(now + MILLI, goaway(0))],
-        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let ends = requested(|now, _, nth, _| match nth {
+        1 => vec![(now + MILLI, goaway(0))],
+        _ => Vec::new(),
     });
     let run = Run { timeout: 80 * MILLI, until: SECOND, ..closed(2) };
     let seen = against(&run, 3, ends);

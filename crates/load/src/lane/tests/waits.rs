@@ -10,7 +10,11 @@ use crate::{Nanos, SECOND};
 const WAIT: Nanos = 15 * MILLI;
 
 /// Answers after the first time, and each so many-th one after the other.
-fn planted(usual: Nanos, each: u64, other: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+pub(super) fn planted(
+    usual: Nanos,
+    each: u64,
+    other: Nanos,
+) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
     let mut count = 0;
     move |now| {
         count += 1;

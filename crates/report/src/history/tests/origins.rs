@@ -19,7 +19,7 @@ fn race() -> (RunRecord, Vec<TrialRecord>, Origin) {
     let fields = [("authorization".to_string(), "s3cret".to_string())];
     let flags = Flags::of(&load).with("--path", &without_values("/a?t=s3cret&b"));
     let flags = flags.with_fields("-H", &fields).with_unwritten("-b", true).words();
-    (run, trials, Origin::Race { sides, terms: vec!["s3cret".into()], flags })
+    (run, trials, Origin::of_race(sides, vec!["s3cret".into()], flags))
 }
 
 #[test]
@@ -73,17 +73,8 @@ fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
     let lines = of_origin(&run, &trials, &origin);
     let is_meant = |line: &&Line| line.subject == "quick side" && line.figure == "throughput_per_s";
     let one = lines.iter().find(is_meant).unwrap();
-    let day = |(at, value): (usize, f64)| Line {
-        run: Measurement {
-            began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,
-            commit: Some(commit(at).hash),
-            ..one.run.clone()
-        },
-        value,
-        ratio_to_first: Some(value / 2_000.0),
-        ..one.clone()
-    };
-    let lines: Vec<Line> = step(900.0).into_iter().enumerate().map(day).collect();
+    let mut lines = days_of(one, &step(900.0));
+    lines.iter_mut().for_each(|line| line.ratio_to_first = Some(line.value / 2_000.0));
     let found = trend(&written(&lines));
     assert_eq!((found.series.len(), found.shifts().count()), (2, 2), "the figure and its ratio");
     let json = json_of(&found);
@@ -109,11 +100,13 @@ fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
 fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flags() {
     let (run, trials) = closed();
     let asked = "GET http://h/a?t=…".to_string();
-    let origin = |from: Option<&str>, term: &str| Origin::Load {
-        asked: asked.clone(),
+    let origin = |from: Option<&str>, term: &str| Origin {
+        made_by: MadeBy::Load,
+        experiment: Some(asked.clone()),
         from: from.map(String::from),
         terms: vec![term.into()],
         flags: Flags::of(&load::Load::Closed { connections: 16 }).with("-d", &"10s").words(),
+        ..Origin::default()
     };
     let line = |origin: &Origin| {
         let lines = of_origin(&run, &trials, origin);
@@ -123,18 +116,7 @@ fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flag
     assert_ne!(line(&origin(None, "b")).plan, one.plan, "another load");
     assert_ne!(line(&origin(Some("desk2"), "a")).machine, one.machine, "from elsewhere");
     assert_eq!(line(&origin(None, "a")), one);
-    let day = |(at, value): (usize, f64)| Line {
-        run: Measurement {
-            began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,
-            commit: Some(commit(at).hash),
-            ..one.run.clone()
-        },
-        value,
-        reference: None,
-        reference_value: None,
-        ..one.clone()
-    };
-    let lines: Vec<Line> = step(900.0).into_iter().enumerate().map(day).collect();
+    let lines = days_of(&one, &step(900.0));
     let says = shown(&trend(&written(&lines)));
     for part in [
         "load, GET http://h/a?t=…: 16 connections, p99: better, 0.90×",

@@ -97,7 +97,7 @@ fn unlike_loads_are_named_and_not_judged() {
 /// Of 20,000 requests so many failed in this way.
 fn failing(class: &str, times: u64) -> String {
     let mut recording = healthy();
-    fail(&mut recording, Failure::from_name(class).unwrap(), times);
+    fail(&mut recording, Failure::named(class).unwrap(), times);
     crate::load::json(&finished(closed(), recording), &[]).unwrap()
 }
 
@@ -121,6 +121,7 @@ fn a_load_that_failed_too_often_or_answered_wrongly_is_named_first_and_not_compa
                 let figures = json["rows"][0]["figures"].as_array().unwrap();
                 assert!(figures.iter().all(|figure| figure["ratio"].is_null()), "{figures:?}");
                 assert!(!text.contains('×'), "{text}");
+                assert!(text.contains("\nNothing was compared.\n"), "{text}");
             }
         }
     }

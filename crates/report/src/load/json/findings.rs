@@ -5,7 +5,6 @@ use load::Recording;
 use units::seconds;
 
 use crate::json::json_type;
-use crate::load::Queue;
 
 json_type! {
     /// Whether the server kept up.
@@ -23,7 +22,8 @@ json_type! {
 
 json_type! {
     /// Times without a right answer, over all connections, although requests were wanted: longer than 100 ms, than ten
-    /// times the mean time between correct answers, and than the p99 of service outside them.
+    /// times the mean time between correct answers, than twice the median of service, and than the p99 of service
+    /// outside them.
     pub(super) struct SilenceJson as "silence" of recording: Recording;
         let silence = recording.silence;
     {
@@ -35,15 +35,5 @@ json_type! {
         longest_s: f64 = seconds(silence.longest),
         /// when that began
         longest_from_s: f64 = seconds(silence.from),
-    }
-}
-
-json_type! {
-    /// The server's accept queue.
-    pub(super) struct QueueJson as "queue" of it: Queue {
-        /// how many connections it holds; null if the kernel does not report it
-        backlog: Option<u32>,
-        /// connections that found a queue of this machine full during the run
-        overflows: u64,
     }
 }

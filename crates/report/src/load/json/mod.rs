@@ -22,29 +22,22 @@ use analysis::{
 use load::{
     Connections, End, Evidence, Failure, LaneReport, Nanos, Notes, Section, Sessions, Slow, Tally,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::answers::AnswersJson;
 use super::requirements::RequirementJson;
-use super::{FinishedLoad, sentence};
+use super::{FinishedLoad, Queue, sentence};
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) const SCHEMA: &str = "dyno.load/1";
 
 /// The whole document, with a line end.
-pub fn json(run: &FinishedLoad, explained: &[Explained]) -> serde_json::Result<String> {
+pub(crate) fn json(run: &FinishedLoad, explained: &[Explained]) -> serde_json::Result<String> {
     written(&LoadDocument::of(explained, run))
 }
 
 json_type! {
     /// A load, and what came of it. Times within the run count from its start, warm-up included.
-    pub(crate) struct LoadDocument<'t> as "load" of run: FinishedLoad, with explained: [Explained] {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+    pub(crate) struct LoadDocument<'t> as "load", SCHEMA of run: FinishedLoad, with explained: [Explained] {
         /// when it began: milliseconds since 1970
         began_unix_ms: i64,
         /// the run in plain words, with its gravest doubt
@@ -64,7 +57,7 @@ json_type! {
         /// what was requested
         order: OrderJson = run.into(),
         /// how the run ended
-        end: EndJson = end(run.recording.end),
+        end: EndJson = (&run.recording.end).into(),
         /// the measured time, without warm-up and without the wait for the last answers
         measured_s: f64 = measured_s(&run.recording),
         /// what became of the requests
@@ -118,7 +111,7 @@ json_type! {
         /// agents that did not finish: what they measured is in no figure
         lost_agents: Vec<LostAgentJson> = run.lost.iter().map(LostAgentJson::from).collect(),
         /// the accept queue of a server on this machine; null for any other server
-        queue: Option<findings::QueueJson> = run.queue.as_ref().map(findings::QueueJson::from),
+        queue: Option<Queue> = run.queue,
         /// the slowest exchanges
         slowest: Vec<SlowJson> = run.recording.total.slowest.iter().map(SlowJson::from).collect(),
         /// the first three failures of each class that was sent
@@ -129,22 +122,20 @@ json_type! {
     }
 }
 
-/// How a run ended.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "end")]
-struct EndJson {
-    /// done, halted (it was interrupted) or gave_up
-    #[schemars(extend("enum" = ["done", "halted", "gave_up"]))]
-    word: &'static str,
-    /// if it gave up, the class of failure that was seen most
-    failure: Option<&'static str>,
-}
-
-fn end(end: End) -> EndJson {
-    match end {
-        End::Done => EndJson { word: "done", failure: None },
-        End::Halted => EndJson { word: "halted", failure: None },
-        End::GaveUp(failure) => EndJson { word: "gave_up", failure: Some(failure.name()) },
+json_type! {
+    /// How a run ended.
+    struct EndJson as "end" of end: End;
+        let (word, failure) = match end {
+            End::Done => ("done", None),
+            End::Halted => ("halted", None),
+            End::GaveUp(failure) => ("gave_up", Some(failure.name())),
+        };
+    {
+        /// done, halted (it was interrupted) or gave_up
+        #[schemars(extend("enum" = ["done", "halted", "gave_up"]))]
+        word: &'static str = word,
+        /// if it gave up, the class of failure that was seen most
+        failure: Option<&'static str> = failure,
     }
 }
 

@@ -78,7 +78,7 @@ json_type! {
         /// the seed of the arrivals and of what is random in a request
         seed: u64 = run.order.seed,
         /// how long a window of `windows` is
-        window_s: f64 = run.order.window.as_secs_f64(),
+        window_s: f64 = run.order.window_length() as f64 / 1e9,
     }
 }
 
@@ -96,7 +96,7 @@ json_type! {
         /// its name
         name: String = file.name.clone(),
         /// the SHA-256 of its content, of har that of the lines that --write-requests writes, in hexadecimal digits
-        sha256: String = hex(&file.sha256),
+        sha256: String = file.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
         /// how many requests it has
         requests: usize,
         /// which of them came when: in_order (by their numbers, over and over), shuffled (the same, in an order that
@@ -171,10 +171,6 @@ impl ArrivalsJson {
         };
         (0.0 < peak && peak.is_finite()).then_some(peak)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Closed: each connection sends its next request when the last one is answered. Open: requests are due on a

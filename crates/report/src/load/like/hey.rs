@@ -57,7 +57,14 @@ fn detail(name: &str, times: &Distribution) -> String {
 
 fn errors(run: &FinishedLoad) -> String {
     let total = &run.recording.total;
-    let all = Failure::ALL.into_iter().map(|failure| (failure, total.failures(failure)));
+    // hey has answers with 4xx and 5xx among the statuses alone.
+    let is_refusal = |(status, _): &&(u16, u64)| 400 <= *status;
+    let refusals = total.answers.statuses().iter().filter(is_refusal).map(|(_, times)| times);
+    let refusals: u64 = if run.asked.status.starts_with('2') { refusals.sum() } else { 0 };
+    let all = Failure::ALL.into_iter().map(|failure| {
+        let seen = if failure.is_about_status() { refusals } else { 0 };
+        (failure, total.failures(failure).saturating_sub(seen))
+    });
     let lines = all.filter(|(_, times)| 0 < *times).map(|(failure, times)| {
         format!("  [{times}]\t{}: {failure}: {}\n", run.asked.words(), failure.meaning())
     });

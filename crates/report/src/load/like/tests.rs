@@ -2,7 +2,7 @@ use expect_test::expect;
 use load::{Failure, Folded, SECOND, Window};
 
 use super::*;
-use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open};
+use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open, window};
 
 /// 20,000 requests in 10 s, in two windows of unlike rates; 2,000 of them took 9 ms.
 fn run() -> FinishedLoad {
@@ -11,19 +11,10 @@ fn run() -> FinishedLoad {
     recording.total.bytes_received = 20_000 * 115;
     recording.total.received_inside = 20_000 * 115;
     (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
+    let times = Folded::of(&recording.total.response);
     let window = |from: u64, correct: u64| Window {
-        from: from * SECOND,
-        until: (from + 5) * SECOND,
-        is_warmup: false,
-        attempted: correct,
-        correct,
-        failed: [0; Failure::COUNT],
-        bytes_sent: 0,
-        bytes_received: 0,
         in_flight_area: u128::from(5 * SECOND),
-        cpu: 0,
-        response: Folded::of(&recording.total.response),
-        service: Folded::of(&recording.total.service),
+        ..window(from * SECOND..(from + 5) * SECOND, correct, &times)
     };
     recording.windows = vec![window(0, 9_000), window(5, 11_000)];
     finished(closed(), recording)
@@ -123,7 +114,7 @@ fn hey_s_shape_has_every_answer_by_its_real_status() {
 #[test]
 fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
     let mut recording = healthy();
-    let status = Failure::from_name("content.status").unwrap();
+    let status = Failure::named("content.status").unwrap();
     for (failure, times) in [
         (Failure::ConnectRefused, 1),
         (Failure::RecvReset, 2),
@@ -144,6 +135,7 @@ fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
     assert!(!text.contains("Latency Distribution"), "{text}");
     let hey = super::text(&run, Tool::Hey);
     assert!(hey.contains("Error distribution:\n  [1]\tGET http://localhost:8080/hello: connect"));
+    assert!(hey.contains("  [2]\tGET http://localhost:8080/hello: content.status"), "{hey}");
 }
 
 #[test]
@@ -249,7 +241,7 @@ fn a_closed_loop_has_the_target_that_it_reached_as_zrk_s_has() {
 #[test]
 fn every_failure_is_among_zrk_s_errors() {
     let mut recording = healthy();
-    let named = |name| Failure::from_name(name).unwrap();
+    let named = |name| Failure::named(name).unwrap();
     for (failure, times) in [
         (Failure::ConnectRefused, 1),
         (Failure::RecvReset, 2),

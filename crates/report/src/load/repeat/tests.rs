@@ -22,7 +22,7 @@ fn told(recordings: &[Recording]) -> (String, String) {
 #[test]
 fn a_load_is_shown_from_the_store_as_it_was_when_it_ended() {
     let mut recording = healthy();
-    fail(&mut recording, Failure::from_name("recv.reset").unwrap(), 7);
+    fail(&mut recording, Failure::named("recv.reset").unwrap(), 7);
     let load = finished(closed(), recording);
     let (record, trials) = as_run(std::slice::from_ref(&load.recording), Point::Connections(10));
     let findings = Findings::of(&1, &record, &trials, Vec::new());
@@ -48,7 +48,7 @@ fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
         let recordings = times.map(|times| {
             let mut recording = healthy();
             if 0 < times {
-                fail(&mut recording, Failure::from_name(class).unwrap(), times);
+                fail(&mut recording, Failure::named(class).unwrap(), times);
             }
             recording
         });

@@ -11,7 +11,7 @@ use load::{
 use serde_json::Value;
 use wire::Chance;
 
-use super::super::fixture::{MS, closed, finished, open, order};
+use super::super::fixture::{self, MS, closed, finished, open, order};
 use super::super::{FinishedLoad, json};
 use crate::tests::forbidden::{Told, said};
 
@@ -60,7 +60,7 @@ fn made(seed: u64) -> Made {
     }
     for class in ["recv.deadline", "recv.reset", "content.mismatch", "own.blocked", "own.late"] {
         let times = any(&mut chance, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9, 400]);
-        let failure = Failure::from_name(class).unwrap();
+        let failure = Failure::named(class).unwrap();
         total.failed[failure.index()] = times;
         if failure.is_censored() {
             record(total, times, |all| all.record_censored(5 * SECOND));
@@ -113,25 +113,12 @@ fn record(total: &mut Tally, times: u64, one: impl Fn(&mut Distribution)) {
     }
 }
 
-/// A window of 100 ms whose requests took so many milliseconds.
+/// A window of 100 ms with a request that took so many milliseconds.
 fn window(at: u64, ms: u64) -> Window {
     let mut response = Distribution::new(5 * SECOND);
     response.record(ms * MS);
-    let response = Folded::of(&response);
-    Window {
-        from: at * SECOND / 10,
-        until: (at + 1) * SECOND / 10,
-        is_warmup: false,
-        attempted: 1,
-        correct: 1,
-        failed: [0; Failure::COUNT],
-        bytes_sent: 0,
-        bytes_received: 0,
-        in_flight_area: 0,
-        cpu: 0,
-        service: response.clone(),
-        response,
-    }
+    let span = at * SECOND / 10..(at + 1) * SECOND / 10;
+    fixture::window(span, 1, &Folded::of(&response))
 }
 
 /// Every number of a document as it may be printed: by the unit in its name; counts as shares of one another within

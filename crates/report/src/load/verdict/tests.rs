@@ -1,4 +1,4 @@
-use crate::load::fixture::{MS, answer_after, closed, fail, healthy, open};
+use crate::load::fixture::{MS, answer_after, closed, fail, healthy, open, window};
 
 use analysis::Verdict;
 use load::{End, SECOND};
@@ -13,38 +13,72 @@ fn weigh(recording: &Recording, order: &Order) -> ExplainedVerdict {
     super::weigh(recording, order, None, (&[], &[]))
 }
 
-/// Before the change there is no doubt; after it, this one is there.
-fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> ExplainedVerdict {
-    let mut recording = healthy();
-    assert_eq!(weigh(&recording, order), healthy_verdict(), "a healthy run has no doubts");
-    change(&mut recording);
-    let verdict = weigh(&recording, order);
-    assert!(verdict.has(id), "{id} is not among {verdict:?}");
-    verdict
-}
-
 #[test]
 fn a_healthy_run_is_valid() {
     assert_eq!(weigh(&healthy(), &closed()).word, Some(Verdict::Valid));
     assert_eq!(weigh(&healthy(), &open()).word, Some(Verdict::Valid));
 }
 
-#[test]
-fn a_busy_instrument_may_be_the_limit() {
-    let verdict = check("instrument_busy", &closed(), |recording| {
-        recording.lanes[0].idle = SECOND / 2;
-        recording.lanes[0].cpu_time = 9 * SECOND;
-    });
-    assert_eq!(verdict.word, Some(Verdict::Suspect));
-    assert!(verdict.doubts[0].says.contains("busy 95 % of the time"), "{verdict:?}");
+/// Before the change there is no doubt; after it there is this one, which says this, and the verdict is this word.
+fn raises(
+    (id, word, says): (&str, Verdict, &str),
+    order: &Order,
+    change: impl FnOnce(&mut Recording),
+) {
+    let mut recording = healthy();
+    assert_eq!(weigh(&recording, order), healthy_verdict(), "a healthy run has no doubts");
+    change(&mut recording);
+    let verdict = weigh(&recording, order);
+    let found = verdict.doubts.iter().find(|doubt| doubt.id == id);
+    let doubt = found.unwrap_or_else(|| panic!("{id} is not among {verdict:?}"));
+    assert_eq!(verdict.word, Some(word), "{id}");
+    assert!(format!("{} {}", doubt.says, doubt.what_to_do).contains(says), "{verdict:?}");
 }
 
 #[test]
-fn a_late_instrument_is_reported_with_its_bound() {
-    let verdict = check("instrument_late", &open(), |recording| {
-        (0..400).for_each(|_| recording.total.late.record(3 * MS));
+fn a_change_raises_its_doubt() {
+    use Verdict::{Invalid, Suspect, Valid};
+    let (open, closed) = (&open(), &closed());
+    raises(("instrument_busy", Suspect, "busy 95 % of the time"), closed, |it| {
+        (it.lanes[0].idle, it.lanes[0].cpu_time) = (SECOND / 2, 9 * SECOND);
     });
-    assert!(verdict.doubts[0].says.contains("at least 3.00 ms late (limit: 1.00 ms)"));
+    raises(("instrument_late", Suspect, "at least 3.00 ms late (limit: 1.00 ms)"), open, |it| {
+        (0..400).for_each(|_| it.total.late.record(3 * MS));
+    });
+    raises(("mean_above_p99", Suspect, "The mean (6.0"), open, |it| {
+        answer_after(&mut it.total, &[(19_900, MS), (100, SECOND)]);
+    });
+    let says = "The throughput was not steady: 2,840/s in the first third of the measured time, 2,170/s in the last.";
+    raises(("not_stationary", Suspect, says), closed, slow_down);
+    let says = "The server did not keep up: 19,000 of the 20,000 requests that were due (95 %) were answered correctly \
+                within 5.00 s.";
+    raises(("not_on_time", Valid, says), open, |it| it.total.on_time = 19_000);
+    raises(("books", Invalid, ""), closed, |it| it.total.attempted += 1);
+    raises(("books", Invalid, "in flight"), open, |it| it.total.flight.area += u128::from(MS));
+    let refused = |times| move |it: &mut Recording| fail(it, Failure::ConnectRefused, times);
+    raises(("failures", Valid, ""), closed, refused(100));
+    raises(("failures", Suspect, ""), closed, refused(1_000));
+    let ports = |times| move |it: &mut Recording| fail(it, Failure::NoPorts, times);
+    raises(("own_failures", Suspect, ""), closed, ports(10));
+    raises(("own_failures", Invalid, "--source"), closed, ports(1_000));
+    raises(("nothing_measured", Invalid, ""), closed, |it| fail(it, Failure::Deadline, 20_000));
+    raises(("halted", Valid, ""), closed, |it| it.end = End::Halted);
+    let gave_up = End::GaveUp(Failure::ConnectRefused);
+    raises(("gave_up", Invalid, ""), closed, |it| it.end = gave_up);
+    // Without times of theirs the books do not balance, either.
+    raises(("under_way", Invalid, ""), closed, |it| {
+        (it.total.under_way, it.total.attempted) = (3, it.total.attempted + 3);
+    });
+    raises(("blocked", Valid, ""), open, |it| {
+        (0..300).for_each(|_| it.total.blocked.record(2 * MS));
+    });
+}
+
+/// Its throughput falls all the time.
+fn slow_down(recording: &mut Recording) {
+    let none = load::Folded::of(&load::Distribution::new(SECOND));
+    let span = |at: u64| at * SECOND / 10..(at + 1) * SECOND / 10;
+    recording.windows = (0..100).map(|at| window(span(at), 300 - at, &none)).collect();
 }
 
 #[test]
@@ -56,17 +90,9 @@ fn lateness_is_measured_against_the_latency() {
 }
 
 #[test]
-fn a_server_that_does_not_keep_up_is_reported_for_schedules_only() {
-    let late = |recording: &mut Recording| recording.total.on_time = 19_000;
-    let verdict = check("not_on_time", &open(), late);
-    assert_eq!(verdict.word, Some(Verdict::Valid), "its numbers stand");
-    assert_eq!(
-        verdict.doubts[0].says,
-        "The server did not keep up: 19,000 of the 20,000 requests that were due (95 %) were answered correctly within \
-         5.00 s."
-    );
+fn what_is_on_time_is_of_schedules_only() {
     let mut recording = healthy();
-    late(&mut recording);
+    recording.total.on_time = 19_000;
     assert!(!weigh(&recording, &closed()).has("not_on_time"));
 }
 
@@ -100,85 +126,4 @@ fn few_samples_do_not_carry_high_percentiles() {
     assert_eq!(with(9_000).word, Some(Verdict::Valid));
     assert!(with(9_000).has("too_few_samples"));
     assert!(!with(11_000).has("too_few_samples"));
-}
-
-#[test]
-fn a_mean_above_the_p99_is_reported() {
-    let verdict = check("mean_above_p99", &open(), |recording| {
-        answer_after(&mut recording.total, &[(19_900, MS), (100, SECOND)]);
-    });
-    assert!(verdict.doubts[0].says.starts_with("The mean (6.0"), "{verdict:?}");
-}
-
-#[test]
-fn a_run_that_slows_down_is_not_steady() {
-    let verdict = check("not_stationary", &closed(), |recording| {
-        let window = |at: u64| load::Window {
-            from: at * SECOND / 10,
-            until: (at + 1) * SECOND / 10,
-            is_warmup: false,
-            attempted: 300 - at,
-            correct: 300 - at,
-            failed: [0; Failure::COUNT],
-            bytes_sent: 0,
-            bytes_received: 0,
-            in_flight_area: 0,
-            cpu: 0,
-            response: load::Folded::of(&load::Distribution::new(SECOND)),
-            service: load::Folded::of(&load::Distribution::new(SECOND)),
-        };
-        recording.windows = (0..100).map(window).collect();
-    });
-    let says = "The throughput was not steady: 2,840/s in the first third of the measured time, 2,170/s in the last.";
-    assert_eq!((verdict.doubts[0].says.as_str(), verdict.word), (says, Some(Verdict::Suspect)));
-}
-
-#[test]
-fn books_that_do_not_balance_are_said_and_end_nothing() {
-    let verdict = check("books", &closed(), |recording| recording.total.attempted += 1);
-    assert_eq!(verdict.word, Some(Verdict::Invalid));
-    let verdict =
-        check("books", &open(), |recording| recording.total.flight.area += u128::from(MS));
-    assert!(verdict.doubts[0].says.contains("in flight"), "{verdict:?}");
-}
-
-#[test]
-fn failures_are_reported_by_whose_they_are() {
-    let refused =
-        |times| move |recording: &mut Recording| fail(recording, Failure::ConnectRefused, times);
-    assert_eq!(check("failures", &closed(), refused(100)).word, Some(Verdict::Valid));
-    assert_eq!(check("failures", &closed(), refused(1_000)).word, Some(Verdict::Suspect));
-    let ports = |times| move |recording: &mut Recording| fail(recording, Failure::NoPorts, times);
-    assert_eq!(check("own_failures", &closed(), ports(10)).word, Some(Verdict::Suspect));
-    let verdict = check("own_failures", &closed(), ports(1_000));
-    assert_eq!(verdict.word, Some(Verdict::Invalid));
-    assert!(verdict.doubts[0].what_to_do.contains("--source"));
-}
-
-#[test]
-fn nothing_measured_is_invalid() {
-    let verdict = check("nothing_measured", &closed(), |recording| {
-        fail(recording, Failure::Deadline, 20_000);
-    });
-    assert_eq!(verdict.word, Some(Verdict::Invalid));
-}
-
-#[test]
-fn an_end_before_the_end_is_reported() {
-    check("halted", &closed(), |recording| recording.end = End::Halted);
-    let verdict = check("gave_up", &closed(), |recording| {
-        recording.end = End::GaveUp(Failure::ConnectRefused);
-    });
-    assert_eq!(verdict.word, Some(Verdict::Invalid));
-    check("under_way", &closed(), |recording| {
-        recording.total.under_way = 3;
-        recording.total.attempted += 3;
-    });
-}
-
-#[test]
-fn waiting_for_a_connection_is_reported() {
-    check("blocked", &open(), |recording| {
-        (0..300).for_each(|_| recording.total.blocked.record(2 * MS));
-    });
 }

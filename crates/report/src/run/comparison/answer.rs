@@ -1,13 +1,12 @@
 //! The answer of a gate, in words and as JSON: first as a whole, then the reasons.
 
 use analysis::{Conduct, Gate, GateAnswer, Gated, Unsure};
-use lab::figure::Figure;
-use schemars::JsonSchema;
-use serde::Serialize;
+use lab::experiment::Point;
 use units::{count, counted};
 
 use super::json::UNLIKE;
 use super::{Compared, conformance};
+use crate::grouped::distinct;
 use crate::json::json_type;
 use crate::paired::{Ratio, because, listed};
 
@@ -112,13 +111,7 @@ pub(super) fn tolerated(gate: Gate) -> String {
 
 /// The headings of the figures that rows were judged by.
 fn figures<'g>(gated: impl Iterator<Item = &'g Gated<'g, 'g>>) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for gated in gated {
-        if !names.contains(&gated.figure.heading()) {
-            names.push(gated.figure.heading());
-        }
-    }
-    names.join(" and ")
+    distinct(gated.map(|gated| gated.figure.heading())).join(" and ")
 }
 
 fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
@@ -154,7 +147,7 @@ fn unsure(why: Unsure) -> String {
 
 json_type! {
     /// Whether B is as good as A.
-    pub(super) struct GateJson<'t> as "gate" of compared: Compared<'_> {
+    pub(super) struct GateJson as "gate" of compared: Compared<'_> {
         /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: A or B answered wrongly or failed too often, exit
         /// code 1
         #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
@@ -162,40 +155,42 @@ json_type! {
         /// what is tolerated
         tolerance_percent: f64 = compared.gate.tolerance * 100.0,
         /// the answer of each row
-        rows: Vec<GatedJson<'t>> =
-            compared.gated().iter().map(|gated| row(gated, compared.is_unlike())).collect(),
+        rows: Vec<GatedJson> =
+            compared.gated().iter().map(|gated| GatedJson::of(compared, gated)).collect(),
         /// the answer in words, and its reasons, a sentence each
         says: Vec<String> = says(compared),
     }
 }
 
-impl GateJson<'_> {
+impl GateJson {
     /// The answer in words.
     pub(super) fn sentence(&self) -> String {
         self.says.first().cloned().unwrap_or_default()
     }
 }
 
-/// The answer of a row.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "gated_row")]
-struct GatedJson<'t> {
-    /// the workload
-    workload: &'t str,
-    /// the load
-    point: f64,
-    /// the axis
-    point_unit: &'static str,
-    /// A's server
-    a_subject: &'t str,
-    /// B's server
-    b_subject: &'t str,
-    /// the figure by which it is judged
-    figure: &'static str,
-    /// within, worse, cannot_tell or failing
-    answer: &'static str,
-    /// why it cannot be decided: unlike_loads, too_wide, in_doubt, few_samples or as in `finding`; null if it is
-    why: Option<&'static str>,
+json_type! {
+    /// The answer of a row.
+    struct GatedJson as "gated_row" of gated: Gated<'_, '_>, with compared: Compared<'_>;
+        let is_unlike = compared.is_unlike();
+    {
+        /// the workload
+        workload: String = gated.pair.workload.into(),
+        #[serde(flatten)]
+        point: Point = gated.pair.a.point,
+        /// A's server
+        a_subject: String = gated.pair.a.subject.clone(),
+        /// B's server
+        b_subject: String = gated.pair.b.subject.clone(),
+        /// the figure by which it is judged
+        figure: &'static str = gated.figure.name(),
+        /// within, worse, cannot_tell or failing
+        answer: &'static str =
+            name(if is_unlike { GateAnswer::CannotTell } else { gated.verdict() }),
+        /// why it cannot be decided: unlike_loads, too_wide, in_doubt, few_samples or as in `finding`; null if it is
+        why: Option<&'static str> =
+            if is_unlike { Some(UNLIKE) } else { gated.answer.err().map(self::why) },
+    }
 }
 
 fn name(answer: GateAnswer) -> &'static str {
@@ -213,18 +208,5 @@ pub(super) fn why(unsure: Unsure) -> &'static str {
         Unsure::Wide => "too_wide",
         Unsure::Doubt => "in_doubt",
         Unsure::FewSamples => "few_samples",
-    }
-}
-
-fn row<'t>(gated: &Gated<'_, 't>, is_unlike: bool) -> GatedJson<'t> {
-    GatedJson {
-        workload: gated.pair.workload,
-        point: gated.pair.a.point.value(),
-        point_unit: gated.pair.a.point.unit(),
-        a_subject: &gated.pair.a.subject,
-        b_subject: &gated.pair.b.subject,
-        figure: Figure::name(gated.figure),
-        answer: name(if is_unlike { GateAnswer::CannotTell } else { gated.verdict() }),
-        why: if is_unlike { Some(UNLIKE) } else { gated.answer.err().map(why) },
     }
 }

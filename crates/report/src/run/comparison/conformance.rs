@@ -6,6 +6,7 @@ use lab::conformance::Conformance;
 use units::counted;
 
 use super::{Compared, Side};
+use crate::grouped::grouped;
 use crate::json::json_type;
 
 /// Two checks, compared with each other.
@@ -114,18 +115,12 @@ pub(super) fn brief(compared: &Compared<'_>) -> Vec<String> {
     for checks in all(compared) {
         let whose = checks.whose();
         let Ok(found) = &checks.found else { continue };
-        let (new, rest): (Vec<&Turned<'_>>, Vec<&Turned<'_>>) =
-            found.iter().partition(|turned| checks.is_later && is_new(turned));
+        let (new, rest): (Vec<&Turned<'_>>, Vec<&Turned<'_>>) = found.iter().partition(|turned| {
+            checks.is_later && (turned.is_newly_broken() || turned.is_newly_kept())
+        });
         texts.extend(new.iter().map(|turned| format!("{whose}: {}", differs(&checks, turned))));
-        let mut alike: Vec<(String, Vec<&str>)> = Vec::new();
-        for turned in rest {
-            let (what, id) = (kind(&checks, turned), turned.b.id.as_str());
-            match alike.iter_mut().find(|(other, _)| *other == what) {
-                Some((_, ids)) => ids.push(id),
-                None => alike.push((what, vec![id])),
-            }
-        }
-        texts.extend(alike.iter().map(|(what, ids)| {
+        let rest = rest.into_iter().map(|turned| (kind(&checks, turned), turned.b.id.as_str()));
+        texts.extend(grouped(rest).iter().map(|(what, ids)| {
             let cases = counted(ids.len() as u64, "case", "cases");
             format!("{whose}: {what}: {cases} ({})", ids.join(", "))
         }));
@@ -133,10 +128,6 @@ pub(super) fn brief(compared: &Compared<'_>) -> Vec<String> {
     let said = |checks: &Checks<'_>| checks.found.as_ref().is_ok_and(|found| !found.is_empty());
     let others = lines_of(all(compared).iter().filter(|checks| !said(checks)));
     texts.into_iter().chain(others).collect()
-}
-
-fn is_new(turned: &Turned<'_>) -> bool {
-    turned.is_newly_broken() || turned.is_newly_kept()
 }
 
 /// A sentence that is true of several servers is printed once. Empty if neither side was checked.
@@ -148,16 +139,11 @@ pub(super) fn lines(compared: &Compared<'_>) -> Vec<String> {
 }
 
 fn lines_of<'t, 'c: 't>(all: impl Iterator<Item = &'t Checks<'c>>) -> Vec<String> {
-    let mut findings: Vec<(String, Vec<String>)> = Vec::new();
-    for checks in all {
-        for says in checks.says() {
-            match findings.iter_mut().find(|(same, _)| *same == says) {
-                Some((_, titles)) => titles.push(checks.whose()),
-                None => findings.push((says, vec![checks.whose()])),
-            }
-        }
-    }
-    findings.into_iter().map(|(says, titles)| format!("{}: {says}", titles.join(", "))).collect()
+    let said = all.flat_map(|checks| checks.says().into_iter().map(|says| (says, checks.whose())));
+    grouped(said)
+        .into_iter()
+        .map(|(says, titles)| format!("{}: {says}", titles.join(", ")))
+        .collect()
 }
 
 /// The way in which a case differs.

@@ -54,7 +54,6 @@ pub(super) fn of(compared: &Compared<'_>) -> Document {
         answer.extend(why::sentence(only));
     }
     let more = more(compared).map(|text| document::Paragraph::new(Tone::Dim, text));
-    sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "a comparison".into(),
         title: format!("{}, against {}", name(a), name(b)),
@@ -141,9 +140,9 @@ fn title<'t>(compared: &'t Compared<'_>, pair: &'t Pair<'_>) -> Option<&'t str> 
 
 /// A row for each ratio that can be made.
 fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> (Vec<Name>, Vec<Value>) {
-    let made =
-        |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
-    let made = pairs.iter().flat_map(made);
+    let made = pairs.iter().flat_map(|pair| {
+        pair.figures.iter().filter_map(move |(figure, made)| Some((pair, *figure, made.ok()?)))
+    });
     made.map(|(pair, figure, made)| ratio(compared, pair, figure, &made)).unzip()
 }
 
@@ -162,22 +161,11 @@ fn ratio(
         Ok(Change::Better | Change::Differs) => "found",
         Ok(Change::Within | Change::NotShown) | Err(_) => "unknown",
     };
-    let value = Value {
-        value: Some(made.ratio),
-        interval: Some(made.interval),
-        tone: Some(tone),
-        shown: Ratio::from(made).written().0,
-        says: Ratio::from(made).to_string(),
-        ..Value::default()
-    };
+    let value = Value { tone: Some(tone), ..Value::from(Ratio::from(made)) };
     (Name { slot: None, title }, value)
 }
 
 type Made = Result<Comparison, Why>;
-
-fn figures<'t>(pair: &'t Pair<'_>) -> impl Iterator<Item = (Figure, Made)> + 't {
-    pair.figures.iter().map(|(figure, made)| (*figure, *made))
-}
 
 fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
     let mut columns = paired::columns(["A", "B"], "B / A [interval]", "B is");
@@ -187,11 +175,11 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
     // What loads of a server that ran already cannot have says nothing.
     let is_shown = |made: &Made| !compared.is_of_loads() || !matches!(made, Err(Why::Missing));
     let rows = pairs.iter().flat_map(|pair| {
-        let all = figures(pair).filter(move |(_, made)| is_shown(made)).enumerate();
+        let all = pair.figures.iter().filter(move |(_, made)| is_shown(made)).enumerate();
         all.map(move |(n, (figure, made))| {
             let title = title(compared, pair).map(|title| if n == 0 { title } else { "" });
             let of_pair = title.map(Cell::text).into_iter();
-            let cells = of_pair.chain(of_figure(compared, pair, figure, &made).cells()).collect();
+            let cells = of_pair.chain(of_figure(compared, pair, *figure, made).cells()).collect();
             document::Row { cells, ..document::Row::default() }
         })
     });
@@ -287,6 +275,10 @@ fn findings(compared: &Compared<'_>) -> String {
     if 0 < all && compared.is_unlike() {
         return "Loads that are not alike have their figures side by side, and none is judged."
             .into();
+    }
+    let mut figures = compared.versus.pairs.iter().flat_map(|pair| &pair.figures);
+    if all == 0 && figures.any(|(_, made)| matches!(made, Err(Why::Faults))) {
+        return "Nothing was compared.".into();
     }
     if all == 0 && compared.is_single() && compared.is_unlike() {
         return "The ratios have no intervals, and are not judged.".into();

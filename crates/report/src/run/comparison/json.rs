@@ -9,22 +9,16 @@ use super::conformance::{Checks, ChecksJson};
 use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::json::{json_type, written};
 
-const SCHEMA: &str = "dyno.compare/1";
 /// In place of a finding: the loads are not alike, so that no figure is judged.
 pub(super) const UNLIKE: &str = "unlike_loads";
 
 json_type! {
     /// Two runs, or two servers, compared. compare.md explains how.
-    pub(crate) struct ComparisonDocument<'t> as "compare" of compared: Compared<'_>,
+    pub(crate) struct ComparisonDocument<'t> as "compare", "dyno.compare/1" of compared: Compared<'_>,
         with found: (Vec<Checks<'_>>, Vec<Explained>);
         let (checks, explained) = found;
         let gate = answer::GateJson::from(compared);
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the gate's answer in plain words
         sentence: String = gate.sentence(),
         /// what is compared with
@@ -32,7 +26,7 @@ json_type! {
         /// what is compared
         b: SideJson<'t> = (&compared.sides[1]).into(),
         /// whether B is as good as A
-        gate: answer::GateJson<'t> = gate,
+        gate: answer::GateJson = gate,
         /// how many comparisons of figures were made
         comparisons: usize = compared.versus.made().count(),
         /// comparisons that found B worse

@@ -22,36 +22,6 @@ fn one_place(run: &mut RunRecord, trials: &mut Vec<TrialRecord>) {
 }
 
 #[test]
-fn curves_have_letters_for_points_and_dots_between_them() {
-    expect![[r#"
-        echo-xml: throughput/s and p99 against requests/s
-        throughput/s
-         2,500│
-              │
-              │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
-              │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
-              │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
-              │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
-              │
-              │
-              │
-             0│
-             1,000                                                               2,000
-            p99
-          1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
-               │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
-               │                                        ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠉
-               │                              ⣀⣀⡠⠤⠤⠔⠒⠒⠉⠉⠁
-               │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
-               │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
-         1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
-              1,000                                                              2,000
-        A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
-    "#]]
-    .assert_eq(&drawn(|_, _| {}, 80, Glyphs::Unicode));
-}
-
-#[test]
 fn an_invalid_value_has_a_mark_beside_its_letter() {
     let nothing = |_: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
         let is_last =
@@ -68,7 +38,7 @@ fn an_invalid_value_has_a_mark_beside_its_letter() {
 }
 
 #[test]
-fn the_same_in_40_columns_of_plain_letters() {
+fn curves_in_40_columns_are_of_plain_letters() {
     expect![[r#"
         echo-xml: throughput/s and p99 against …
         throughput/s

@@ -2,7 +2,7 @@
 
 use lab::record::HeldRecord;
 use load::{Distribution, Plateau};
-use units::{bytes, count, nanos};
+use units::{bytes, count, nanos, percent};
 
 use crate::agents::facts_of;
 use crate::document::{Block, Fact};
@@ -29,9 +29,8 @@ pub(super) fn blocks(ramp: &HeldRecord, is_unverified: bool) -> Vec<Block> {
         facts.push(Fact::new("dyno", cost(last)));
     }
     facts.extend(facts_of(&ramp.agents));
-    let reasons: Vec<_> = security.iter().flat_map(security::reasons).collect();
-    let reasons = (!reasons.is_empty()).then_some(Block::Entries(reasons));
-    std::iter::once(Block::Facts(facts)).chain(reasons).collect()
+    let reasons = security.iter().flat_map(security::reasons);
+    vec![Block::Facts(facts), Block::Entries(reasons.collect())]
 }
 
 fn lateness(last: &Plateau) -> Option<String> {
@@ -96,5 +95,19 @@ fn at(distribution: &Distribution, q: f64) -> String {
 
 fn cost(last: &Plateau) -> String {
     let share = last.cpu as f64 / last.measured.max(1) as f64;
-    format!("{:.0} % of a CPU in the last step, {} received", 100.0 * share, bytes(last.bytes))
+    format!("{} of a CPU in the last step, {} received", percent(share), bytes(last.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use load::{PlateauTimes, SECOND};
+
+    use super::*;
+
+    #[test]
+    fn a_little_cpu_time_is_not_shown_as_none() {
+        let times = PlateauTimes::default();
+        let last = Plateau { cpu: SECOND / 250, measured: SECOND, ..Plateau::new(times) };
+        assert_eq!(cost(&last), "0.4 % of a CPU in the last step, 0 B received");
+    }
 }

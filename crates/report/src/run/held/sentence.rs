@@ -10,6 +10,7 @@ use lab::figure::{Figure, Unit};
 use units::{count, duration};
 
 use super::shown_in;
+use crate::held::cause;
 use crate::number_format::number;
 
 /// How often it was measured.
@@ -22,7 +23,7 @@ pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {
     }
 }
 
-/// What the price list's columns mean.
+/// How the price of a connection was computed.
 pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
     let slopes = || subjects.iter().filter_map(|(_, held)| held.price.memory);
     let has_slope = |memory: Memory| slopes().any(|slope| slope.of == memory);
@@ -43,19 +44,6 @@ pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
             "~[95 %]: of one round's line (its slope's standard error); how far rounds differ is not in it".into(),
         );
     }
-    parts.push("CPU/1k: the server's CPU time for 1,000 messages on the last plateau".into());
-    parts.push(
-        "reached: the most that were open where no more than 0.1 % of those requested were lost"
-            .into(),
-    );
-    if subjects.iter().any(|(_, held)| held.price.after.is_some()) {
-        parts.push("given back: of the memory that they took, after all were closed".into());
-    }
-    parts.push(
-        "gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or \
-         were silent, or p99 of lateness was beyond a tenth of the interval"
-            .into(),
-    );
     parts.join(" · ")
 }
 
@@ -72,10 +60,6 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
     if plateaus().any(|plateau| plateau.estimate(Figure::Messages).is_none()) {
         parts.push("messages/s: – where a step measured for less than one interval".into());
     }
-    if ramps.subjects.iter().any(|held| held.is_reference) {
-        parts.push("(ref.): the late p99 of dyno's own server with as many connections: what the load and the \
-            machine add".into());
-    }
     parts.join(" · ")
 }
 
@@ -88,37 +72,16 @@ pub(super) fn gave_way(held: &HeldSubject) -> Option<String> {
     let main = found.causes.first()?;
     // All causes are listed below the tables.
     let more = if 1 < found.causes.len() { "…" } else { "" };
-    Some(format!("{}: {}{more}", count(found.connections as u64), short(main)))
-}
-
-fn short(cause: &Cause) -> String {
-    let own = if cause.is_own() { "dyno: " } else { "" };
-    let says = match cause {
-        Cause::Ended(kind) => outcome_in_words(*kind).to_string(),
-        Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
-        Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
-        Cause::Waiting(times) => format!("{} not opened", count(*times)),
-        Cause::Silent(times) => format!("{} silent", count(*times)),
-        Cause::Late { p99_ms, .. } => {
-            format!("late p99 {}", number(Unit::Milliseconds, *p99_ms))
-        }
-    };
-    format!("{own}{says}")
+    Some(format!("{}: {}{more}", count(found.connections as u64), cause(main)))
 }
 
 /// How it gave way with all causes, and what they mean.
 pub(super) fn gave_way_in_full(held: &HeldSubject) -> Option<String> {
     let found = held.price.gave_way.as_ref()?;
     let causes: Vec<String> = found.causes.iter().map(full).collect();
-    Some(format!("{}{}; {}", place(found), some(found), causes.join("; ")))
-}
-
-fn place(found: &FirstFailure) -> String {
-    format!(
-        "with {}, of which {} were open at the end",
-        count(found.connections as u64),
-        count(found.open)
-    )
+    let (many, open) = (count(found.connections as u64), count(found.open));
+    let causes = causes.join("; ");
+    Some(format!("with {many}, of which {open} were open at the end{}; {causes}", some(found)))
 }
 
 fn some(found: &FirstFailure) -> String {

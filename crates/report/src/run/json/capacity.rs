@@ -1,6 +1,6 @@
 //! Ranks, capacities and alarms as JSON.
 
-use analysis::{Alarm, Breach, Promise, Table};
+use analysis::{Alarm, Breach, Capacity, Promise, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use schemars::JsonSchema;
@@ -41,62 +41,51 @@ pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
 }
 
 // `Capacity` has places with their axis; here they are rates, and what was broken has its figure's name.
-/// The rate that a server can be offered, where a schedule was run under more than one load.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "capacity")]
-pub(super) struct CapacityJson<'t> {
-    /// the server
-    subject: &'t str,
-    /// the highest rate that meets the limits, as do all below it; null: capacity is below the lowest rate
-    good: Option<f64>,
-    /// the first rate that does not; null: capacity is above the highest rate
-    bad: Option<f64>,
-    /// which limits were exceeded there
-    broken: Vec<BreachJson>,
-    /// a higher rate met the limits again
-    is_ragged: bool,
-    /// where throughput is largest for the median response time
-    knee: Option<f64>,
-    /// the highest rate at which no single round exceeded the limits; null with one round, or where `good` or `bad` is
-    rounds_low: Option<f64>,
-    /// the lowest rate at which each single round exceeded them
-    rounds_high: Option<f64>,
+json_type! {
+    /// The rate that a server can be offered, where a schedule was run under more than one load.
+    pub(super) struct CapacityJson as "capacity" of found: Capacity, with subject: str {
+        /// the server
+        subject: String = subject.into(),
+        /// the highest rate that meets the limits, as do all below it; null: capacity is below the lowest rate
+        good: Option<f64> = found.good.map(Point::value),
+        /// the first rate that does not; null: capacity is above the highest rate
+        bad: Option<f64> = found.bad.as_ref().map(|(point, _)| point.value()),
+        /// which limits were exceeded there
+        broken: Vec<BreachJson> =
+            found.bad.iter().flat_map(|(_, broken)| broken).map(BreachJson::from).collect(),
+        /// a higher rate met the limits again
+        is_ragged: bool,
+        /// where throughput is largest for the median response time
+        knee: Option<f64> = found.knee.map(Point::value),
+        /// the highest rate at which no single round exceeded the limits; null with one round, or where `good` or `bad` is
+        rounds_low: Option<f64> = found.rounds.map(|(low, _)| low.value()),
+        /// the lowest rate at which each single round exceeded them
+        rounds_high: Option<f64> = found.rounds.map(|(_, high)| high.value()),
+    }
 }
 
-/// Which limits were exceeded.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "breach")]
-struct BreachJson {
-    /// p99_ms, failed_percent, on_time_percent, growing or unmeasured
-    what: &'static str,
-    /// its value, where it has one
-    value: Option<f64>,
+json_type! {
+    /// Which limits were exceeded.
+    struct BreachJson as "breach" of breach: Breach;
+        let (what, value) = match *breach {
+            Breach::P99(ms) => ("p99_ms", Some(ms)),
+            Breach::Failed(percent) => ("failed_percent", Some(percent)),
+            Breach::Behind(share) => ("on_time_percent", Some(share * 100.0)),
+            Breach::Growing => ("growing", None),
+            Breach::Unmeasured => ("unmeasured", None),
+        };
+    {
+        /// p99_ms, failed_percent, on_time_percent, growing or unmeasured
+        what: &'static str = what,
+        /// its value, where it has one
+        value: Option<f64> = value,
+    }
 }
 
 /// The rate that each server can be offered.
-pub(super) fn capacities(table: &Table) -> Vec<CapacityJson<'_>> {
-    let capacities = table.capacities().into_iter().map(|(subject, found)| CapacityJson {
-        subject,
-        good: found.good.map(Point::value),
-        bad: found.bad.as_ref().map(|(point, _)| point.value()),
-        broken: found.bad.iter().flat_map(|(_, broken)| broken).map(breach).collect(),
-        is_ragged: found.is_ragged,
-        knee: found.knee.map(Point::value),
-        rounds_low: found.rounds.map(|(low, _)| low.value()),
-        rounds_high: found.rounds.map(|(_, high)| high.value()),
-    });
-    capacities.collect()
-}
-
-fn breach(breach: &Breach) -> BreachJson {
-    let (what, value) = match *breach {
-        Breach::P99(ms) => ("p99_ms", Some(ms)),
-        Breach::Failed(percent) => ("failed_percent", Some(percent)),
-        Breach::Behind(share) => ("on_time_percent", Some(share * 100.0)),
-        Breach::Growing => ("growing", None),
-        Breach::Unmeasured => ("unmeasured", None),
-    };
-    BreachJson { what, value }
+pub(super) fn capacities(table: &Table) -> Vec<CapacityJson> {
+    let capacities = table.capacities().into_iter();
+    capacities.map(|(subject, found)| CapacityJson::of(subject, &found)).collect()
 }
 
 json_type! {
@@ -114,19 +103,18 @@ json_type! {
     }
 }
 
-/// Many servers have the same value: something else may be the limit.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "alarm")]
-pub(super) struct AlarmJson {
-    #[serde(flatten)]
-    alarm: Alarm,
-    /// this in words
-    says: String,
+json_type! {
+    /// Many servers have the same value: something else may be the limit.
+    pub(super) struct AlarmJson as "alarm" of alarm: Alarm, with findings: Findings<'_> {
+        #[serde(flatten)]
+        alarm: Alarm = alarm.clone(),
+        /// this in words
+        says: String = remark::alarm(findings, alarm),
+    }
 }
 
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
-    let json = |alarm: Alarm| AlarmJson { says: remark::alarm(findings, &alarm), alarm };
-    findings.board.alarms().into_iter().map(json).collect()
+    findings.board.alarms().iter().map(|alarm| AlarmJson::of(findings, alarm)).collect()
 }
 
 /// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's

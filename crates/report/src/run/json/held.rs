@@ -6,7 +6,6 @@ use analysis::{
     After, By, Cause, Estimate, FirstFailure, HeldSubject, LossCount, Plateau, PlateauFigure,
     Price, Ramps, Round, RoundPlateau, Slope, Sums,
 };
-use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -91,25 +90,34 @@ json_type! {
         #[serde(flatten)]
         found: &'t FirstFailure = found,
         /// what gave way, the main cause first
-        causes: Vec<CauseJson> = found.causes.iter().map(cause).collect(),
+        causes: Vec<CauseJson> = found.causes.iter().map(CauseJson::from).collect(),
     }
 }
 
 // `Cause` is an enum whose values have different data; readers of JSON want the same names for each.
-/// What gave way.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "cause")]
-struct CauseJson {
-    /// ended, failed, lost, waiting, silent or late
-    what: &'static str,
-    /// the class of the loss, or the trial's outcome
-    name: Option<&'static str>,
-    /// how many connections
-    times: Option<u64>,
-    /// lateness of 99 % of the messages, where it was beyond a tenth of the interval
-    p99_ms: Option<f64>,
-    /// it is dyno's own fault
-    is_own: bool,
+json_type! {
+    /// What gave way.
+    struct CauseJson as "cause" of cause: Cause;
+        let (what, name, times, p99_ms) = match cause {
+            Cause::Ended(kind) => ("ended", Some(kind.name()), None, None),
+            Cause::Failed(loss, times) => ("failed", Some(loss.name()), Some(*times), None),
+            Cause::Lost(loss, times) => ("lost", Some(loss.name()), Some(*times), None),
+            Cause::Waiting(times) => ("waiting", None, Some(*times), None),
+            Cause::Silent(times) => ("silent", None, Some(*times), None),
+            Cause::Late { p99_ms, .. } => ("late", None, None, Some(*p99_ms)),
+        };
+    {
+        /// ended, failed, lost, waiting, silent or late
+        what: &'static str = what,
+        /// the class of the loss, or the trial's outcome
+        name: Option<&'static str> = name,
+        /// how many connections
+        times: Option<u64> = times,
+        /// lateness of 99 % of the messages, where it was beyond a tenth of the interval
+        p99_ms: Option<f64> = p99_ms,
+        /// it is dyno's own fault
+        is_own: bool = cause.is_own(),
+    }
 }
 
 json_type! {
@@ -203,10 +211,7 @@ fn held_subject<'t>(
     ramps: &Ramps,
     held: &'t HeldSubject,
 ) -> HeldSubjectJson<'t> {
-    let tables = findings.board.tables.iter().filter(|table| table.workload == ramps.workload);
-    let row = tables
-        .flat_map(|table| &table.rows)
-        .find(|row| row.subject == held.subject && row.point == Point::Held(held.connections));
+    let row = crate::run::held::row(findings, &ramps.workload, held);
     HeldSubjectJson {
         subject: &held.subject,
         is_reference: held.is_reference,
@@ -219,16 +224,4 @@ fn held_subject<'t>(
         plateaus: held.plateaus.iter().map(|one| PlateauJson::of(findings, one)).collect(),
         rounds: held.rounds.iter().map(|one| RoundJson::of(findings, one)).collect(),
     }
-}
-
-fn cause(cause: &Cause) -> CauseJson {
-    let (what, name, times, p99_ms) = match cause {
-        Cause::Ended(kind) => ("ended", Some(kind.name()), None, None),
-        Cause::Failed(loss, times) => ("failed", Some(loss.name()), Some(*times), None),
-        Cause::Lost(loss, times) => ("lost", Some(loss.name()), Some(*times), None),
-        Cause::Waiting(times) => ("waiting", None, Some(*times), None),
-        Cause::Silent(times) => ("silent", None, Some(*times), None),
-        Cause::Late { p99_ms, .. } => ("late", None, None, Some(*p99_ms)),
-    };
-    CauseJson { what, name, times, p99_ms, is_own: cause.is_own() }
 }

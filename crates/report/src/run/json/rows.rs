@@ -42,7 +42,7 @@ json_type! {
         /// servers in groups, best first
         ranks: Vec<capacity::RanksJson<'t>> = compared.map(capacity::ranks).unwrap_or_default(),
         /// the rate that each server can be offered
-        capacities: Vec<capacity::CapacityJson<'t>> =
+        capacities: Vec<capacity::CapacityJson> =
             compared.map(capacity::capacities).unwrap_or_default(),
     }
 }

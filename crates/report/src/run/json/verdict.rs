@@ -6,6 +6,7 @@ use lab::service::ServiceCeiling;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::grouped::distinct;
 use crate::json::json_type;
 use crate::remark;
 use crate::run::findings::Findings;
@@ -56,12 +57,7 @@ pub(super) struct CeilingJson {
 }
 
 pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
-    let mut points: Vec<Point> = Vec::new();
-    for row in &table.rows {
-        if !points.contains(&row.point) {
-            points.push(row.point);
-        }
-    }
+    let mut points: Vec<Point> = distinct(table.rows.iter().map(|row| row.point));
     points.sort_by(|one, other| one.value().total_cmp(&other.value()));
     let ceiling =
         |point: Point| Some(CeilingJson { point, throughput_per_s: table.ceiling(point)? });

@@ -75,7 +75,9 @@ fn sentence(findings: &Findings<'_>, prices: &[&MannerPrice<'_>]) -> Option<Stri
             let said: Vec<String> = prices.iter().filter_map(said).collect();
             let [without, with] = first.tasks.each_ref().map(|task| {
                 let name = findings.task(&task.to_string());
-                name.split(", ").filter(|part| !is_streams(part)).collect::<Vec<_>>().join(", ")
+                let is_other =
+                    |part: &&str| !part.ends_with(" streams") && !part.ends_with(" stream");
+                name.split(", ").filter(is_other).collect::<Vec<_>>().join(", ")
             });
             let place = findings.place(first.point);
             let which = format!("{with} ÷ {without}, at {place}");
@@ -83,11 +85,6 @@ fn sentence(findings: &Findings<'_>, prices: &[&MannerPrice<'_>]) -> Option<Stri
                 .then(|| format!("{} ({which}): {}.", beginning(first), said.join("; ")))
         }
     }
-}
-
-/// `10 streams`, as a part of a task's name.
-fn is_streams(part: &str) -> bool {
-    part.strip_suffix(" streams").or(part.strip_suffix(" stream")).is_some()
 }
 
 fn competitors<'p, 'b>(price: &'p MannerPrice<'b>) -> impl Iterator<Item = &'p Pair<'b>> {

@@ -11,20 +11,13 @@ use crate::run::findings::Findings;
 use crate::run::json::{BoardJson, RowJson};
 use crate::sentence;
 
-const SCHEMA: &str = "dyno.race/1";
-
 json_type! {
     /// A race: the servers, and the ratio of each to the first. The whole run is in `dyno report --format json`.
-    pub(crate) struct RaceDocument<'t> as "race" of findings: Findings<'_>,
+    pub(crate) struct RaceDocument<'t> as "race", "dyno.race/1" of findings: Findings<'_>,
         with against: Vec<Pair<'_>>;
         let tables = findings.board.tables.first();
         let references = tables.into_iter().flat_map(|table| crate::references(table));
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it
-        dyno_version: &'t str = &findings.run.dyno,
         /// the answer in plain words
         sentence: String = sentence::all(findings).join(" "),
         /// measured, failed or cannot_tell: exit codes 0, 1, 2; with --detect a server that is worse is failed
@@ -71,6 +64,6 @@ json_type! {
     }
 }
 
-pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
+pub(crate) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
     written(&RaceDocument::of(&against_first(findings), findings))
 }

@@ -78,11 +78,6 @@ fn values(pair: &Pair<'_>, figure: Figure) -> Vec<Value> {
 }
 
 fn round_value(pair: &Pair<'_>, figure: Figure, ratio: Ratio) -> Value {
-    Value {
-        value: Some(ratio.value),
-        trust: Trust::of_row(pair.b),
-        shown: ratio.to_string(),
-        says: format!("{ratio} {}", figure.heading()),
-        ..Value::default()
-    }
+    let says = format!("{ratio} {}", figure.heading());
+    Value { trust: Trust::of_row(pair.b), says, ..Value::from(ratio) }
 }

@@ -31,8 +31,7 @@ const CLOSED: &str = "closed = { connections = 8 }, duration = \"10s\", warmup =
 const MS: u64 = 1_000_000;
 
 fn said(rounds: [[(u64, u64); 2]; 2]) -> String {
-    let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(raced(rounds, CLOSED, Point::Connections(8)));
     sentences(&findings).join(" ").replace(" (in doubt)", "")
 }
 
@@ -85,11 +84,11 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
             total.due += times;
         }
         let findings = Findings::of(&7, &run, &trials, Vec::new());
-        let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json::of(&findings).unwrap()).unwrap();
         let finding = json["ratios"][0]["figures"][0]["finding"].clone();
         (sentences(&findings).join(" ").replace(" (in doubt)", ""), findings.race(), finding)
     };
-    let named = |name: &str| Failure::from_name(name).unwrap();
+    let named = |name: &str| Failure::named(name).unwrap();
     let (says, outcome, finding) = of(named("content.mismatch"), 3_000);
     assert_eq!(
         says,
@@ -111,8 +110,7 @@ fn at_an_offered_rate_the_schedule_s_own_rate_is_in_no_comparison() {
     // Slices paused one schedule longer than the other: both answered all that was due.
     let open = "open = { rate = 50 }, duration = \"10s\", warmup = \"0s\"";
     let rounds = [[(423, 150 * MS), (420, 160 * MS)]; 2];
-    let (run, trials) = raced(rounds, open, Point::Requests(50.0));
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(raced(rounds, open, Point::Requests(50.0)));
     let says = sentences(&findings).join(" ");
     assert!(!says.contains("as many requests"), "{says}");
     let screen = crate::render::Screen::file(160);
@@ -174,8 +172,7 @@ fn a_side_that_went_wrong_and_one_that_was_not_tried_are_told_apart() {
 #[test]
 fn the_picture_has_the_ratio_and_those_of_the_rounds() {
     let rounds = [[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_500, 2 * MS)]];
-    let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(raced(rounds, CLOSED, Point::Connections(8)));
     let rows = picture::rows(&findings).unwrap();
     let names: Vec<&str> = rows.names.iter().map(|name| name.title.as_str()).collect();
     assert_eq!(names, ["Other", "round 1", "round 2"]);
@@ -194,8 +191,7 @@ fn the_picture_has_the_ratio_and_those_of_the_rounds() {
 #[test]
 fn the_table_of_a_race_has_the_p99_9() {
     let rounds = [[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_500, 2 * MS)]];
-    let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(raced(rounds, CLOSED, Point::Connections(8)));
     let text = crate::run::tests::text(&findings, crate::render::Screen::file(120));
     let heads = text.lines().find(|line| line.contains("p50") && line.contains("throughput/s"));
     let heads = heads.unwrap_or_else(|| panic!("{text}"));

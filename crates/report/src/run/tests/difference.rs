@@ -22,12 +22,12 @@ fn parsed(text: serde_json::Result<String>) -> serde_json::Value {
 
 fn of_race(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, true, chance);
-    documents::race(&parsed(Race(&Findings::of(&1, &run, &trials, Vec::new())).json()))
+    documents::race(&parsed(OfCommand::race(&Findings::of(&1, &run, &trials, Vec::new())).json()))
 }
 
 fn of_run(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, false, chance);
-    documents::run(&parsed(json(&Findings::of(&1, &run, &trials, Vec::new()))))
+    documents::run(&json(&Findings::of(&1, &run, &trials, Vec::new())))
 }
 
 fn of_comparison(world: World, chance: &mut Chance) -> Said {

@@ -37,7 +37,7 @@ fn lie(trial: &mut TrialRecord) {
     if trial.key.subject != "quick" {
         return;
     }
-    let failure = Failure::from_name("content.mismatch").unwrap();
+    let failure = Failure::named("content.mismatch").unwrap();
     let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.failed[failure.index()] += 1;
     total.correct -= 1;
@@ -97,8 +97,7 @@ fn the_server_that_leads_the_headline_stands_in_the_first_row() {
 
 #[test]
 fn the_faster_of_two_is_named_with_a_ratio_that_a_reader_can_recompute() {
-    let (run, trials) = closed(forbear);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(closed(forbear));
     let said = of(&findings);
     // As a reader does it, with the figures that stand there.
     let mut rates = said.split(" with ").skip(1).map(|rest| {
@@ -128,8 +127,7 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
     let failed =
         "failed 1.7 % of the requests (400 of 24,000), mostly recv.deadline. Not ranked. Quick";
     assert!(of(&findings).contains(failed), "{}", of(&findings));
-    let (run, trials) = closed(lie);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(closed(lie));
     let text = full(&findings, 200, false);
     assert!(text.contains("received: HTTP/1.1 200 OK\\r\\n\\r\\n{\\\"price\\\":41}"), "{text}");
     assert!(text.contains("expected: a body of 12 bytes"), "{text}");
@@ -137,7 +135,7 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
     let page = page(&findings);
     assert!(page.contains("{\\&quot;price\\&quot;:41}") || page.contains(":41}"), "{page}");
     assert!(!page.contains("41}<script>"));
-    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let json = json(&findings);
     let row = &json["tables"][0]["rows"][0];
     assert_eq!((&row["subject"], &row["wrong_answers"]), (&"quick".into(), &2.into()));
     assert_eq!(row["evidence"].as_array().unwrap().len(), 2);
@@ -196,7 +194,7 @@ fn where_a_service_has_cpus_of_its_own_rates_are_ranked_and_the_limit_is_named()
             || page.contains("by the database alone (pgbench), lies beyond"),
         "{page}"
     );
-    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let json = json(&findings);
     let table = &json["tables"][0];
     let ceiling = &table["service_ceiling"][0];
     assert_eq!((&ceiling["answers_per_s"], &ceiling["by"]), (&41_000.4.into(), &"pgbench".into()));
@@ -229,7 +227,7 @@ fn beside_a_service_on_its_cpus_nothing_is_said_of_a_limit() {
     assert!(page(&findings).contains("throughput: server and database on one CPU"));
     assert!(said.contains("their throughput is not ranked"), "{said}");
     assert!(!said.contains("alone") && !said.contains("limit"), "{said}");
-    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let json = json(&findings);
     let table = &json["tables"][0];
     let row = &table["rows"][0];
     assert!(row["limits"].is_null() && row["cpu_shares"].is_null(), "{row}");

@@ -42,7 +42,7 @@ fn each_row_has_its_figures_with_intervals_verdict_and_rounds() {
 fn a_row_that_is_invalid_is_left_out() {
     let rows = measures(|trial| {
         if let ("evil", Some(loaded)) = (&*trial.key.subject, &mut trial.loaded) {
-            let wrong = Failure::from_name("content.mismatch").unwrap();
+            let wrong = Failure::named("content.mismatch").unwrap();
             loaded.recording.total.failed[wrong.index()] += 1;
         }
     });

@@ -11,8 +11,7 @@ const MS: u64 = 1_000_000;
 
 #[test]
 fn what_strangers_wrote_is_shown_and_not_obeyed() {
-    let (run, trials) = fixture::hostile();
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::found(fixture::hostile());
     let chart = svg(&findings, "echo-xml", crate::Theme::Auto).expect("there are trials");
     let page = page(&findings);
     for text in [&page, &chart] {
@@ -47,13 +46,13 @@ fn a_page_of_five_subjects_at_twelve_places_in_three_rounds_is_light() {
     for number in 0..5 * 12 * 3_u32 {
         let mut trial = model.clone();
         let (subject, place) = (number % 5, number / 5 % 12);
-        trial.key = TrialKey {
+        trial.key = TrialKey::new(
             number,
-            subject: format!("s{subject}"),
-            workload: "echo-xml".into(),
-            point: Point::Sessions(f64::from(place + 1) * 100.0),
-            repeat: number / 60,
-        };
+            &format!("s{subject}"),
+            "echo-xml",
+            Point::Sessions(f64::from(place + 1) * 100.0),
+            number / 60,
+        );
         let series = |name: &str| Series {
             name: name.into(),
             unit: "count".into(),
@@ -92,8 +91,7 @@ const READINGS: [&str; 8] = [
 
 #[test]
 fn sessions_are_said_once_and_every_other_rate_counts_requests() {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::usual();
     for text in [page(&findings), markdown(&findings)] {
         assert_eq!(text.matches("sessions/s").count(), 1, "{text}");
         assert!(
@@ -105,8 +103,7 @@ fn sessions_are_said_once_and_every_other_rate_counts_requests() {
 
 #[test]
 fn the_first_link_leads_past_the_controls_to_a_section() {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    let page = page(&Findings::of(&7, &run, &trials, Vec::new()));
+    let page = page(&Findings::usual());
     let (_, body) = page.split_once("<body>\n<a class=\"skip\" href=\"#").expect("it is first");
     let (id, after) = body.split_once('"').unwrap();
     let (_, sections) = after.split_once("class=\"controls\"").expect("there are controls");
@@ -149,8 +146,7 @@ fn the_answer_says_which_server_leads_by_how_much_and_which_falls_behind() {
 
 #[test]
 fn a_crowd_has_a_page_that_stays_small() {
-    let (run, trials) = fixture::crowd();
-    let page = page(&Findings::of(&7, &run, &trials, Vec::new()));
+    let page = page(&Findings::found(fixture::crowd()));
     assert!((100_000..1_500_000).contains(&page.len()), "{}", page.len());
 }
 

@@ -59,8 +59,7 @@ fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
 #[test]
 fn json_has_every_line_and_a_page_shows_no_name_as_markup() {
     findings(|findings| {
-        let json: serde_json::Value =
-            serde_json::from_str(&json(findings).expect("JSON")).expect("JSON");
+        let json = json(findings);
         let why = &json["why"][0];
         assert_eq!((&why["task"], &why["point"]), (&"echo-xml".into(), &100.0.into()));
         let lines = why["explanation"]["difference"]["lines"].as_array().expect("lines");
@@ -91,8 +90,7 @@ fn names(findings: &Findings<'_>) -> Vec<String> {
 #[test]
 fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
     seven(|findings| {
-        let json: serde_json::Value =
-            serde_json::from_str(&json(findings).expect("JSON")).expect("JSON");
+        let json = json(findings);
         let explanation = &json["why"][0]["explanation"];
         let pairs = explanation["pairs"].as_array().expect("pairs");
         assert!(pairs.len() == 5 && pairs.iter().all(|pair| pair["first"] == "server-0"));
@@ -111,14 +109,10 @@ fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
 }
 
 #[test]
-fn one_graph_is_drawn_alone_and_says_what_it_is_of() {
+fn a_difference_graph_says_what_it_is_of_and_charts_are_those_of_the_workload() {
     seven(|findings| {
-        let flame = ("server-3".into(), Some("server-5".into()));
-        findings.drawn = Drawn { flame: Some(flame), ..Drawn::default() };
-        let name = "run-7-echo-xml-100-flame-4-server-3-against-6-server-5";
-        assert_eq!(names(findings), [name]);
-        let svg = findings.charts().next().expect("a graph").svg;
-        assert!(svg.contains("Axum 3 against Node.js http 5"), "{svg}");
+        let svg = findings.charts().last().expect("a graph").svg;
+        assert!(svg.contains(" against Axum 0"), "{svg}");
         assert!(svg.contains("echo-xml at 1,000 requests/s, two · run 7 · "), "{svg}");
         findings.drawn.workload = Some("another".into());
         assert_eq!(names(findings), [""; 0]);
@@ -138,6 +132,28 @@ fn a_graph_without_the_kernels_stacks_has_its_time_as_one_box() {
     let svg = &graphs[0].svg;
     assert!(svg.contains("499 µs of CPU time an answer"), "{svg}");
     assert!(svg.contains("<title>in the kernel: 272 µs an answer, 55 %</title>"), "{svg}");
+}
+
+/// Of Quick nothing is shown if in each trial a process ended whose CPU time is not known, and all if one trial failed.
+#[test]
+fn a_kernel_whose_part_is_not_known_is_not_shown_as_nothing() {
+    let (mut run, trials) = (fixture::run(), fixture::trials());
+    fixture::sample(&mut run);
+    let unsampled = |run: &RunRecord| {
+        let findings = Findings::of(&7, run, &trials, Vec::new());
+        let found = &findings.explained()[0];
+        (found.explanation.servers.len(), found.unsampled.clone())
+    };
+    let mut failed = run.clone();
+    failed.profiles[0].found = Err("it ended".into());
+    assert_eq!(unsampled(&failed), (2, Vec::new()));
+    for record in run.profiles.iter_mut().filter(|it| it.key.subject == "quick") {
+        let Ok(profile) = &mut record.found else { continue };
+        (profile.method.user_only, profile.cpu_ns) = (true, 0);
+    }
+    let (servers, says) = unsampled(&run);
+    assert_eq!((servers, says.len(), says[0].0.as_str()), (1, 1, "quick"));
+    assert!(says[0].1.starts_with("the kernel's part is not known"), "{says:?}");
 }
 
 /// The answer's last paragraph, and the tables of samples.
@@ -168,12 +184,12 @@ fn a_comparison_shows_why_two_rows_differ_if_both_were_sampled() {
         Where the CPU time of an answer goes  shares of sampled trials, of the CPU time that the rounds mea…
                                            A, µs             B, µs          difference, µs
         an answer                  499 [487–512]     499 [487–512]         0 [−6.0 to 6.0]
-        the program                218 [212–224]     253 [248–259]       +35.7 [28.0–43.5]
-          garbage collection    36.3 [33.2–39.3]  95.0 [90.7–99.4]       +58.8 [52.1–65.4]
-          package express          181 [176–187]     158 [153–164]  −23.0 [−31.5 to −14.6]
-        the kernel                 272 [266–278]     238 [232–243]  −34.6 [−42.3 to −26.8]
-          send                     272 [266–278]     238 [232–243]  −34.6 [−44.2 to −24.9]
-        not named                 9.1 [7.5–10.6]     7.9 [6.6–9.3]      −1.2 [−3.1 to 0.8]
+        the program                218 [212–224]     253 [248–259]             +36 [25–46]
+          garbage collection    36.3 [33.2–39.3]  95.0 [90.7–99.4]       +58.8 [51.6–66.0]
+          package express          181 [176–187]     158 [153–164]  −23.0 [−32.1 to −13.9]
+        the kernel                 272 [266–278]     238 [232–243]        −35 [−45 to −24]
+          send                     272 [266–278]     238 [232–243]        −35 [−45 to −24]
+        not named                 9.1 [7.5–10.6]     7.9 [6.6–9.3]      −1.2 [−3.5 to 1.2]
         system calls an answer              3.00              3.00                       –
         intervals of 95 %, those of differences wider, so that all lines are right together; a difference in
         grey is not shown. "#]].assert_eq(&compared([(&before, "quick"), (&after, "quick")]));

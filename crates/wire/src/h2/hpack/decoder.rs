@@ -1,6 +1,8 @@
 //! Reads blocks of compressed fields, and keeps the table that the peer fills.
 
-use super::table::{OVERHEAD, Place, STATIC, Table};
+use units::rfc7541::STATIC;
+
+use super::table::{OVERHEAD, Place, Table};
 use super::{HpackFault, integer};
 
 /// The decoding side of one connection, and the fields of the block that was read last.

@@ -7,7 +7,7 @@ use crate::ask::Ask;
 use crate::template::{Values, push_decimal};
 
 /// The first index of the table that we fill, which is its newest entry.
-const NEWEST: usize = super::table::STATIC.len() + 1;
+const NEWEST: usize = units::rfc7541::STATIC.len() + 1;
 
 /// The encoding side of one connection.
 #[derive(Debug)]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use units::rfc7541::STATIC;
+
 use super::integer;
-use super::table::{DEFAULT_SIZE, OVERHEAD, STATIC};
+use super::table::{DEFAULT_SIZE, OVERHEAD};
 use crate::h2::account::push_field;
 use crate::template::{Template, Values};
 

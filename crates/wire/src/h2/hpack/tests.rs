@@ -1,7 +1,7 @@
 use httlib_hpack as other;
 use proptest::prelude::*;
+use units::rfc7541::STATIC;
 
-use super::table::STATIC;
 use super::*;
 use crate::ask::Ask;
 use crate::h2::Scheme;

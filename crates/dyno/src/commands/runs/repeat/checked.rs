@@ -191,6 +191,13 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
             return refused("has no sources in it");
         }
     }
+    if let Some(service) = campaign.services.iter().find(|it| WAIT_MAX < it.ready_within) {
+        return Err(not_from_this_file(format!(
+            "service `{}` may take longer than {} to start",
+            service.name,
+            duration(WAIT_MAX)
+        )));
+    }
     let encoded = |question: &Question| {
         let mut request = Vec::new();
         question.ask.encode(wire::Values::default(), &mut request);
@@ -200,7 +207,8 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
         WORKLOAD_MAX < it.source.text.len()
             || it.questions.iter().any(|it| REQUEST_MAX < encoded(it))
     };
-    if let Some(workload) = campaign.workloads.iter().find(is_large) {
+    // A check asks for workloads of the file that no trial has.
+    if let Some(workload) = campaign.spoken.iter().find(is_large) {
         let (text, request) = (WORKLOAD_MAX >> 10, REQUEST_MAX >> 20);
         return Err(not_from_this_file(format!(
             "workload `{}` is too large: at most {text} kB, and {request} MB a request",

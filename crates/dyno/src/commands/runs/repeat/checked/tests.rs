@@ -106,6 +106,40 @@ fn a_path_stays_in_its_folder_of_a_project() {
     }
 }
 
+/// Why a run is refused whose service may take so long to start, beside a workload that no trial has.
+fn refusal(ready_within: &str, other: &str) -> String {
+    let mut run = run("workload = 'hello'", "workload = 'w'");
+    let ask = "[[ask]]\nrequest = 'GET / HTTP/1.1'\n";
+    let service = "title = 's'\nrun = 'a'\nready = 'b'\ngives = {}\nready_within = ";
+    for (path, text) in [
+        ("workloads/w.toml", format!("title = 'w'\nservice = 's'\n{ask}")),
+        ("workloads/other.toml", format!("title = 'o'\n{ask}{other}")),
+        ("services/s/service.toml", format!("{service}'{ready_within}'\n")),
+        ("subjects/one/subject.toml", "title = 't'\nspeaks = ['w', 'other']\nrun = 'c'\n".into()),
+        ("subjects/one/c", "#!/bin/sh\n".into()),
+    ] {
+        run.files.push((path.into(), text));
+    }
+    let root = std::env::temp_dir().join(format!("dyno-bounds-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&root);
+    write(&run, &root).unwrap();
+    let around = campaign::project::Project::find().unwrap();
+    let project = campaign::project::Project::in_folder(root.clone(), &around);
+    let campaign = Campaign::read(project, experiment(&run, 1).unwrap()).unwrap();
+    let result = refuse_foreign(&run, &campaign);
+    fs::remove_dir_all(&root).unwrap();
+    result.err().map(|refusal| refusal.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn what_a_service_and_a_check_take_is_bounded_too() {
+    assert_eq!(refusal("10s", ""), "");
+    let says = refusal("6m", "");
+    assert!(says.contains("service `s` may take longer than 300 s to start"), "{says}");
+    let says = refusal("10s", &format!("#{}\n", "x".repeat(WORKLOAD_MAX)));
+    assert!(says.contains("workload `other` is too large"), "{says}");
+}
+
 #[test]
 fn files_are_written_once_below_their_folder_and_nothing_else_is() {
     let root = std::env::temp_dir().join(format!("dyno-repeat-{}", std::process::id()));

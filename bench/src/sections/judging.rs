@@ -1,19 +1,22 @@
-//! What it costs dyno to judge the answers of each workload, over the same exchange with any body:
-//! `cargo run --release -p dyno-lab --example check_cost -- [ROUNDS [WORKLOAD]]`, from the project's root. The server is
-//! dyno's own or, for rows of a database, one with the right rows of a fixed table; CPU time is that of the load's
-//! thread.
-
-#![allow(clippy::print_stdout)]
+//! o. What it costs to judge the answers of each workload, over the same answers with any body. The server is dyno's own
+//! or, for rows of a database, one with the right rows of a fixed table; CPU time is that of the load's thread.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Context, Result, anyhow, bail};
 use lab::workload::Workload;
 use load::{Halt, Load, Order, Spin, Stop, Target, press};
 use oracle::{Config, Listen, Oracle};
 use wire::{Ask, Asks, BodyRule, Chance, Dataset, Files, Tables, WORLDS, fortunes_page};
+
+use super::{Section, at_most};
+use crate::rig::Rig;
+use crate::rounds::{Series, alternate, ratio};
+use crate::table::{Table, number, range};
 
 const SEED: u64 = 7;
 const CONNECTIONS: usize = 32;
@@ -22,53 +25,54 @@ const CONNECTIONS: usize = 32;
 /// 30 GB/s.
 const MOST: f64 = 1.15;
 
-type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let columns = ["workload", "ns CPU an answer, any body", "judged", "×"];
+    let mut table = Table::new("CPU of the load's thread for an answer, 32 connections", &columns);
+    let mut verdicts = Vec::new();
+    let measured = with_servers(&mut |name, address| {
+        let all = costs(name, address, rig)?;
+        let [any, judged] = [0, 1].map(|at: usize| all[at].figures(|cost| Some(*cost)));
+        let over = ratio(&judged, &any);
+        let medians = [0, 1].map(|at: usize| number(all[at].median(|cost| Some(*cost)), 0));
+        let [any, judged] = medians;
+        table.rows.push(vec![name.to_owned(), any, judged, range(over)]);
+        let failures = all.iter().flat_map(|series| &series.failures);
+        table.notes.extend(failures.map(|failure| format!("{name}: {failure}")));
+        verdicts.push(at_most(format!("CPU to judge {name}"), "any body", over, MOST));
+        Ok(())
+    });
+    table.notes.extend(measured.err().map(|error| format!("not measured: {error:#}")));
+    Section { tables: vec![table], verdicts }
+}
 
-fn main() -> Anything<()> {
-    let rounds = std::env::args().nth(1).map_or(Ok(5), |rounds| rounds.parse())?;
-    let only = std::env::args().nth(2);
-    let is_wanted = |name: &&str| only.as_deref().is_none_or(|only| only == *name);
-    println!("{:<12} {:>9} {:>9}  ratio", "workload", "any, ns", "judged");
-    let dataset = oracle::Dataset::parse(Dataset::of(SEED).to_json().as_bytes(), 1)?;
+/// Each workload, and the server that answers it.
+fn with_servers(row: &mut dyn FnMut(&str, SocketAddr) -> Result<()>) -> Result<()> {
+    let dataset = oracle::Dataset::parse(Dataset::of(SEED).to_json().as_bytes(), 1);
+    let dataset = Some(Arc::new(dataset.map_err(|says| anyhow!("{says}"))?));
     let listen = Listen::Tcp("127.0.0.1:0".parse()?);
-    let dataset = Some(Arc::new(dataset));
     let served = Files::of(SEED);
     let content = |number| (Files::name(number).to_owned(), served.content(number).to_vec());
     let files = Some(Arc::new(oracle::Files::of((0..Files::COUNT).map(content))));
     let server = Oracle::start(Config { listen, threads: 1, dataset, files, ..Config::default() })?;
     let address = server.address().to_string().parse()?;
-    let names = ["wait-15", "headers", "json", "post-json", "echo-bytes", "files"];
-    for name in names.into_iter().filter(is_wanted) {
-        row(name, address, rounds)?;
+    for name in ["wait-15", "headers", "json", "post-json", "echo-bytes", "files"] {
+        row(name, address)?;
     }
-    for (name, kind, bodies) in database().into_iter().filter(|(name, ..)| is_wanted(name)) {
-        row(name, canned(kind, bodies)?, rounds)?;
+    for (name, kind, bodies) in database() {
+        row(name, canned(kind, bodies)?)?;
     }
     Ok(())
 }
 
-/// One workload, judged and not, in turn.
-fn row(name: &str, address: SocketAddr, rounds: usize) -> Anything<()> {
-    let workload = Workload::read(std::path::Path::new("."), name).map_err(|it| it.to_string())?;
-    let workload = workload.with_files(&Files::of(SEED)).knowing(None)?;
+/// The nanoseconds of an answer with any body and of a judged one, in turn.
+fn costs(name: &str, address: SocketAddr, rig: &Rig) -> Result<Vec<Series<f64>>> {
+    let workload = Workload::read(Path::new("."), name).map_err(|says| anyhow!("{says}"))?;
+    let workload = workload.with_files(&Files::of(SEED)).knowing(None);
+    let workload = workload.map_err(|says| anyhow!("{says}"))?;
     let judged = workload.with(&Dataset::of(SEED), &Tables::of(SEED)).weighted(true);
     let any = judged.iter().map(|(weight, ask)| (*weight, with_any_body(ask))).collect();
-    let orders = [order(address, any)?, order(address, judged)?];
-    let mut costs: Vec<[f64; 2]> = Vec::new();
-    for _ in 0..rounds {
-        costs.push([cost_ns(&orders[0])?, cost_ns(&orders[1])?]);
-    }
-    let median = |figure: &dyn Fn(&[f64; 2]) -> f64| {
-        let mut all: Vec<f64> = costs.iter().map(figure).collect();
-        all.sort_by(f64::total_cmp);
-        all[all.len() / 2]
-    };
-    let ratio = median(&|pair| pair[1] / pair[0]);
-    let each: Vec<String> = costs.iter().map(|pair| format!("{:.2}", pair[1] / pair[0])).collect();
-    let verdict = if ratio <= MOST { "" } else { "  above 1.15" };
-    let (any, judged) = (median(&|pair| pair[0]), median(&|pair| pair[1]));
-    println!("{name:<12} {any:>9.0} {judged:>9.0}  {ratio:.3} ({}){verdict}", each.join(" "));
-    Ok(())
+    let orders = [order(address, any, rig)?, order(address, judged, rig)?];
+    Ok(alternate(orders.len(), rig.rounds, |_, which| cost_ns(&orders[which])))
 }
 
 fn with_any_body(ask: &Ask) -> Ask {
@@ -78,22 +82,22 @@ fn with_any_body(ask: &Ask) -> Ask {
     ask
 }
 
-fn order(address: SocketAddr, asks: Vec<(u32, Ask)>) -> Anything<Order> {
-    let stop = Stop { total: None, duration: Some(Duration::from_secs(2)) };
+fn order(address: SocketAddr, asks: Vec<(u32, Ask)>, rig: &Rig) -> Result<Order> {
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(rig.seconds.into())) };
     let load = Load::Closed { connections: CONNECTIONS };
     let warmup = Duration::from_millis(300);
-    let asks = Asks::weighted(asks).ok_or("no asks")?;
+    let asks = Asks::weighted(asks).context("no asks")?;
     let spin = Spin::Never;
     Ok(Order { stop, warmup, spin, ..Order::new(Target::Tcp(address), asks, load) })
 }
 
 /// CPU time of the load's thread for a right answer.
-fn cost_ns(order: &Order) -> Anything<f64> {
+fn cost_ns(order: &Order) -> Result<f64> {
     let recording = press(order, &Halt::default(), &mut |_| {})?;
     let total = &recording.total;
     match total.failed_in_all() {
         0 => Ok(total.cpu as f64 / total.correct_inside as f64),
-        failed => Err(format!("{failed} answers are wrong").into()),
+        failed => bail!("{failed} answers are wrong"),
     }
 }
 
@@ -119,7 +123,7 @@ fn drawn(tables: &Tables, chance: &mut Chance) -> String {
 }
 
 /// A server that gives these bodies in turn, on a thread for each connection, until the program ends.
-fn canned(kind: &'static str, bodies: Vec<String>) -> Anything<SocketAddr> {
+fn canned(kind: &'static str, bodies: Vec<String>) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let answers: Arc<[String]> = bodies.into_iter().map(|body| answer(kind, &body)).collect();
