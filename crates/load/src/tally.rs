@@ -110,7 +110,7 @@ pub struct Tally {
     /// Of that, polling.
     pub polled: Nanos,
     /// When the last exchange became due.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub last_due: Nanos,
     /// When the last exchange ended.
     pub last_done: Nanos,
@@ -230,6 +230,11 @@ impl Still {
 
 /// This many of the slowest exchanges are kept whole.
 pub(crate) const SLOWEST_KEPT: usize = 5;
+
+/// Files that were written before it was kept are written again without it.
+fn is_zero(time: &Nanos) -> bool {
+    *time == 0
+}
 
 impl Tally {
     /// Right answers that came after the measured time, to requests that were due in it.

@@ -21,8 +21,12 @@ pub struct Profile {
     /// Names of functions of the program, each once, without the user's paths.
     pub functions: Vec<String>,
     pub stacks: Vec<Stack>,
+    /// How long samples were taken.
+    pub sampled_ns: u64,
     /// CPU time of the server meanwhile, as the kernel counts it without sampling; 0 if it is not known.
     pub cpu_ns: u64,
+    /// Nothing: public files of version 1 have it, and are written again as they were read.
+    pub user_cpu_ns: Option<u64>,
     /// Answers that the load received in this time.
     pub answers: u64,
     /// How long threads of the server were ready to run and had no CPU.
@@ -108,7 +112,8 @@ impl Profile {
     /// read from a file may have any.
     pub fn is_sound(&self) -> bool {
         let has = |number: u32, count: usize| (number as usize) < count;
-        let amounts = [self.cpu_ns, self.answers, self.waited_for_cpu_ns, self.lost];
+        let amounts =
+            [self.sampled_ns, self.cpu_ns, self.answers, self.waited_for_cpu_ns, self.lost];
         let calls = self
             .calls
             .iter()

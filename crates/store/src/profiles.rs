@@ -151,7 +151,7 @@ mod tests {
         let profile = format!(
             r#"{{"method":{{"hz":997,"target":"cpus","user_only":false,"dwarf_bytes":null}},
             "lines":[{{"side":"kernel","name":"send"}}],
-            "functions":["main"],"stacks":[{stacks}],"cpu_ns":1,"answers":1,
+            "functions":["main"],"stacks":[{stacks}],"sampled_ns":1,"cpu_ns":1,"user_cpu_ns":null,"answers":1,
             "waited_for_cpu_ns":0,"lost":0,"calls":{{"Err":"x"}},"with_flags":false}}"#
         );
         assert!(profile.contains(old), "{old}");

@@ -224,6 +224,7 @@ impl SampledServer<'_> {
         write_names(&whys, &pids);
         let runtimes: Vec<profile::Runtime> = whys.iter().map(|why| why.runtime.clone()).collect();
         let profile = Profile {
+            sampled_ns: until.duration_since(from).as_nanos() as u64,
             cpu_ns,
             waited_for_cpu_ns,
             calls,

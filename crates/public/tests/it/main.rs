@@ -314,12 +314,14 @@ fn planted_check() -> PublicRun {
         "method": { "hz": 997, "target": "cpus", "user_only": false, "dwarf_bytes": null },
         "lines": [{ "side": "program", "name": &secrets }], "functions": [&secrets],
         "stacks": [{ "line": 0, "functions": [0], "counts": [[0, 1]] }],
-        "cpu_ns": 1, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
+        "sampled_ns": 1, "cpu_ns": 1, "user_cpu_ns": null, "answers": 1, "waited_for_cpu_ns": 0, "lost": 0,
         "calls": { "Err": &secrets }, "with_flags": false
     });
-    let found = Ok(serde_json::from_value(profile).unwrap());
+    let found = Ok(serde_json::from_value(profile.clone()).unwrap());
     run.profiles =
         vec![ProfileRecord { key: key.clone(), found }, ProfileRecord { key, found: Err(secrets) }];
+    // Files of version 1 have these keys, and are compared with what would be written.
+    assert_eq!(serde_json::to_value(run.profiles[0].found.as_ref().unwrap()).unwrap(), profile);
     published((run, Vec::new(), ended))
 }
 
