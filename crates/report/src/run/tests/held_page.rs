@@ -69,7 +69,7 @@ fn held_connections_have_a_price_list_and_pictures() {
     for odd in ["<b>", "<i>", "\"NaN", "src=", "@import"] {
         assert!(!page.replace("<b>Every", "").replace("</svg><b>", "").contains(odd), "{odd}");
     }
-    assert!(page.len() < 800_000, "{} bytes", page.len());
+    assert!(page.len() < 350_000, "{} bytes", page.len());
     let chart = svg(&findings, "wspoll", crate::Theme::Auto).expect("it was held");
     assert!(chart.contains("open connections") && chart.contains(">Quick · wspoll<"), "{chart}");
 }
@@ -83,7 +83,7 @@ fn a_crowd_that_holds_connections_has_a_page_that_stays_small() {
         slow_down(trial);
     }
     let page = page(&Findings::of(&7, &crowd, &trials, Vec::new()));
-    assert!(page.len() < 2_500_000, "{} bytes", page.len());
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }
 
 /// It takes ten times as long, with ten times the readings.
