@@ -372,12 +372,13 @@ fn the_campaign_says_what_the_constants_say() {
         6 trials, spread 1.7: 280 285 286 292
         10 trials, spread 1.7: 287 292 289 290
         pairs of equals (20 lines, 200 functions, spread 1.0 to 1.7) that claim anything, of 200
-        2 trials: 8
+        2 trials: 9
         3 trials: 10
         4 trials: 15
-        6 trials: 7
-        8 trials: 11
-        10 trials: 7
+        6 trials: 6
+        8 trials: 9
+        10 trials: 6
+        ten servers, 6 trials: 8
     "#]]
     .assert_eq(&found);
 }
