@@ -242,11 +242,12 @@ fn count(
     began: Instant,
     stop: &Halt,
 ) -> (Result<Calls, String>, (Instant, Instant)) {
-    let from = next_window(began);
     let counter = match CallCounter::open() {
         Ok(counter) => counter,
-        Err(says) => return (Err(says), (from, from)),
+        Err(says) => return (Err(says), (began, began)),
     };
+    // Not before: to open it may take longer than what is left of a window.
+    let from = next_window(began);
     drop(wait_until(from, stop));
     let begun = counter.start();
     loop {
