@@ -14,10 +14,10 @@ use wire::{Dataset, Limits, Mismatch, Tables};
 
 use crate::lab_rig::{Lab, SHORT};
 
-const WORKLOADS: [&str; 5] = ["wait-15", "headers", "json", "post-json", "echo-bytes"];
+const WORKLOADS: [&str; 5] = ["wait-50", "headers", "json", "post-json", "echo-bytes"];
 
 const FAULTS: [(&str, &str, Option<Failure>); 9] = [
-    ("wait-15", "early", Some(Failure::Early)),
+    ("wait-50", "early", Some(Failure::Early)),
     ("headers", "short", Some(Failure::Content(Mismatch::Body))),
     ("json", "total", Some(Failure::Content(Mismatch::Body))),
     ("json", "extra", Some(Failure::Content(Mismatch::Body))),
@@ -70,7 +70,7 @@ fn each_way_of_being_wrong_is_counted_exactly_and_no_right_answer_is() {
         let is_json = trial.key.workload.ends_with("json");
         let compared = total.compared.map(|it| it.by_bytes + it.by_meaning);
         assert_eq!(compared, is_json.then_some(200), "{name}");
-        assert_eq!(total.waited.is_some(), trial.key.workload == "wait-15", "{name}");
+        assert_eq!(total.waited.is_some(), trial.key.workload == "wait-50", "{name}");
     }
     let sums = right().find(|trial| trial.key.workload == "post-json").unwrap();
     let compared = sums.loaded.as_ref().unwrap().recording.total.compared.unwrap();
