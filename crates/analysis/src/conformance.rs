@@ -87,7 +87,7 @@ impl Score {
         let percent = counts.whole_percent().map_or(String::new(), |percent| {
             format!(" | {percent} % ({} of {} tested)", counts.tested(), counts.applicable())
         });
-        format!("{} {counts} | catalogue {}{percent}", protocol.title(), self.catalogue)
+        format!("{} {counts} | catalogue {}{percent}", protocol.name(), self.catalogue)
     }
 }
 

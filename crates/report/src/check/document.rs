@@ -246,7 +246,7 @@ fn area_row(name: &str, tally: &VerdictCounts) -> Row {
 fn sums(result: &CheckResult, style: Style) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (protocol, tally) in result.tallies() {
-        let title = protocol.title();
+        let title = protocol.name();
         if tally.applicable() == 0 {
             let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
             blocks.push(Block::paragraph(Tone::Dim, format!("{title} not applicable: {why}")));
@@ -313,7 +313,7 @@ fn sum_row(
     tally: &VerdictCounts,
 ) -> Row {
     let mut cells =
-        vec![Cell::text(&checked.name), Cell::text(&result.version), Cell::text(protocol.title())];
+        vec![Cell::text(&checked.name), Cell::text(&result.version), Cell::text(protocol.name())];
     if tally.applicable() == 0 {
         let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
         cells.extend([Cell::none(), Cell::none(), Cell::none(), Cell::none(), Cell::text("0")]);

@@ -64,7 +64,7 @@ json_type! {
     struct CaseJson as "case" of case: Case {
         id: &'static str,
         title: &'static str,
-        protocol: &'static str = case.protocol().title(),
+        protocol: &'static str = case.protocol().name(),
         area: &'static str = case.area.name(),
         clause: String = case.clause.to_string(),
         level: &'static str = case.level.name(),
@@ -92,7 +92,7 @@ impl Catalogue<'_> {
         let own = self.cases.iter().copied().filter(|case| case.protocol() == protocol);
         let own: Vec<&Case> = own.collect();
         let cases = counted(own.len() as u64, "case", "cases");
-        let heading = format!("{}: {cases}", protocol.title());
+        let heading = format!("{}: {cases}", protocol.name());
         let columns = HEADS.map(|head| Column::new(head, head, 0).left());
         let block = match self.is_verbose {
             true => Block::Entries(own.iter().map(|case| whole(case)).collect()),
