@@ -8,8 +8,8 @@ use lab::Refusal;
 use lab::build::{BuildCache, WORK, give_to_caller};
 use lab::command::shown;
 use lab::experiment::Experiment;
-use lab::source_file::nearest;
 use lab::subject::is_file_name;
+use units::nearest;
 
 use crate::{embedded, places};
 

@@ -1,6 +1,6 @@
 //! What a reader of TOML or JSON says of a wrong value, in plain words: without the names of types in dyno's code.
 
-use crate::source_file::nearest;
+use units::nearest;
 
 /// How a notation calls a value with named parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -203,17 +203,6 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The word that the user meant: the nearest of those known, if it is near.
-#[must_use]
-pub fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let reach = text.chars().count() / 3 + 1;
-    known
-        .map(|word| (strsim::levenshtein(text, word), word))
-        .filter(|(steps, _)| *steps <= reach)
-        .min_by_key(|(steps, _)| *steps)
-        .map(|(_, word)| word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

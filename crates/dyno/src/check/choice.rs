@@ -3,7 +3,7 @@
 use check::{Area, Case, Protocol, Scheduling, Tag, catalogue};
 use clap::Args;
 use lab::pattern::matches;
-use lab::source_file::nearest;
+use units::nearest;
 
 use crate::shell::Refusal;
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use toml::Spanned;
-use units::named;
+use units::{named, nearest};
 
 use crate::figure::{Figure, Fold, Unit};
-use crate::source_file::{ConfigError, SourceFile, nearest};
+use crate::source_file::{ConfigError, SourceFile};
 use machine::monitor::{is_probe_name, reading_unit};
 
 /// How many readings a probe may declare, and how long their titles, headings and names may be.
