@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Section;
 use crate::dyno_json;
 use crate::hosts::Hosts;
+use crate::load::{Load, Shape};
 use crate::quantiles::{json, our_quantiles};
 use crate::rig::Rig;
 use crate::rounds::{Ratio, Series, alternate, median, ratio};
@@ -54,7 +55,7 @@ const FIGURES: [Figure; 5] = [
 ];
 
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     let rounds = ROUNDS.min(2 * rig.long_rounds + 1);
     for (name, flags) in [("2,000 requests/s by chance", OPEN), ("a closed loop", CLOSED)] {
         let here = |_, contender: usize| on_loopback(rig, flags, "4", contender);
@@ -76,7 +77,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 /// differs but control and carrier, so what they do to lateness is seen here. In the section before, all threads of four
 /// agents share one CPU.
 pub(crate) fn measure_lateness(rig: &Rig) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     let names = ["1 process", "the same again", "1 agent here"];
     let run = |_, contender: usize| on_loopback(rig, OPEN, "1", contender);
     let rounds = LATE_ROUNDS.min(6 * rig.long_rounds - 3);
@@ -255,7 +256,7 @@ fn seconds(rig: &Rig) -> u32 {
 
 /// Runs it on the generators' CPU. The CPU time includes that of the agents, and of their start.
 fn loaded(rig: &Rig, command: &[String]) -> Result<Loaded> {
-    let limit = crate::load::Load::Closed { connections: 1, seconds: rig.seconds + 10 };
+    let limit = Load::of(Shape::Closed, 1, rig.seconds + 10);
     let measured = rig.measured(command, limit)?;
     let report = json(&measured.stdout);
     if let Some(objection) = dyno_json::objection(&measured.stdout) {
