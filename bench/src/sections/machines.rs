@@ -33,6 +33,8 @@ const CONTROL_MAX: f64 = 0.005;
 /// Lateness differs from run to run by more than anything else here.
 const LATE_ROUNDS: usize = 15;
 const PORT: u16 = 8_080;
+/// How the name of a lane's thread begins.
+const LANE: &str = "loader ";
 
 /// One load's result.
 struct Loaded {
@@ -328,7 +330,7 @@ fn beside_lanes(rig: &Rig, flags: &[&str], among: u32) -> Result<f64> {
     let mut all = children(load.0.id())?;
     all.push(load.0.id());
     let spent = || -> Result<Duration> {
-        all.iter().map(|&pid| cpu_of_threads(pid, |name| !name.starts_with("lane"))).sum()
+        all.iter().map(|&pid| cpu_of_threads(pid, |name| !name.starts_with(LANE))).sum()
     };
     let (began, before) = (Instant::now(), spent()?);
     sleep(Duration::from_secs(5));
@@ -385,6 +387,13 @@ fn children(pid: u32) -> Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Otherwise lanes would count among the threads beside them.
+    #[test]
+    fn the_threads_of_lanes_are_known_by_their_names() {
+        let press = include_str!("../../../crates/load/src/press.rs");
+        assert!(press.contains(&format!("scope, format!(\"{LANE}{{}}\"")));
+    }
 
     #[test]
     fn agents_are_judged_by_how_far_two_equal_runs_differ() {

@@ -17,18 +17,20 @@ impl FromStr for RateLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<RateLimit, String> {
-        let wrong = || {
-            format!(
-                "`{text}` is no limit of a rate; write requests a second, from 0.001 to 1e9, and how many may come at \
-                 once, at least 1: 1000,50"
-            )
-        };
+        let wrong = || no_limit(text);
         let (per_s, burst) = text.split_once(',').ok_or_else(wrong)?;
         let per_s = per_s.trim().parse().map_err(|_| wrong())?;
         let limit = RateLimit { per_s, burst: burst.trim().parse().map_err(|_| wrong())? };
         let is_possible = (0.001..=1e9).contains(&limit.per_s) && 0 < limit.burst;
         is_possible.then_some(limit).ok_or_else(wrong)
     }
+}
+
+fn no_limit(text: &str) -> String {
+    format!(
+        "`{text}` is no limit of a rate; write requests a second, from 0.001 to 1e9, and how many may come at once, at \
+         least 1: 1000,50"
+    )
 }
 
 /// The bucket, also for simulations. It is kept as the instant at which it would be full again, so nothing has to be done between two requests.
