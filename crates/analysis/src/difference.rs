@@ -5,6 +5,7 @@
 //! decides it: a difference is stated exactly where that interval excludes it.
 
 use lab::figure::{Better, Figure, Number};
+use lab::named;
 
 use crate::{dunnett, student};
 
@@ -85,21 +86,22 @@ pub enum Change {
     NotShown,
 }
 
-/// Why a figure was not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// A side has no such number.
-    Missing,
-    /// A side has only one round, and nothing shows how far its rounds lie apart.
-    OneRound,
-    /// A round measured 0, for which there are no ratios.
-    Nothing,
-    /// Both kept up with the offered load.
-    KeptUp,
-    /// Rounds are bounds, and do not show which side is greater.
-    Bounds,
-    /// A side answered more requests wrongly, or failed more of them, than is tolerated.
-    Faults,
+named! {
+    /// Why a figure was not compared.
+    pub enum Why {
+        /// A side has no such number.
+        Missing = "missing" => "not measured",
+        /// A side has only one round, and nothing shows how far its rounds lie apart.
+        OneRound = "one_round" => "one round",
+        /// A round measured 0, for which there are no ratios.
+        Nothing = "zero" => "a round has 0",
+        /// Both kept up with the offered load.
+        KeptUp = "kept_up" => "both kept up",
+        /// Rounds are bounds, and do not show which side is greater.
+        Bounds = "bounds" => "only bounds",
+        /// A side answered more requests wrongly, or failed more of them, than is tolerated.
+        Faults = "faults" => "wrong answers or failures",
+    }
 }
 
 /// The rounds of two runs: Welch's comparison of their logarithms.

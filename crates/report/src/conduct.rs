@@ -36,6 +36,22 @@ pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
     }
 }
 
+/// A sentence for each server that answered wrongly or failed: of those that are left out for it, which is added, and of
+/// the others.
+pub(crate) fn sentences(
+    named: impl IntoIterator<Item = (String, Conduct)>,
+    left_out: &str,
+) -> [Vec<String>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for (name, conduct) in named {
+        let is_tolerated = conduct.is_tolerated();
+        let end = if is_tolerated { "" } else { left_out };
+        let says = says(&name, conduct).map(|says| format!("{says}.{end}"));
+        all[usize::from(is_tolerated)].extend(says);
+    }
+    all
+}
+
 /// `requests`, or `sessions`.
 pub(crate) fn unit(faults: Faults) -> &'static str {
     if faults.of_sessions { "sessions" } else { "requests" }

@@ -2,6 +2,7 @@
 
 use lab::experiment::Point;
 use lab::figure::{Better, Figure};
+use lab::named;
 
 use super::{
     Against, Answer, Bounds, Difference, Finding, GateCourse, PairOf, Rule, concluded,
@@ -69,20 +70,21 @@ pub enum WhyWorse {
     Faults,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyUnclear {
-    /// The base gave more wrong answers, or failed more requests, than is tolerated.
-    Base,
-    /// More than a third of the pairs were disturbed, or none counts.
-    Disturbed,
-    /// Equal code differs on this machine as well.
-    Control,
-    /// Pairs have no answer.
-    Figures,
-    /// It is not known which clauses of the RFCs the head newly breaks.
-    Conformance,
-    /// The time was over before a load began that is gated.
-    Limit,
+named! {
+    pub enum WhyUnclear {
+        /// The base gave more wrong answers, or failed more requests, than is tolerated.
+        Base = "base",
+        /// More than a third of the pairs were disturbed, or none counts.
+        Disturbed = "disturbed",
+        /// Equal code differs on this machine as well.
+        Control = "control",
+        /// Pairs have no answer.
+        Figures = "figures",
+        /// It is not known which clauses of the RFCs the head newly breaks.
+        Conformance = "conformance",
+        /// The time was over before a load began that is gated.
+        Limit = "limit",
+    }
 }
 
 impl Weighed {

@@ -244,10 +244,11 @@ fn go_on(
         return ended.map(|_| ExitStatus::Interrupted);
     }
     let loaded = kept(session.store(), run)?;
-    let findings = findings(session.store(), run, &loaded);
+    let mut findings = findings(session.store(), run, &loaded);
+    findings.command = OfCommand::Capacity;
     let outcome =
         findings.capacity().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    let delivered = flags.results.deliver(&OfCommand::capacity(&findings), false);
+    let delivered = flags.results.deliver(&findings, false);
     let option = session.store_option();
     terminal::notice(&format!("kept as run {run}: dyno report {run}{option}"));
     let ended = ended?;

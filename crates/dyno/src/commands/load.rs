@@ -290,9 +290,9 @@ fn weighed(
 /// Prints what was found, and writes it. Either is done even if the other fails.
 fn report(loads: &[FinishedLoad], shelf: &Shelf, flags: &LoadFlags) -> Result<(), Refusal> {
     let Some(load) = loads.first() else { return Ok(()) };
+    let mut found = shelf.findings(loads);
     let are_together = flags.keeping.rounds.is_some();
-    let findings = shelf.findings(loads);
-    let found = OfCommand::load(&findings, are_together);
+    found.command = if are_together { OfCommand::Loads } else { OfCommand::Load };
     let results = &flags.results;
     let printed = match flags.keeping.like {
         Some(tool) => Ok(as_printed_by(load, tool, flags.latency)),

@@ -116,12 +116,16 @@ fn reported<T>(
     outcome: fn(&Findings<'_>) -> T,
 ) -> Result<T, Refusal> {
     let loaded = kept(session.store(), id)?;
-    let findings = findings(session.store(), id, &loaded);
+    let mut findings = findings(session.store(), id, &loaded);
     let page = leave(&findings, &session.pages);
-    match shows {
-        Shows::Run { is_full } => results.deliver(&findings, is_full)?,
-        Shows::Race => results.deliver(&OfCommand::race(&findings), false)?,
-    }
+    let is_full = match shows {
+        Shows::Run { is_full } => is_full,
+        Shows::Race => {
+            findings.command = OfCommand::Race;
+            false
+        }
+    };
+    results.deliver(&findings, is_full)?;
     match page {
         Ok(path) if results.prints_text() => {
             print(&format!("page: {}\n", near(&path)))?;

@@ -7,7 +7,7 @@ mod heat;
 mod lines;
 pub(crate) mod marks;
 mod rows;
-pub(crate) mod scale;
+pub mod scale;
 mod shared_axis;
 mod signs;
 

@@ -87,12 +87,7 @@ fn mark(svg: &str, slot: usize) -> (f64, f64) {
 fn rows_are_drawn_as_they_were() {
     let times = vec![
         Value { second: Some((1.0, "p50 1 ms".into())), ..value(3.0, Some((2.5, 3.5))) },
-        Value {
-            trust: Trust::Doubtful,
-            is_joined: true,
-            second: Some((9.0, "2011".into())),
-            ..value(30.0, None)
-        },
+        Value { trust: Trust::Doubtful, second: Some((9.0, "2011".into())), ..value(30.0, None) },
         Value::absent("not measured"),
     ];
     let rates = vec![
@@ -198,7 +193,7 @@ fn ugly_data_stays_on_the_paper_and_is_escaped() {
         for axis in [Axis::FromZero(Unit::Bytes), Axis::ByFactors(Unit::Bytes), Axis::Ratio] {
             let second = Some((ugly, "then".into()));
             let values = vec![
-                Value { second, is_joined: true, ..value(ugly, Some((ugly, 5.0))) },
+                Value { second, ..value(ugly, Some((ugly, 5.0))) },
                 value(1.0, Some((-ugly, ugly))),
                 Value { value: None, ..value(0.0, Some((f64::NEG_INFINITY, ugly))) },
                 Value::absent("<gone>"),

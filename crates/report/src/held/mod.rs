@@ -8,18 +8,18 @@ mod price;
 mod published;
 mod sentence;
 
-pub(crate) use price::cause;
+pub(crate) use price::gave_way;
 pub(crate) use sentence::{all as sentences, held as sentence};
 
 use crate::Findings;
 use crate::chart::{Room, Stand};
-use crate::document::Block;
+use crate::document::Table;
 use crate::markup::Markup;
 
 pub(crate) const STYLE: &str = include_str!("held.css");
 
 /// The figures of the article, and of this run.
-pub(crate) fn stated(findings: &Findings<'_>) -> Vec<Block> {
+pub(crate) fn stated(findings: &Findings<'_>) -> Option<Table> {
     published::published(findings, &lines::lines(findings))
 }
 

@@ -10,7 +10,7 @@ use crate::markup::Markup;
 use crate::number_format::Written;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
-pub(super) fn gave_way(found: &FirstFailure) -> String {
+pub(crate) fn gave_way(found: &FirstFailure) -> String {
     let main = found.causes.first().map_or(String::new(), cause);
     let more = match found.causes.len() {
         0 | 1 => String::new(),
@@ -20,7 +20,7 @@ pub(super) fn gave_way(found: &FirstFailure) -> String {
 }
 
 /// A cause in a few words.
-pub(crate) fn cause(cause: &Cause) -> String {
+fn cause(cause: &Cause) -> String {
     let own = if cause.is_own() { "dyno: " } else { "" };
     let says = match cause {
         Cause::Ended(kind) => outcome_in_words(*kind).to_string(),

@@ -147,21 +147,9 @@ impl Finding {
             Finding::NotGated => ("not gated".into(), Tone::Dim),
             Finding::NotJudged(None) => ("not judged".into(), Tone::Dim),
             Finding::NotJudged(Some(why)) => (format!("not judged: {why}"), Tone::Doubtful),
-            Finding::NotCompared(why) => (format!("not compared: {}", because(*why)), Tone::Dim),
+            Finding::NotCompared(why) => (format!("not compared: {}", why.meaning()), Tone::Dim),
         };
         Cell::text(text).toned(tone)
-    }
-}
-
-/// Why a figure is not compared.
-pub(crate) fn because(why: Why) -> &'static str {
-    match why {
-        Why::Missing => "not measured",
-        Why::OneRound => "one round",
-        Why::Nothing => "a round has 0",
-        Why::KeptUp => "both kept up",
-        Why::Bounds => "only bounds",
-        Why::Faults => "wrong answers or failures",
     }
 }
 

@@ -128,16 +128,12 @@ fn entry(entry: &Entry) -> Markup {
         Tone::Doubtful => "odd",
         _ => "",
     };
-    let detail = |(label, text): &(String, String)| {
-        markup!("<p class=\"dim\">{}</p><pre>{}</pre>\n", label, text)
-    };
-    let details = match entry.details.is_empty() {
-        true => Markup::default(),
-        false => {
-            let all: Markup = entry.details.iter().map(detail).collect();
-            markup!("\n<details class=\"bytes\"><summary>the bytes</summary>\n{}</details>", all)
-        }
-    };
+    let bytes = (!entry.bytes.is_empty()).then(|| {
+        markup!(
+            "\n<details class=\"bytes\"><summary>the bytes</summary>\n<pre>{}</pre>\n</details>",
+            entry.bytes.join("\n")
+        )
+    });
     markup!(
         "<li><strong{}>{}</strong>{}{}{}{}</li>\n",
         classed(class),
@@ -145,7 +141,7 @@ fn entry(entry: &Entry) -> Markup {
         lines,
         quoted,
         command,
-        details
+        bytes
     )
 }
 

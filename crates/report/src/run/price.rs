@@ -1,7 +1,7 @@
 //! What TLS, HTTP/2 and full handshakes cost each server, or save it: ratios of two tasks of the run, as a section and as
 //! sentences.
 
-use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Unranked, Why};
+use analysis::{Change, Comparison, LeftOut, MannerPrice, PaidFor, Pair, Unranked, Why};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use units::listed_in_short;
@@ -15,21 +15,13 @@ use crate::paired::{Finding, NAMED, Ratio};
 /// Empty where the run has no two tasks that differ in one thing.
 pub(super) fn section(findings: &Findings<'_>) -> Section {
     let prices = findings.board.prices();
-    let all = [PaidFor::Tls, PaidFor::Http2, PaidFor::Resumption].into_iter();
+    let all = PaidFor::ALL.into_iter();
     let is_paid = |kind: &PaidFor| prices.iter().any(|price| price.paid_for == *kind);
-    let kinds: Vec<String> = all.filter(is_paid).map(|kind| name(kind).into()).collect();
+    let kinds: Vec<String> = all.filter(is_paid).map(|kind| kind.meaning().into()).collect();
     let blocks = prices.iter().enumerate().flat_map(|(n, price)| blocks(findings, price, n));
     Section::new("price", format!("The price of {}", listed_in_short(&kinds)), Depth::Brief)
         .noting("1× is no difference")
         .with(blocks)
-}
-
-fn name(paid_for: PaidFor) -> &'static str {
-    match paid_for {
-        PaidFor::Tls => "TLS",
-        PaidFor::Http2 => "HTTP/2",
-        PaidFor::Resumption => "resumption",
-    }
 }
 
 /// `hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections`.
@@ -40,7 +32,7 @@ fn which(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
 
 fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Block> {
     let mut blocks =
-        vec![Block::Heading(format!("{}: {}", name(price.paid_for), which(findings, price)))];
+        vec![Block::Heading(format!("{}: {}", price.paid_for.meaning(), which(findings, price)))];
     if !price.pairs.is_empty() {
         let rows = rows(findings, price);
         let picture = both(|room| rows.svg(room, Stand::Page));
@@ -56,18 +48,23 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
 /// `no price: nginx and Go, hello over h2: invalid; 7 servers, hello over h2c: not measured`. Why that is so stands where
 /// rows are doubted.
 fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
-    let lacks = price.left_out.iter().map(|lack| {
-        let why = match lack.why {
-            Unranked::Unmet(_) | Unranked::Reference => "not ranked",
-            Unranked::Unmeasured => "not measured",
-            Unranked::Invalid => "invalid",
-        };
-        ((lack.task, why), findings.title(&lack.row.subject).to_string())
-    });
+    let lacks = price
+        .left_out
+        .iter()
+        .map(|lack| ((lack.task, why(lack)), findings.title(&lack.row.subject).to_string()));
     let said = grouped(lacks).into_iter().map(|((task, why), titles)| {
         format!("{}, {}: {why}", servers(&titles), findings.task(task))
     });
     format!("no price: {}", said.collect::<Vec<_>>().join("; "))
+}
+
+/// Why a server has no price.
+pub(super) fn why(lack: &LeftOut<'_>) -> &'static str {
+    match lack.why {
+        Unranked::Unmet(_) | Unranked::Reference => "not ranked",
+        Unranked::Unmeasured => "not measured",
+        Unranked::Invalid => "invalid",
+    }
 }
 
 /// Their names, or how many there are.
@@ -185,7 +182,7 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
     };
     Rows {
         about: About {
-            title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
+            title: format!("The price of {}: {}", price.paid_for.meaning(), which(findings, price)),
             description: "For each server the ratio of each figure, with its interval".into(),
         },
         names: price.pairs.iter().map(|pair| findings.name(&pair.b.subject)).collect(),

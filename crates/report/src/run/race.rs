@@ -7,6 +7,7 @@ pub(super) mod picture;
 use analysis::gate::{Verdict as Gated, Weighing};
 use analysis::{Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
+use lab::named;
 use lab::record::{OutcomeKind, RACE};
 
 use super::findings::Findings;
@@ -60,14 +61,15 @@ fn is_wrong(row: &Row) -> bool {
     row.unmeasured().iter().any(is_own) || !row.conduct.is_tolerated()
 }
 
-/// How a race ended, for the shell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RaceOutcome {
-    Measured,
-    /// A side failed, or answered wrongly; or the second one is worse than the first, where that was to be found.
-    Failed,
-    /// A side was not measured for another reason, or its figures are invalid.
-    CannotTell,
+named! {
+    /// How a race ended, for the shell.
+    pub enum RaceOutcome {
+        Measured = "measured",
+        /// A side failed, or answered wrongly; or the second one is worse than the first, where that was to be found.
+        Failed = "failed",
+        /// A side was not measured for another reason, or its figures are invalid.
+        CannotTell = "cannot_tell",
+    }
 }
 
 /// The rows of the sides, in the order in which they were named.
@@ -88,21 +90,18 @@ fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Pair<'t>> {
 /// what the compared sides failed.
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let all = against_first(findings);
-    let is_failing = |row: &&Row| !row.conduct.is_tolerated();
-    let (failing, tolerated): (Vec<&Row>, Vec<&Row>) =
-        sides(findings).into_iter().partition(is_failing);
-    let named = |row: &Row, end: &str| {
-        Some(conduct::says(findings.title(&row.subject), row.conduct)? + end)
-    };
-    let mut says: Vec<String> =
-        failing.iter().filter_map(|row| named(row, ". Not compared.")).collect();
+    let named =
+        sides(findings).into_iter().map(|row| (findings.title(&row.subject).into(), row.conduct));
+    let [mut says, tolerated] = conduct::sentences(named, " Not compared.");
     // The pairs of a race with a difference to be found are of two sides.
-    if failing.is_empty() {
+    if says.is_empty() {
         says.extend(findings.gate().map(|gate| gate::sentence(&gate, None)));
     }
-    let compared = all.iter().filter(|pair| [pair.a, pair.b].iter().all(|row| !is_failing(row)));
+    let is_compared =
+        |pair: &&Pair<'_>| [pair.a, pair.b].iter().all(|row| row.conduct.is_tolerated());
+    let compared = all.iter().filter(is_compared);
     says.extend(compared.map(|pair| self::says(findings, pair)));
-    says.extend(tolerated.iter().filter_map(|row| named(row, ".")));
+    says.extend(tolerated);
     says
 }
 

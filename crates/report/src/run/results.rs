@@ -234,7 +234,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         all.add(column, move |shown| {
             let stated = findings.entry(&shown.placed.row.subject).map(of);
             let stated = stated.filter(|text| *text != Processes::Unstated.name());
-            stated.map_or(Cell::none(), Cell::text)
+            Cell::known(stated)
         });
     }
     all

@@ -10,7 +10,6 @@ use lab::figure::{Figure, Unit};
 use units::{count, duration};
 
 use super::shown_in;
-use crate::held::cause;
 use crate::number_format::number;
 
 /// How often it was measured.
@@ -61,18 +60,6 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
         parts.push("messages/s: – where a step measured for less than one interval".into());
     }
     parts.join(" · ")
-}
-
-/// `2,000: 30 lost, recv.reset`; none for a server that held nothing at all.
-pub(super) fn gave_way(held: &HeldSubject) -> Option<String> {
-    if held.rounds.is_empty() {
-        return Some("–".into());
-    }
-    let found = held.price.gave_way.as_ref()?;
-    let main = found.causes.first()?;
-    // All causes are listed below the tables.
-    let more = if 1 < found.causes.len() { "…" } else { "" };
-    Some(format!("{}: {}{more}", count(found.connections as u64), cause(main)))
 }
 
 /// How it gave way with all causes, and what they mean.
