@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(bound(row), "its CPUs, 97 % busy");
         let mut row = able("x").ceiling.unwrap();
         row.link.as_mut().unwrap().mtu = 9_000;
-        assert_eq!(link(row.link.as_ref().unwrap()), "eth0, 10.0 Gbit/s, MTU 9,000");
+        assert_eq!(link(row.link.as_ref().unwrap()), "eth0, 10 Gbit/s, MTU 9,000");
         row.bound_by = "round_trips";
         assert_eq!(bound(row), "256 connections' round trips");
     }

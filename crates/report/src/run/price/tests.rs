@@ -316,7 +316,7 @@ fn by_streams(subject: &str, task: &str, round: u32) -> Option<u64> {
 }
 
 #[test]
-fn prices_that_differ_in_the_number_of_streams_stand_in_one_sentence() {
+fn each_number_of_streams_has_its_price() {
     let load = LOAD.replace("\"http/1.1\", \"http/1.1+tls\", \"h2\"", "\"http/1.1\", \"h2c\"");
     let load = load.replace("streams = 10", "streams = [1, 10]");
     let findings = Findings::found(made_of(&load, &[CLEAR, ONE, TEN], 4, by_streams));
