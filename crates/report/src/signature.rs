@@ -5,7 +5,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::chart::{
-    About, Axis, Ceiling, Column, Form, Lines, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
+    About, Axis, Ceiling, Column, Lines, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
 };
 use crate::markup::Markup;
 use crate::number_format::Written;
@@ -104,17 +104,13 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
 
 fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
     let is_offered = table.rows.iter().any(|row| row.estimate(Figure::Offered).is_some());
-    let mut throughput = Panel {
-        past_peaks: published_peaks(findings, table),
+    let throughput = Panel {
         has_even_line: is_offered,
         ceiling: ceiling(findings, table),
         way: Some(RATE),
         height: 230.0,
-        ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table))
+        ..panel(findings, table, Figure::Throughput, "throughput/s", shared(table))
     };
-    let subjects = findings.subjects(table).into_iter();
-    let published = subjects.map(|subject| past(findings, table, subject));
-    throughput.series.splice(0..0, published);
     let mut response = Panel {
         is_log: true,
         way: Some(TIME),
@@ -172,17 +168,6 @@ fn of_service(findings: &Findings<'_>, table: &Table) -> Option<Ceiling> {
         spots.push(Spot { x, value: found.answers_per_s, ..Spot::default() });
     }
     Some(Ceiling { by: by?, spots })
-}
-
-/// What is not a sign of the charts themselves.
-fn note(findings: &Findings<'_>, table: &Table) -> String {
-    let is_past = |figure: &lab::history::Published| {
-        figure.workload == table.workload && figure.figure == Figure::Throughput
-    };
-    match findings.history.figures.iter().any(is_past) {
-        true => format!("dashed: {}, as published", findings.history.label),
-        false => shared(table).into(),
-    }
 }
 
 /// Whose throughput it is, if it is not the server's alone.
@@ -267,31 +252,6 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
 fn place(findings: &Findings<'_>, row: &Row) -> f64 {
     let offered = row.estimate(Figure::Offered);
     offered.map_or(findings.shown(row.point).value(), |offered| offered.value)
-}
-
-/// The throughput of one subject that an article published.
-fn past(findings: &Findings<'_>, table: &Table, subject: &str) -> Series {
-    let calls = findings.calls();
-    let found = findings.history.figures.iter().filter(|figure| {
-        figure.subject == subject
-            && figure.workload == table.workload
-            && figure.figure == Figure::Throughput
-    });
-    let spot = |figure: &lab::history::Published| {
-        Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
-    };
-    let mut points: Vec<Spot> = found.filter_map(spot).collect();
-    points.sort_by(|one, other| one.x.total_cmp(&other.x));
-    Series { slot: findings.slot(subject), form: Form::Line("past"), points, ..Series::default() }
-}
-
-fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> {
-    let subjects = findings.subjects(table).into_iter();
-    let peak = |subject| {
-        let found = findings.history.find(subject, &table.workload, None, Figure::Throughput)?;
-        Some((findings.slot(subject), found.value))
-    };
-    subjects.filter_map(peak).collect()
 }
 
 /// The rows of a chart of one place, from the best.

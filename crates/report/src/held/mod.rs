@@ -3,20 +3,17 @@
 mod course;
 mod curves;
 pub(crate) mod lines;
-mod losses;
 mod price;
 mod published;
 mod sentence;
 
-pub(crate) use price::gave_way;
+pub(crate) use price::{cause, gave_way};
 pub(crate) use sentence::{all as sentences, held as sentence};
 
 use crate::Findings;
 use crate::chart::{Room, Stand};
 use crate::document::Table;
 use crate::markup::Markup;
-
-pub(crate) const STYLE: &str = include_str!("held.css");
 
 /// The figures of the article, and of this run.
 pub(crate) fn stated(findings: &Findings<'_>) -> Option<Table> {
@@ -26,12 +23,8 @@ pub(crate) fn stated(findings: &Findings<'_>) -> Option<Table> {
 /// All pictures of a run of held connections.
 pub(crate) fn pictures(findings: &Findings<'_>) -> Markup {
     let lines = lines::lines(findings);
-    let parts = [
-        price::charts(&lines),
-        curves::curves(findings, &lines),
-        losses::losses(&lines),
-        course::courses(findings),
-    ];
+    let parts =
+        [price::charts(&lines), curves::curves(findings, &lines), course::courses(findings)];
     parts.into_iter().collect()
 }
 

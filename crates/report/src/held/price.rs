@@ -9,18 +9,18 @@ use crate::chart::{About, Axis, Column, Name, Rows, Stand, Value, both};
 use crate::markup::Markup;
 use crate::number_format::Written;
 
-/// `at 4,000: 17 lost, recv.reset and 2 more`.
+/// `4,000: 17 lost, recv.reset (+2)`.
 pub(crate) fn gave_way(found: &FirstFailure) -> String {
     let main = found.causes.first().map_or(String::new(), cause);
     let more = match found.causes.len() {
         0 | 1 => String::new(),
-        many => format!(" and {} more", many - 1),
+        many => format!(" (+{})", many - 1),
     };
-    format!("at {}: {main}{more}", count(found.connections as u64))
+    format!("{}: {main}{more}", count(found.connections as u64))
 }
 
 /// A cause in a few words.
-fn cause(cause: &Cause) -> String {
+pub(crate) fn cause(cause: &Cause) -> String {
     let own = if cause.is_own() { "dyno: " } else { "" };
     let says = match cause {
         Cause::Ended(kind) => outcome_in_words(*kind).to_string(),
