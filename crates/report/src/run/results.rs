@@ -356,8 +356,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
 /// `0.92× [0.88–0.97]`: the second side of a comparison divided by its first.
 #[must_use]
 pub fn ratio_text(made: &Comparison) -> String {
-    let (value, interval) = Ratio::from(made).written();
-    interval.map_or(value.clone(), |interval| format!("{value} {interval}"))
+    Ratio::from(made).to_string()
 }
 
 /// How a row's verdict is marked.
