@@ -1,4 +1,4 @@
-//! The signature plot: what was answered, how long it took and what failed, against what was offered; and what it cost.
+//! The signature plot: what was answered, how long it took and what failed, against what was offered.
 
 use analysis::{Row, Table};
 use lab::experiment::Point;
@@ -39,8 +39,14 @@ pub(crate) fn drawn(
                 value.second = p50.map(|p50| (p50.value, p50.says));
             }
             let failed = column(findings, &rows, "failed", Figure::FailedShare);
-            let dots = dots(findings, &rows, about, vec![throughput, response, failed]);
-            Rows { note: shared(table).into(), ..dots }.svg(room, stand)
+            Rows {
+                about,
+                names: rows.iter().map(|row| findings.name(&row.subject)).collect(),
+                columns: vec![throughput, response, failed],
+                bars: "bars: 95 %",
+                note: shared(table).into(),
+            }
+            .svg(room, stand)
         }
     }
 }
@@ -48,47 +54,6 @@ pub(crate) fn drawn(
 /// Panels of rates, and panels of times: a switch in the script applies to all charts at once.
 const RATE: &str = "rate";
 const TIME: &str = "time";
-
-/// What it cost: CPU time, memory and bytes.
-pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup {
-    let about = About {
-        title: format!("{}: CPU time, memory and bytes", findings.task(&table.workload)),
-        description: "The servers' CPU time, the most memory they held, and the bytes of an answer"
-            .into(),
-    };
-    let less = "mean of the rounds; less is better";
-    match table.is_curve() {
-        true => {
-            let figures = [
-                ("CPU", "100 % is one CPU", Figure::CpuShare),
-                ("CPU for 1,000 answers", less, Figure::CpuPerThousand),
-                ("memory held at most", less, Figure::RssPeak),
-                ("bytes of an answer", "head and body, on average", Figure::AnswerBytes),
-            ];
-            let is_there = |figure| table.rows.iter().any(|row| row.estimate(figure).is_some());
-            let panels = figures
-                .into_iter()
-                .filter(|(_, _, figure)| is_there(*figure))
-                .map(|(heading, note, figure)| Panel {
-                    height: 120.0,
-                    ..panel(findings, table, figure, heading, note)
-                })
-                .collect();
-            let (axis, first) = (axis(table), first(findings, table));
-            Lines { about, axis, panels, first, ..Lines::default() }.svg(room, Stand::Page)
-        }
-        false => {
-            let columns = [
-                ("CPU for 1,000 answers", Figure::CpuPerThousand),
-                ("memory held at most", Figure::RssPeak),
-                ("bytes of an answer", Figure::AnswerBytes),
-            ];
-            let rows = bests(table);
-            let columns = columns.map(|(heading, figure)| column(findings, &rows, heading, figure));
-            dots(findings, &rows, about, columns.into()).svg(room, Stand::Page)
-        }
-    }
-}
 
 fn about(findings: &Findings<'_>, table: &Table) -> About {
     let names: Vec<&str> =
@@ -276,9 +241,4 @@ fn values(findings: &Findings<'_>, rows: &[&Row], figure: Figure) -> Vec<Value> 
         }
     });
     values.collect()
-}
-
-fn dots(findings: &Findings<'_>, rows: &[&Row], about: About, columns: Vec<Column>) -> Rows {
-    let names = rows.iter().map(|row| findings.name(&row.subject)).collect();
-    Rows { about, names, columns, bars: "bars: 95 %", ..Rows::default() }
 }

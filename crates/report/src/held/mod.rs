@@ -1,4 +1,4 @@
-//! What held connections cost: a price list first, then every ramp against its connections, and one along its time.
+//! What held connections cost, as pictures: every ramp against its connections, and one along its time.
 
 mod course;
 mod curves;
@@ -23,9 +23,7 @@ pub(crate) fn stated(findings: &Findings<'_>) -> Option<Table> {
 /// All pictures of a run of held connections.
 pub(crate) fn pictures(findings: &Findings<'_>) -> Markup {
     let lines = lines::lines(findings);
-    let parts =
-        [price::charts(&lines), curves::curves(findings, &lines), course::courses(findings)];
-    parts.into_iter().collect()
+    [curves::curves(findings, &lines), course::courses(findings)].into_iter().collect()
 }
 
 /// The picture that stands alone for a workload: what its connections took, and how late its messages arrived.

@@ -123,11 +123,6 @@ fn workload(
         };
         blocks.push(Block::Drawing(Drawing { markup: Markup::default(), lines, is_brief: false }));
     }
-    // What a load cost its server was not watched.
-    if is_measured && !findings.is_load() {
-        let cost = both(|room| signature::cost(findings, table, room));
-        blocks.push(Block::fold("What it cost, as pictures", vec![Block::picture(cost)]));
-    }
     blocks.push(Block::picture(detail::section(findings, table)));
     if findings.is_load() {
         blocks.extend(loads(findings));
