@@ -6,7 +6,7 @@ use load::Recording;
 use serde::Serialize;
 use units::{count, counted, duration, percent, rate, time};
 
-use crate::agents::{bits, estimated};
+use crate::agents::{estimated, of_link, offset};
 use crate::document::{
     Align, Block, Cell, Column, Depth, Document, Paragraph, Row, Section, Table, Tone,
 };
@@ -16,8 +16,6 @@ use crate::render::{self, Screen};
 /// From this share on, a part counts as the one that bounds the rate.
 const FULL: f64 = 0.9;
 const LINK_FULL: f64 = 0.8;
-
-const USUAL_MTU: u32 = 1_500;
 
 #[derive(Serialize)]
 pub struct Hosts {
@@ -207,37 +205,25 @@ fn table(found: &Hosts) -> Table {
 fn row(host: &HostRow) -> Row {
     let (known, ceiling) = (host.known.as_ref(), host.ceiling.as_ref());
     let trip = known.and_then(|known| known.round_trip_s);
+    let link = ceiling.and_then(|it| it.link.as_ref());
     let cells = vec![
         Cell::text(&host.name).toned(if host.can_load { Tone::Plain } else { Tone::Bad }),
         Cell::known(known.map(|known| known.cpus.len().to_string())),
         Cell::known(known.map(|known| count(known.files))),
         Cell::known(trip.map(|trip| time(trip * 1e9))),
         Cell::known(known.map(clock)),
-        Cell::known(ceiling.and_then(|it| it.link.as_ref()).map(link)),
+        Cell::known(link.map(|link| of_link(&link.name, link.bits_per_s, Some(link.mtu)))),
         Cell::known(ceiling.map(|it| rate(it.throughput_per_s))).toned(Tone::Strong),
         Cell::known(ceiling.map(HostCeiling::bound)),
     ];
     Row { cells, ..Row::default() }
 }
 
-/// `+3.20 ms ± 90.0 µs`
 fn clock(known: &HostKnown) -> String {
-    let Some((offset, error)) = known.clock_offset_s.zip(known.clock_error_s) else {
-        return "this one's".into();
-    };
-    let sign = if offset < 0.0 { "" } else { "+" };
-    let ns = |seconds: f64| time(seconds * 1e9);
-    format!("{sign}{} ± {}", ns(offset), ns(error))
-}
-
-/// `eth0, 10 Gbit/s, MTU 9,000`; the usual MTU is not told.
-fn link(link: &HostLink) -> String {
-    let speed = link.bits_per_s.map_or(String::new(), |per_s| format!(", {}", bits(per_s)));
-    let mtu = match link.mtu {
-        USUAL_MTU => String::new(),
-        mtu => format!(", MTU {}", count(u64::from(mtu))),
-    };
-    format!("{}{speed}{mtu}", link.name)
+    let found = known.clock_offset_s.zip(known.clock_error_s);
+    found.map_or("this one's".into(), |(ahead, error)| {
+        offset((ahead * 1e9).round() as i64, (error * 1e9).round() as u64)
+    })
 }
 
 /// Why it cannot load, why its ceiling is not known, and what its owner allows it.
@@ -356,10 +342,10 @@ mod tests {
         expect![[r#"
             Load can come from 2 of 3 hosts.
 
-            host      CPUs      files  round trip               clock  link             requests/s  bounded by
-            desk2        8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  eth0, 10 Gbit/s      81,234  its CPUs, 97 % busy
-            me@desk3     8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  –                         –  –
-            desk4        –          –           –                   –  –                         –  –
+            host      CPUs      files  round trip               clock  link                        requests/s  bounded by
+            desk2        8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  eth0, 10 Gbit/s, MTU 1,500      81,234  its CPUs, 97 % busy
+            me@desk3     8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  –                                    –  –
+            desk4        –          –           –                   –  –                                    –  –
 
             me@desk3: how fast it loads was not measured: its owner does not allow it to load 10.0.0.5:4000
             me@desk3: its owner allows it 10.0.0.0/24:80-80; at most 50,000/s
@@ -375,8 +361,6 @@ mod tests {
         let row = able("x").ceiling.unwrap();
         assert_eq!(bound(row), "its CPUs, 97 % busy");
         let mut row = able("x").ceiling.unwrap();
-        row.link.as_mut().unwrap().mtu = 9_000;
-        assert_eq!(link(row.link.as_ref().unwrap()), "eth0, 10 Gbit/s, MTU 9,000");
         row.bound_by = "round_trips";
         assert_eq!(bound(row), "256 connections' round trips");
     }

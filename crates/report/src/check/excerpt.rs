@@ -2,6 +2,7 @@
 
 use check::Finding;
 
+use crate::chart::marks::short;
 use crate::json::escaped;
 
 /// How much of an exchange is shown.
@@ -21,10 +22,7 @@ impl Cut {
 /// What one side of a finding's exchange sent: its frames, if it is HTTP/2, or its bytes.
 pub(super) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     let Some(frames) = finding.frames(bytes) else { return lines(bytes, len, cut) };
-    let cut_line = |line: &String| match line.chars().count() <= cut.columns {
-        true => line.clone(),
-        false => line.chars().take(cut.columns).chain(['…']).collect(),
-    };
+    let cut_line = |line: &String| short(line, cut.columns);
     let mut shown: Vec<String> = frames.iter().take(cut.lines).map(cut_line).collect();
     let left = frames.len().saturating_sub(cut.lines);
     if left > 0 {

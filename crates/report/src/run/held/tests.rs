@@ -30,11 +30,11 @@ fn two_rounds_of_a_ramp_in_120_columns() {
         verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
 
         What a held connection costs  0 to 2 rounds
-        server                    KiB each  CPU/1k  late p99  reached  gave way first                            given back
-        Quick             6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                                          75%
-        Lossy ␛[31m       30.4 [26.1–35.3]  20.0ms     330ms    2,980  at 2,000: 30 lost, recv.reset and 2 more         75%
-        =Mortal|x                        –       –         –        –  at 2,000: died and 1 more                          –
-        Bare (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                                          75%
+        server                    KiB each  CPU/1k  late p99  reached  gave way first                   given back  verdict
+        Quick             6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                                 75%  valid
+        Lossy ␛[31m       30.4 [26.1–35.3]  20.0ms     330ms    2,980  2,000: 30 lost, recv.reset (+2)         75%  valid
+        =Mortal|x                        –       –         –        –  2,000: died (+1)                          –  invalid
+        Bare (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                                 75%  valid
         the same in all rows: held wspoll · conformance not checked
         KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
         over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages, at the last step · reached: the most that
@@ -106,7 +106,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
         in short
         verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
         Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,980 connections at 30.4 KiB each
-        [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+        [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset (+2).
         The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
         been run are in no average."#]]
     .assert_eq(&parts(&text, &PARTS));
@@ -119,11 +119,11 @@ fn one_round_in_80_columns() {
     let (table, legend) = costs.split_once("\nthe same in all rows").unwrap();
     expect![[r#"
         What a held connection costs  0 to 1 rounds
-        server                     KiB each  gave way first
-        Quick                6.0 ~[4.6–7.4]  nothing
-        Lossy ␛[31m       30.7 ~[23.8–37.6]  at 2,000: 30 lost, recv.reset and 2 more
-        =Mortal|x                         –  at 2,000: died and 1 more
-        Bare (reference)       1.0 ~[0–2.4]  nothing"#]]
+        server                     KiB each  reached  gave way first
+        Quick                6.0 ~[4.6–7.4]    3,000  nothing
+        Lossy ␛[31m       30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset (+2)
+        =Mortal|x                         –        –  2,000: died (+1)
+        Bare (reference)       1.0 ~[0–2.4]    3,000  nothing"#]]
     .assert_eq(table);
     assert!(
         legend.contains("~[95 %]: of one round's line (its slope's standard error);"),
