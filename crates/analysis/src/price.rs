@@ -142,8 +142,7 @@ fn lacks<'b>(table: &'b Table, row: &'b Row) -> Option<LeftOut<'b>> {
 
 fn sort(pairs: &mut [Pair<'_>], figure: Figure) {
     let ratio = |pair: &Pair<'_>| {
-        let found = pair.figures.iter().find(|(of, _)| *of == figure);
-        let made = found.and_then(|(_, made)| made.ok()).map(|made| made.ratio);
+        let made = pair.made(figure).ok().map(|made| made.ratio);
         made.or(pair.single_ratio(figure))
     };
     let worth = |pair: &Pair<'_>| match (ratio(pair), figure.better()) {

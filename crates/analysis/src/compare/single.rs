@@ -22,13 +22,18 @@ impl Single {
 }
 
 impl Pair<'_> {
+    /// What was made of a figure.
+    pub fn made(&self, figure: Figure) -> Result<Comparison, Why> {
+        let found = self.figures.iter().find(|(of, _)| *of == figure);
+        found.map_or(Err(Why::Missing), |(_, made)| *made)
+    }
+
     /// What single rounds say of a figure. Bounds have no ratio.
     #[must_use]
     pub fn single(&self, figure: Figure) -> Option<Single> {
-        let is_single = |(of, made): &(Figure, Result<Comparison, Why>)| {
-            *of == figure && *made == Err(Why::OneRound)
-        };
-        self.figures.iter().find(|one| is_single(one))?;
+        if self.made(figure) != Err(Why::OneRound) {
+            return None;
+        }
         let (values, rounds) = match self.is_one_run {
             // Other rounds of a side are not the other side's.
             true => {

@@ -118,7 +118,11 @@ impl Shown for Catalogue<'_> {
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json(self.cases)
+        written(&CatalogueDocument {
+            schema: "dyno.check-list/1",
+            catalogue: stamp(),
+            cases: self.cases.iter().map(|case| (*case).into()).collect(),
+        })
     }
 
     /// What is no terminal gets the whole lines.
@@ -126,13 +130,4 @@ impl Shown for Catalogue<'_> {
         let width = if screen.is_coloured { screen.width } else { usize::MAX };
         render::text(&self.document(), Screen { width, ..screen })
     }
-}
-
-/// The catalogue for programs.
-fn json(cases: &[&Case]) -> serde_json::Result<String> {
-    written(&CatalogueDocument {
-        schema: "dyno.check-list/1",
-        catalogue: stamp(),
-        cases: cases.iter().map(|case| (*case).into()).collect(),
-    })
 }

@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use analysis::why::{Explained, explained_pair};
 use analysis::{
     Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Unsure, Verdict, Versus,
-    outcome_in_words,
 };
 use lab::manner::Task;
 use lab::record::RunRecord;
@@ -20,6 +19,7 @@ use load::Spin;
 use machine::facts::differences;
 
 use super::findings::Findings;
+use super::results::ends;
 use crate::document::Document;
 use crate::load::file::POLLING;
 use crate::load::terms;
@@ -316,13 +316,8 @@ fn changed_files(a: &RunRecord, b: &RunRecord) -> Vec<String> {
 /// Rounds that are not in the figures.
 fn left_out(name: &str, which: &str, row: &Row) -> Option<String> {
     let missing = row.planned.saturating_sub(row.measured());
-    let ends: Vec<String> = row
-        .unmeasured()
-        .into_iter()
-        .map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind)))
-        .collect();
     (0 < missing).then(|| {
-        let (planned, ends) = (row.planned, ends.concat());
+        let (planned, ends) = (row.planned, ends(row));
         format!("{name}, {which}: {missing} of {planned} rounds not measured{ends}")
     })
 }

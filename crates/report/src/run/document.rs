@@ -149,14 +149,12 @@ fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
         Some(command) => command.to_string(),
         None => findings.run.again() + store_option,
     };
-    let mut texts = vec![match findings.is_kept() {
+    let text = match findings.is_kept() {
         false => format!("to repeat: `{again}`"),
         true => format!(
             "more: `dyno report {id} --full{store_option}` has all of it, `--format csv` every trial, `--format json` \
              everything · to repeat: `{again}`"
         ),
-    }];
-    let label = &findings.history.label;
-    texts.extend(findings.history.about.iter().map(|about| format!("{label}: {about}")));
-    texts.into_iter().map(|text| Paragraph::new(Tone::Dim, text)).collect()
+    };
+    vec![Paragraph::new(Tone::Dim, text)]
 }

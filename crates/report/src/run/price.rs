@@ -1,7 +1,7 @@
 //! What TLS, HTTP/2 and full handshakes cost each server, or save it: ratios of two tasks of the run, as a section and as
 //! sentences.
 
-use analysis::{Change, Comparison, LeftOut, MannerPrice, PaidFor, Pair, Unranked, Why};
+use analysis::{LeftOut, MannerPrice, PaidFor, Pair, Unranked, Why};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use units::listed_in_short;
@@ -75,8 +75,6 @@ fn servers(titles: &[String]) -> String {
     }
 }
 
-type Made = Result<Comparison, Why>;
-
 /// The figures that any server has.
 fn figures(price: &MannerPrice<'_>) -> Vec<Figure> {
     let first = price.pairs.first().map_or(&[][..], |pair| &pair.figures);
@@ -86,10 +84,6 @@ fn figures(price: &MannerPrice<'_>) -> Vec<Figure> {
 fn is_compared(price: &MannerPrice<'_>, figure: Figure) -> bool {
     let mut all = price.pairs.iter().flat_map(|pair| &pair.figures);
     all.any(|(of, made)| *of == figure && !matches!(made, Err(Why::Missing | Why::KeptUp)))
-}
-
-fn made<'p>(pair: &'p Pair<'_>, figure: Figure) -> Option<&'p Made> {
-    pair.figures.iter().find(|(of, _)| *of == figure).map(|(_, made)| made)
 }
 
 fn is_doubtful(pair: &Pair<'_>) -> bool {
@@ -130,7 +124,7 @@ fn row(
         let is_marked = *figure == primary && is_doubtful(pair);
         Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
     }));
-    cells.push(made(pair, primary).map_or_else(Cell::none, |made| Finding::of(made).cell()));
+    cells.push(Finding::of(&pair.made(primary)).cell());
     let slot = Some(findings.slot(&pair.b.subject));
     document::Row { slot, cells, is_reference, ..document::Row::default() }
 }
@@ -154,20 +148,13 @@ fn notes(price: &MannerPrice<'_>) -> Vec<String> {
 }
 
 fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
-    match made(pair, figure) {
-        Some(Ok(made)) => {
-            let tone = match made.finding() {
-                Change::NotShown | Change::Within => Tone::Dim,
-                Change::Worse | Change::Better | Change::Differs => Tone::Plain,
-            };
-            let marks = Marks::default().when(!made.is_supported, Mark::FewSamples);
-            Ratio::from(made).cell().toned(tone).marked(marks)
-        }
-        Some(Err(_)) | None => match pair.single_ratio(figure) {
-            None => Cell::none(),
-            Some(ratio) => Ratio::single(ratio).cell().toned(Tone::Dim),
-        },
-    }
+    let made = pair.made(figure).ok();
+    let is_shown = made.is_some_and(|made| made.is_shown());
+    let is_unsupported = made.is_some_and(|made| !made.is_supported);
+    let marks = Marks::default().when(is_unsupported, Mark::FewSamples);
+    let tone = if is_shown { Tone::Plain } else { Tone::Dim };
+    let ratio = Ratio::of(pair, figure);
+    ratio.map_or_else(Cell::none, |ratio| ratio.cell().toned(tone).marked(marks))
 }
 
 /// A row for each server and a column for each of three figures: what the load is about, what it cost, how long it took.
@@ -193,12 +180,7 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
 }
 
 pub(super) fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
-    let ratio = match made(pair, figure) {
-        Some(Ok(made)) => Some(Ratio::from(made)),
-        Some(Err(_)) => pair.single_ratio(figure).map(Ratio::single),
-        None => None,
-    };
-    let Some(ratio) = ratio else { return Value::absent("not measured") };
+    let Some(ratio) = Ratio::of(pair, figure) else { return Value::absent("not measured") };
     let rounds = if ratio.interval.is_none() { " one round" } else { "" };
     Value {
         trust: Trust::of_row(pair.a).or_doubtful(is_doubtful(pair)),

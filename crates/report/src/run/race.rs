@@ -114,11 +114,11 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
     if let Some(says) = unmeasured(findings, [pair.a, pair.b]) {
         return says;
     }
-    let p99 = made(pair, Figure::ResponseP99).ok();
+    let p99 = pair.made(Figure::ResponseP99).ok();
     let answered = if pair.a.is_offered() { Figure::OnTime } else { Figure::Throughput };
     // What was offered is the schedule's: then the price of an answer is the servers' own.
-    let primary = match made(pair, answered) {
-        Err(Why::KeptUp) => made(pair, Figure::CpuPerThousand),
+    let primary = match pair.made(answered) {
+        Err(Why::KeptUp) => pair.made(Figure::CpuPerThousand),
         found => found,
     };
     match (primary, p99) {
@@ -126,17 +126,12 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
             let figures: Vec<Comparison> = [made].into_iter().chain(p99).collect();
             format!("{}.", paired::against([&a, &b], &figures))
         }
-        (Err(Why::Missing), Some(p99)) if made(pair, answered) == Err(Why::KeptUp) => {
+        (Err(Why::Missing), Some(p99)) if pair.made(answered) == Err(Why::KeptUp) => {
             let place = findings.place(pair.a.point);
             format!("{}; both kept up with {place}.", paired::against([&a, &b], &[p99]))
         }
         (Err(why), _) => unknown(findings, pair, (&a, &b), why),
     }
-}
-
-fn made(pair: &Pair<'_>, figure: Figure) -> Result<Comparison, Why> {
-    let found = pair.figures.iter().find(|(of, _)| *of == figure);
-    found.map_or(Err(Why::Missing), |(_, made)| *made)
 }
 
 /// The sides without a measurement: those whose trials went wrong, or else those that have had no trial yet.

@@ -192,11 +192,10 @@ fn of_figure(
     figure: Figure,
     made: &Made,
 ) -> PairedFigure {
-    let ratio = made.as_ref().ok().map(Ratio::from);
     PairedFigure {
         name: figure.heading().into(),
         values: [value(pair.a, figure, made, 0), value(pair.b, figure, made, 1)],
-        ratio: ratio.or_else(|| pair.single_ratio(figure).map(Ratio::single)),
+        ratio: Ratio::of(pair, figure),
         finding: finding(compared, pair, made),
     }
 }

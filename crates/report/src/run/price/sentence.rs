@@ -1,10 +1,10 @@
 //! What is said of prices in the summary of a run.
 
-use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Why};
+use analysis::{Change, MannerPrice, PaidFor, Pair, Why};
 use lab::figure::Figure;
 use units::listed_in_short;
 
-use super::{is_doubtful, made, which};
+use super::{is_doubtful, which};
 use crate::paired::{self, Ratio};
 use crate::run::findings::Findings;
 use crate::sentence::marked_name;
@@ -45,7 +45,7 @@ fn competitors<'p, 'b>(price: &'p MannerPrice<'b>) -> impl Iterator<Item = &'p P
 }
 
 fn change(pair: &Pair<'_>, figure: Figure) -> Option<Change> {
-    made(pair, figure)?.as_ref().ok().map(Comparison::finding)
+    pair.made(figure).ok().map(|made| made.finding())
 }
 
 /// `TLS (hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections)`.
@@ -63,7 +63,7 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
     for pair in competitors(price) {
         let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
-        match made(pair, primary)? {
+        match &pair.made(primary) {
             Ok(made) => match made.finding() {
                 Change::Worse => worse.push((named, Ratio::from(made))),
                 Change::Better => better.push((named, Ratio::from(made))),
