@@ -220,6 +220,22 @@ pub enum Point {
 }
 
 impl Point {
+    /// So much on the axis of this unit.
+    pub fn at(value: f64, unit: &str) -> Result<Point, String> {
+        let whole = || {
+            let count = value as u32;
+            let is_whole = f64::from(count) == value;
+            is_whole.then_some(count).ok_or_else(|| format!("{value} {unit}: a whole number"))
+        };
+        match unit {
+            "connections" => whole().map(Point::Connections),
+            "requests/s" => Ok(Point::Requests(value)),
+            "sessions/s" => Ok(Point::Sessions(value)),
+            "held connections" => whole().map(Point::Held),
+            _ => Err(format!("no place is counted in `{}`", unit.escape_debug())),
+        }
+    }
+
     /// The load.
     #[must_use]
     pub fn value(self) -> f64 {
@@ -262,18 +278,7 @@ impl TryFrom<Place> for Point {
     type Error = String;
 
     fn try_from(Place { point, point_unit }: Place) -> Result<Point, String> {
-        let whole = || {
-            let count = point as u32;
-            let is_whole = f64::from(count) == point;
-            is_whole.then_some(count).ok_or_else(|| format!("{point} {point_unit}: a whole number"))
-        };
-        match &*point_unit {
-            "connections" => whole().map(Point::Connections),
-            "requests/s" => Ok(Point::Requests(point)),
-            "sessions/s" => Ok(Point::Sessions(point)),
-            "held connections" => whole().map(Point::Held),
-            _ => Err(format!("no place is counted in `{}`", point_unit.escape_debug())),
-        }
+        Point::at(point, &point_unit)
     }
 }
 

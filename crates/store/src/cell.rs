@@ -2,6 +2,8 @@
 
 use rusqlite::types::{Value, ValueRef};
 
+use crate::columns::Columns;
+
 /// A row's values, after the columns that say which record owns it.
 pub(crate) type Row = Vec<Value>;
 
@@ -13,9 +15,13 @@ pub(crate) trait Cell: Sized {
     fn read(value: Value) -> Result<Self, String>;
 }
 
-/// A row of cells, in the order of the table's columns.
+/// A row of values, in the order of the table's columns.
 macro_rules! row {
-    ($($cell:expr),* $(,)?) => { vec![$($crate::cell::Cell::cell(&$cell)),*] };
+    ($($value:expr),*) => {{
+        let mut row = $crate::cell::Row::new();
+        $($crate::columns::Columns::put(&$value, &mut row);)*
+        row
+    }};
 }
 pub(crate) use row;
 
@@ -27,8 +33,12 @@ impl RowReader {
         RowReader(row.into_iter())
     }
 
-    pub(crate) fn next<T: Cell>(&mut self) -> Result<T, String> {
-        T::read(self.0.next().ok_or("a row is too short")?)
+    pub(crate) fn value(&mut self) -> Result<Value, String> {
+        self.0.next().ok_or_else(|| "a row is too short".into())
+    }
+
+    pub(crate) fn next<T: Columns>(&mut self) -> Result<T, String> {
+        T::take(self)
     }
 }
 
@@ -90,7 +100,7 @@ macro_rules! whole_numbers {
         }
     )* };
 }
-whole_numbers!(u64, u32, u16, usize);
+whole_numbers!(u64, u32, u16, u8, usize);
 
 impl Cell for i64 {
     fn cell(&self) -> Value {

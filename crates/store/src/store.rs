@@ -8,6 +8,7 @@ use lab::conformance::Conformance;
 use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::columns::End;
 use crate::error::{Fault, StoreError};
 use crate::identity::FileIdentity;
 use crate::opening::{Opened, Rest};
@@ -15,7 +16,7 @@ use crate::run::{RunEnd, RunId, RunSummary};
 use crate::sealed::{
     RUNS, damaged, insert_end, insert_trial, sealed_end, sealed_run, sealed_trial,
 };
-use crate::table::{RUNS_MOST, Rows, TRIALS_MOST};
+use crate::table::{RUNS_MOST, TRIALS_MOST};
 use crate::{conformance, opening, profiles, run_rows, space, trial_rows};
 
 pub use transfer::{Imported, Portion};
@@ -126,10 +127,8 @@ impl Store {
         self.write(|transaction| {
             refuse_unknown(transaction, run)?;
             let kept = numbers(transaction, run)?.len();
-            let mut rows = Rows::default();
-            rows.add("run_end", run_rows::end_row(ended_unix_ms, end, kept));
             transaction.execute("DELETE FROM run_end WHERE run = ?1", [run.0])?;
-            insert_end(transaction, run, &rows)
+            insert_end(transaction, run, &End { ended_unix_ms, how: end, kept }.rows())
         })
     }
 
@@ -372,10 +371,10 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
     }
 }
 
-fn run_end(connection: &Connection, id: RunId) -> Result<Option<run_rows::End>, Fault> {
+fn run_end(connection: &Connection, id: RunId) -> Result<Option<End>, Fault> {
     match sealed_end(connection, id)? {
         None => Ok(None),
-        Some(rows) => run_rows::end(rows).map(Some).map_err(|says| damaged(id, &says)),
+        Some(rows) => End::read(rows).map(Some).map_err(|says| damaged(id, &says)),
     }
 }
 

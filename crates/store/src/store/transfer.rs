@@ -9,6 +9,7 @@ use lab::record::RunRecord;
 use rusqlite::Connection;
 
 use super::{Located, Store, lost, next, numbers, refuse_unknown, run_record};
+use crate::columns::End;
 use crate::error::{Fault, StoreError};
 use crate::run::RunId;
 use crate::seal::{Seal, seal};
@@ -223,7 +224,7 @@ impl Copy<'_> {
             && let Some(rows) = sealed_end(self.source, self.from).map_err(there)?
         {
             insert_end(self.target, self.to, &rows)?;
-            run_rows::end(rows).map_err(damaged)?;
+            End::read(rows).map_err(damaged)?;
         }
         Ok(())
     }
