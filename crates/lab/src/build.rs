@@ -312,9 +312,9 @@ impl BuildCache {
     ) -> Result<ReadyService, BuildError> {
         let built = self.build(service.into(), halt, report)?;
         let env = self.env(&service.plan.env, &built.folder);
-        let version = service.version.as_ref();
+        let version = service.manifest.version.as_ref();
         let version = version.and_then(|command| self.printed(command, &built, env));
-        let lines = match service.settings.as_ref().map(|file| built.folder.join(file)) {
+        let lines = match service.manifest.settings.as_ref().map(|file| built.folder.join(file)) {
             None => String::new(),
             Some(file) => fs::read_to_string(&file).map_err(|error| BuildError::Io(file, error))?,
         };

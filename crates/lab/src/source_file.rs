@@ -145,6 +145,20 @@ impl SourceFile {
         texts.iter().map(|text| self.text(text, &read)).collect()
     }
 
+    /// Refuses the first of the values below a key with which something is wrong: the members of its list, or its only
+    /// value.
+    pub(crate) fn check<'v, T: 'v>(
+        &self,
+        key: &str,
+        values: impl IntoIterator<Item = &'v T>,
+        check: impl Fn(&T) -> Result<(), String>,
+    ) -> Result<(), ConfigError> {
+        for (number, value) in values.into_iter().enumerate() {
+            check(value).map_err(|says| self.wrong_at(&[&format!("{key}.{number}"), key], says))?;
+        }
+        Ok(())
+    }
+
     /// The error that something is wrong with this value.
     pub(crate) fn wrong_here<T>(&self, value: &Spanned<T>, says: impl Into<String>) -> ConfigError {
         self.wrong(Some(value.span()), says)

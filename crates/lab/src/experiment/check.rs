@@ -444,7 +444,7 @@ fn names(key: Key, names: &[String]) -> Result<(), Flaw> {
         return key.flaw(format!("{} names; at most {NAMES_MAX}", names.len()));
     }
     for name in names {
-        file_name(name).or_else(|says| key.flaw(says))?;
+        file_name(name).map_err(|says| Flaw { key, says })?;
     }
     if names.is_empty() {
         return key.flaw("an empty list; name at least one");

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::private_folder::private_root;
-use super::{PrivateFolder, ReadyService, Service, ServiceCeiling};
+use super::{Manifest, PrivateFolder, ReadyService, ServiceCeiling};
 use crate::arrival::{found_its_port_taken, last_words};
 use crate::command::Command;
 use crate::record::Fact;
@@ -96,23 +96,23 @@ impl RunningService {
         let began = Instant::now();
         let run = commands.spec(
             marker,
-            &service.run,
+            &service.manifest.run,
             group.as_ref().map(Group::membership),
-            service.stop_signal,
+            service.manifest.stop.number(),
         );
         let running = launch(setup.launcher.warden, &run).map_err(|error| {
             Unstarted::Unable(format!(
                 "service `{}`: `{}` cannot be run: {error}",
-                service.name, service.run
+                service.name, service.manifest.run
             ))
         })?;
         let ready = setup.ready.clone();
         let running = Mutex::new(running);
         let fact = Fact { name: "service".into(), value: String::new() };
         let mut started = RunningService { running, group, ready, commands, fact, began, folder };
-        started.wait_until_ready(service, setup.is_halted)?;
+        started.wait_until_ready(setup.is_halted)?;
         let ready_after = began.elapsed();
-        started.seed(service, setup.is_halted)?;
+        started.seed(setup.is_halted)?;
         started.compare(setup.tables).map_err(Unstarted::Unable)?;
         let seeded_after = began.elapsed() - ready_after;
         let ms = |time: Duration| time.as_millis();
@@ -148,7 +148,7 @@ impl RunningService {
 
     /// The variables that the server is given.
     pub(crate) fn gives(&self) -> Vec<(String, String)> {
-        self.commands.fill_all(&self.ready.service.gives)
+        self.commands.fill_all(&self.manifest().gives)
     }
 
     /// What the monitors follow.
@@ -159,14 +159,14 @@ impl RunningService {
 
     /// What it has counted since it was seeded; none if it does not count.
     pub(crate) fn counters(&self) -> Option<Result<Counters, String>> {
-        let command = self.ready.service.counters.as_ref()?;
+        let command = self.manifest().counters.as_ref()?;
         let text = self.commands.run(command, &[], LONGEST, &|| false).map_err(|it| it.to_string());
         Some(text.and_then(|text| counters(&text)))
     }
 
     /// Inserts the row of `fortune` that the tables have for it; returns when it is there.
     pub(crate) fn insert(&self) -> Result<(), String> {
-        let Some(command) = &self.ready.service.insert else {
+        let Some(command) = &self.manifest().insert else {
             return Err(format!("service `{}` has no command `insert`", self.ready.service.name));
         };
         let inserted = self.commands.run(command, &[], LONGEST, &|| false);
@@ -186,7 +186,7 @@ impl RunningService {
 
     /// The rows of a table in the order of their ids, as CSV; none if it has no command for that.
     pub(crate) fn table(&self, name: &str) -> Option<Result<String, String>> {
-        let command = self.ready.service.read.as_ref()?;
+        let command = self.manifest().read.as_ref()?;
         let text = self.commands.run(command, &[("table", name)], LONGEST, &|| false);
         Some(text.map_err(|failed| failed.to_string()))
     }
@@ -208,28 +208,27 @@ impl RunningService {
         ServiceCeiling::printed(&ran.map_err(died)?).map_err(|says| format!("`{command}`: {says}"))
     }
 
+    fn manifest(&self) -> &Manifest {
+        &self.ready.service.manifest
+    }
+
     fn running(&self) -> MutexGuard<'_, Running> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_until_ready(
-        &self,
-        service: &Service,
-        is_halted: &dyn Fn() -> bool,
-    ) -> Result<(), Unstarted> {
+    fn wait_until_ready(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
+        let Manifest { ready, ready_within, .. } = self.manifest();
         loop {
-            let left = service.ready_within.saturating_sub(self.began.elapsed());
-            let limit = left.max(ATTEMPT);
-            let failed = match self.commands.run(&service.ready, &[], limit, is_halted) {
+            let left = ready_within.saturating_sub(self.began.elapsed());
+            let failed = match self.commands.run(ready, &[], left.max(ATTEMPT), is_halted) {
                 Ok(_) => return self.still_runs(),
                 Err(Failed::Halted) => return Err(Unstarted::Halted),
                 Err(failed) => failed,
             };
             self.still_runs()?;
-            if service.ready_within <= self.began.elapsed() {
-                let name = &service.name;
-                let (within, words) =
-                    (service.ready_within.as_secs_f64(), last_words(&self.running().tail()));
+            if *ready_within <= self.began.elapsed() {
+                let (name, within) = (&self.ready.service.name, ready_within.as_secs_f64());
+                let words = last_words(&self.running().tail());
                 let says =
                     format!("service `{name}` was not ready within {within} s: {failed}{words}");
                 return Err(Unstarted::Unable(says));
@@ -247,14 +246,15 @@ impl RunningService {
         }
     }
 
-    fn seed(&self, service: &Service, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
-        for command in &service.seed {
+    fn seed(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
+        for command in &self.manifest().seed {
             match self.commands.run(command, &[], LONGEST, is_halted) {
                 Ok(_) => {}
                 Err(Failed::Halted) => return Err(Unstarted::Halted),
                 Err(failed) => {
                     self.still_runs()?;
-                    let says = format!("service `{}` cannot be seeded: {failed}", service.name);
+                    let name = &self.ready.service.name;
+                    let says = format!("service `{name}` cannot be seeded: {failed}");
                     return Err(Unstarted::Unable(says));
                 }
             }

@@ -31,7 +31,8 @@ pub fn service_alone(
     halt: &Halt,
 ) -> Option<Fact> {
     let cpus = setup.split.service.as_ref().filter(|_| setup.elsewhere.is_none())?;
-    let command = ready.service.ceiling.as_ref().filter(|_| setup.experiment.has_ceiling)?;
+    let command =
+        ready.service.manifest.ceiling.as_ref().filter(|_| setup.experiment.has_ceiling)?;
     let connections = connections(setup.experiment, key.point)?;
     // A thread for this alone: what it starts inherits its network and its CPUs.
     let measured = std::thread::scope(|scope| {

@@ -108,7 +108,8 @@ fn where_it_has_no_cpus_of_its_own_or_no_command_nothing_is_measured() {
     let root = Folder::new();
     let service = store(&root, "echo answers_per_second=1 x\n");
     assert_eq!(alone(&root, &service, &["needy"], false), [None]);
-    let without = Service { ceiling: None, ..service };
+    let mut without = service;
+    without.manifest.ceiling = None;
     assert_eq!(alone(&root, &without, &["needy"], true), [None]);
 }
 

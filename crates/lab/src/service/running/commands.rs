@@ -1,5 +1,6 @@
 //! The commands of a service in a trial: what they see, and how they are run to their ends.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -77,7 +78,7 @@ impl Commands {
             dyno: cache.dyno.display().to_string(),
         };
         commands.env.extend(fixed);
-        commands.env.extend(commands.fill_all(&service.env));
+        commands.env.extend(commands.fill_all(&service.manifest.env));
         commands
     }
 
@@ -87,7 +88,7 @@ impl Commands {
     }
 
     /// Variables with their placeholders filled.
-    pub(super) fn fill_all(&self, env: &[(String, String)]) -> Vec<(String, String)> {
+    pub(super) fn fill_all(&self, env: &BTreeMap<String, String>) -> Vec<(String, String)> {
         let (port, work) = (self.port.to_string(), self.work.display().to_string());
         let known = [
             ("port", port.as_str()),
