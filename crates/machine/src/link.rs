@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Result;
 use std::net::IpAddr;
 
-use crate::monitor::{cell, column};
+use crate::proc::{cell, column, number};
 use crate::sockets::netlink::{ACK, DUMP, Netlink, field};
 
 /// `RTM_GETROUTE`, `RTM_GETLINK`, `RTM_GETQDISC`.
@@ -147,8 +147,8 @@ fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
 
 /// What the driver says; a card without a cable, or a virtual one, may say nothing.
 fn card_speed(name: &str) -> Option<u64> {
-    let megabits = fs::read_to_string(format!("/sys/class/net/{name}/speed")).ok()?;
-    let megabits: u64 = megabits.trim().parse().ok().filter(|speed| 0 < *speed)?;
+    let megabits: u64 = number(format!("/sys/class/net/{name}/speed"))?;
+    let megabits = Some(megabits).filter(|speed| 0 < *speed)?;
     megabits.checked_mul(1_000_000)
 }
 

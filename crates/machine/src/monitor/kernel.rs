@@ -2,7 +2,7 @@
 //! lingers, and how many connections wait to be accepted.
 
 use super::log::Tick;
-use super::proc::{Reread, Units, cell, column, worded};
+use crate::proc::{Reread, Units, cell, column, worded};
 use crate::sockets::{Diag, Side, State};
 
 /// Counters of `/proc/net/netstat`.
