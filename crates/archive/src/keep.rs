@@ -98,15 +98,6 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Removes a store that is not wanted, with what SQLite keeps beside it.
-pub fn remove_store(path: &Path) {
-    for ending in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_os_string();
-        name.push(ending);
-        let _ = fs::remove_file(PathBuf::from(name));
-    }
-}
-
 /// A name beside a file, for what is renamed to it when it is whole.
 pub fn beside(path: &Path) -> PathBuf {
     campaign::part_in(directory(path))

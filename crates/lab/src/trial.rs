@@ -25,8 +25,8 @@ use tls::Client;
 use wire::{Dataset, Files, Tables, Values};
 
 use crate::arrival::{
-    Absence, OTHER_PORTS, PATIENCE, Setback, error_line, first_answer, foreign_listener,
-    found_its_port_taken, no_port_of_its_own, refused, too_late,
+    OTHER_PORTS, PATIENCE, Setback, error_words, first_answer, foreign_listener,
+    no_port_of_its_own, refuse_strangers,
 };
 use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
@@ -259,10 +259,6 @@ fn unable(says: String) -> Outcome {
     outcome(OutcomeKind::Unable, says)
 }
 
-fn refuse_early_strangers(port: u16, running: &Running) -> Result<(), Setback> {
-    foreign_listener(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
-}
-
 fn interrupted() -> Outcome {
     outcome(OutcomeKind::Interrupted, "interrupted")
 }
@@ -334,15 +330,14 @@ impl Trial<'_, '_> {
         let facts = &mut record.conditions;
         let mut environment =
             Environment::set(environment_setup, self.candidate, protocol, facts).map_err(unable)?;
-        environment.start_service(environment_setup, self.candidate, self.halt, facts)?;
+        environment.start_service(self.halt, facts)?;
         let watch = environment
             .watch(self.setup.elsewhere)
             .map_err(|error| unable(format!("no monitor: {error}")))?;
-        let mut running =
-            environment.launch(environment_setup, self.candidate).map_err(|error| {
-                let says = format!("`{}` cannot be started: {error}", environment.shown());
-                outcome(OutcomeKind::NotReady, says)
-            })?;
+        let mut running = environment.launch().map_err(|error| {
+            let says = format!("`{}` cannot be started: {error}", environment.shown());
+            outcome(OutcomeKind::NotReady, says)
+        })?;
         watch.follow(running.warden_pid());
         if let (Some(attendance), Some(cpu)) =
             (self.attendance, environment.cpu_reader(running.warden_pid()))
@@ -377,7 +372,7 @@ impl Trial<'_, '_> {
     /// How it ended; if what the subject needs beside it has ended, then that is why, whatever the subject did then.
     fn unless_service_died(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         ended: Result<(), Setback>,
     ) -> Result<(), Setback> {
         let patience = if ended.is_err() { SERVICE_END_SEEN } else { Duration::ZERO };
@@ -390,7 +385,7 @@ impl Trial<'_, '_> {
     /// Everything that is done while the subject runs.
     fn with(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         running: &mut Running,
         watch: &Watch,
         record: &mut TrialRecord,
@@ -400,7 +395,7 @@ impl Trial<'_, '_> {
         let (address, port) = (environment.address(), environment.port());
         record.conditions.extend(environment.moved());
         // Nothing was measured yet: the port was taken after dyno had chosen it and before the subject listened on it.
-        refuse_early_strangers(port, running)?;
+        refuse_strangers(port, running)?;
         report(Event::Ready(ready_after));
         if let Some(launch) = &mut record.launch {
             launch.port = port;
@@ -423,7 +418,7 @@ impl Trial<'_, '_> {
     /// The checks before and after the load, and the load.
     fn load(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         address: SocketAddr,
         running: &mut Running,
         watch: &Watch,
@@ -464,45 +459,22 @@ impl Trial<'_, '_> {
     /// Waits for the first correct answer to the workload's first question.
     fn wait(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         running: &mut Running,
         record: &mut TrialRecord,
     ) -> Result<Nanos, Setback> {
         let deadline = environment.began + self.candidate.subject.ready;
         let ask = |limit| self.question(0, Phase::Before, environment.address(), limit);
-        let seek = |running: &Running| environment.seek(self.candidate, running);
-        let port = || environment.port();
+        let seek = |running: &Running| environment.seek(running);
         let is_over = || self.halt.is_asked() || environment.service_has_ended();
-        match first_answer(running, deadline, &is_over, &seek, &ask) {
-            Ok(_) => Ok(environment.began.elapsed().as_nanos() as Nanos),
-            Err(Absence::Halted) => Err(interrupted().into()),
-            Err(Absence::Ended(exit)) => {
-                refuse_early_strangers(port(), running)?;
-                if found_its_port_taken(&running.tail()) {
-                    let says = format!("port {} was taken for a moment", port());
-                    return Err(Setback::PortTaken(says));
-                }
-                // What else it wrote stands in the report.
-                let error = error_line(&running.tail());
-                let error = error.map_or(String::new(), |line| format!(" (`{line}`)"));
-                let says = format!("it ended before it answered: {exit}{error}");
-                Err(outcome(OutcomeKind::Died, says).into())
-            }
-            Err(Absence::Refuses(check)) => {
-                refuse_early_strangers(port(), running)?;
-                let says = refused(&check);
-                record.checks.push(*check);
-                Err(outcome(OutcomeKind::Wrong, says).into())
-            }
-            Err(Absence::Late(last)) => {
-                refuse_early_strangers(port(), running)?;
-                let says = too_late(self.candidate.subject.ready, last.as_deref());
-                let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
-                record.checks.extend(last.map(|check| *check));
-                let kind = if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady };
-                Err(outcome(kind, says).into())
-            }
-        }
+        let answered = first_answer(running, deadline, &is_over, &seek, &ask);
+        answered.map(|_| environment.began.elapsed().as_nanos() as Nanos).map_err(|absence| {
+            // What else it wrote stands in the report.
+            let (port, ready) = (environment.port(), self.candidate.subject.ready);
+            let (setback, last) = absence.setback(running, port, ready, error_words);
+            record.checks.extend(last);
+            setback
+        })
     }
 
     fn question(&self, number: usize, phase: Phase, address: SocketAddr, limit: Duration) -> Check {

@@ -11,15 +11,14 @@ use tls::Client;
 use wire::{BodyRule, Values};
 
 use crate::arrival::{
-    Absence, OTHER_PORTS, Setback, first_answer, foreign_listener, found_its_port_taken,
-    last_words, no_port_of_its_own, refused, too_late,
+    OTHER_PORTS, Setback, first_answer, last_words, no_port_of_its_own, refuse_strangers,
 };
 use crate::ask::{Asked, ask};
 use crate::build::Built;
 use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::service::ReadyService;
-use crate::subject::{Serving, Subject};
+use crate::subject::Subject;
 use crate::trial::environment::{Environment, EnvironmentSetup};
 use crate::trial::{Candidate, HERE, Launcher};
 use crate::workload::{HOST, Interaction, Question, Workload};
@@ -44,7 +43,7 @@ pub struct VisitSetup<'a> {
 pub struct Visit<'a> {
     setup: VisitSetup<'a>,
     candidate: Candidate<'a>,
-    environment: Environment,
+    environment: Environment<'a>,
     tls: Option<Client>,
     /// What it gets first, if it answers anything.
     question: Option<Question>,
@@ -89,12 +88,12 @@ impl<'a> Visit<'a> {
         tls: Option<&Client>,
         question: Option<&Question>,
     ) -> Result<Visit<'a>, Setback> {
-        let (environment_setup, facts) =
-            (environment_setup(setup, candidate.subject), &mut Vec::new());
+        let facts = &mut Vec::new();
+        let environment_setup = environment_setup(setup, candidate.subject);
         let environment = Environment::set(environment_setup, candidate, setup.protocol, facts);
         let mut environment =
             environment.map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-        environment.start_service(environment_setup, candidate, setup.halt, facts)?;
+        environment.start_service(setup.halt, facts)?;
         let (tls, question) = (tls.cloned(), question.cloned());
         let running = Mutex::new(None);
         let mut visit =
@@ -156,15 +155,11 @@ impl<'a> Visit<'a> {
 
     /// The process, and its first correct answer if a request was sent.
     fn start(&self) -> Result<(Running, Option<Check>), Setback> {
-        let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
-        let mut running = self
-            .environment
-            .launch(environment_setup(self.setup, self.candidate.subject), self.candidate)
-            .map_err(|error| {
-                let says = format!("`{}` cannot be started: {error}", self.environment.shown());
-                outcome(OutcomeKind::NotReady, says)
-            })?;
+        let mut running = self.environment.launch().map_err(|error| {
+            let says = format!("`{}` cannot be started: {error}", self.environment.shown());
+            Outcome { kind: OutcomeKind::NotReady, says }
+        })?;
         let ready = self.candidate.subject.ready;
         let is_halted = || self.setup.halt.is_asked();
         let arrived = match &self.question {
@@ -173,36 +168,14 @@ impl<'a> Visit<'a> {
                 let values = Values { seq: 0, random: 0 };
                 let server = || Asked { address: self.address(), tls: self.tls.as_ref() };
                 let ask = |limit| ask(server(), question, values, Phase::Before, limit);
-                let seek = |running: &Running| self.environment.seek(self.candidate, running);
+                let seek = |running: &Running| self.environment.seek(running);
                 first_answer(&mut running, began + ready, &is_halted, &seek, &ask).map(Some)
             }
         };
-        if let Some(says) = foreign_listener(self.environment.port(), &running) {
-            return Err(Setback::PortTaken(says));
-        }
+        let port = self.environment.port();
         match arrived {
-            Ok(first) => Ok((running, first)),
-            Err(Absence::Halted) => Err(outcome(OutcomeKind::Interrupted, "interrupted".into())),
-            Err(Absence::Ended(exit)) => {
-                let tail = running.tail();
-                if found_its_port_taken(&tail) {
-                    let says = match self.candidate.subject.serving {
-                        Serving::Own(..) => format!("it ended{}", last_words(&tail)),
-                        Serving::Built(_) | Serving::ByUrl(_) | Serving::Found(_) => {
-                            format!("port {} was taken for a moment", self.environment.port())
-                        }
-                    };
-                    return Err(Setback::PortTaken(says));
-                }
-                Err(outcome(
-                    OutcomeKind::Died,
-                    format!("it ended before it answered: {exit}{}", last_words(&tail)),
-                ))
-            }
-            Err(Absence::Refuses(check)) => Err(outcome(OutcomeKind::Wrong, refused(&check))),
-            Err(Absence::Late(last)) => {
-                Err(outcome(OutcomeKind::NotReady, too_late(ready, last.as_deref())))
-            }
+            Ok(first) => refuse_strangers(port, &running).map(|()| (running, first)),
+            Err(absence) => Err(absence.setback(&mut running, port, ready, last_words).0),
         }
     }
 }

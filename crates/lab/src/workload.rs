@@ -208,14 +208,17 @@ impl Workload {
     /// The workload for servers that have this data set and these tables.
     #[must_use]
     pub fn with(mut self, dataset: &Dataset, tables: &Tables) -> Workload {
-        for question in &mut self.questions {
-            for ask in [&mut question.ask, &mut question.last_ask] {
-                if let BodyRule::Meaning(rule) = &mut ask.expect.body {
-                    *rule = rule.with(dataset, tables);
-                }
+        for body in self.bodies() {
+            if let BodyRule::Meaning(rule) = body {
+                *rule = rule.with(dataset, tables);
             }
         }
         self
+    }
+
+    fn bodies(&mut self) -> impl Iterator<Item = &mut BodyRule> {
+        let asks = self.questions.iter_mut().flat_map(|it| [&mut it.ask, &mut it.last_ask]);
+        asks.map(|ask| &mut ask.expect.body)
     }
 
     /// What the bodies of its answers must mean, where that is how they are judged.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Result;
 use std::net::IpAddr;
 
-use crate::proc::{cell, column, number};
+use crate::proc::{counter, number};
 use crate::sockets::netlink::{ACK, DUMP, Netlink, field};
 
 /// `RTM_GETROUTE`, `RTM_GETLINK`, `RTM_GETQDISC`.
@@ -54,8 +54,7 @@ pub fn toward(address: IpAddr) -> Option<Link> {
     let card = card_speed(&link.name);
     link.speed = [card, shaped].into_iter().flatten().min();
     let snmp = fs::read_to_string("/proc/thread-self/net/snmp").unwrap_or_default();
-    let count =
-        |name| column(&snmp, "Tcp:", name).and_then(|at| cell(&snmp, "Tcp:", at)).unwrap_or(0);
+    let count = |name| counter(&snmp, "Tcp:", name).unwrap_or(0);
     (link.segments_sent, link.retransmitted) = (count("OutSegs"), count("RetransSegs"));
     Some(link)
 }

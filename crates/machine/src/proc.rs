@@ -37,6 +37,12 @@ pub(crate) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
+/// Every visible process.
+pub(crate) fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// The number after `key` and white space, at the beginning of a line: `Pss:   12 kB`, `tw 3`.
 pub(crate) fn keyed(text: &str, key: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key))?;
@@ -60,6 +66,11 @@ pub(crate) fn worded(text: &str, key: &str, word: &str) -> Option<u64> {
 pub(crate) fn column(text: &str, key: &str, name: &str) -> Option<usize> {
     let heads = text.lines().find_map(|line| line.strip_prefix(key))?;
     heads.split_ascii_whitespace().position(|head| head == name)
+}
+
+/// The counter of this name in a pair of lines.
+pub(crate) fn counter(text: &str, key: &str, name: &str) -> Option<u64> {
+    cell(text, key, column(text, key, name)?)
 }
 
 /// The value in that column.

@@ -355,18 +355,9 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
                 || end.is_some_and(|end| end.is_whole(kept)),
             damage: None,
         }),
-        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => Ok(RunSummary {
-            id,
-            name: String::new(),
-            group: String::new(),
-            began_unix_ms: 0,
-            ended: None,
-            is_quick: false,
-            planned: 0,
-            kept,
-            is_finished: false,
-            damage: Some(says),
-        }),
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => {
+            Ok(RunSummary { id, kept, damage: Some(says), ..RunSummary::default() })
+        }
         Err(fault) => Err(fault),
     }
 }

@@ -187,7 +187,7 @@ impl Hosting<'_> {
                 (entrants, store, run, record)
             }
         };
-        let began = self.folder.part(&store, run, &Portion::default())?;
+        let began = self.folder.bytes(&store, run, Some(&Portion::default()))?;
         let began = self.session.send(began);
         self.session.say(FromServers::Began { store: began });
         let ended = self.go(&campaign, &resources, &entrants, (&record, run), &mut store)?;
@@ -217,7 +217,7 @@ impl Hosting<'_> {
         let bytes = self.session.take(digest).map_err(Refusal::new)?;
         let (came, run) = self.folder.open(&bytes)?;
         // A copy of it, verified by its seals: what came is only read.
-        came.export(run, self.path)?;
+        came.export(run, self.path, None)?;
         let store = Store::open(self.path)?;
         let record = store.run(run)?;
         Ok(Some((store, run, record)))
@@ -312,7 +312,7 @@ impl Hosting<'_> {
 
     fn send(&self, run: RunId, portion: &Portion<'_>) -> Result<(), Refusal> {
         let kept = Store::open_to_read(self.path)?;
-        let part = self.session.send(self.folder.part(&kept, run, portion)?);
+        let part = self.session.send(self.folder.bytes(&kept, run, Some(portion))?);
         self.session.say(FromServers::Kept { store: part });
         Ok(())
     }

@@ -73,7 +73,7 @@ impl Kernel {
             && let Ok(listeners) = diag.sockets(*port, Side::Local, State::Listening)
             && !listeners.is_empty()
         {
-            let waiting: u64 = listeners.iter().map(|listener| u64::from(listener.queued)).sum();
+            let waiting: u64 = listeners.iter().map(|listener| u64::from(listener.waiting)).sum();
             tick.put("kernel.tcp.accept_queue", waiting as f64);
         }
     }

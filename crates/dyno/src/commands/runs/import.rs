@@ -68,7 +68,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     let run = super::verify::read(file)?;
     let beside = keep::beside(&path);
     let done = into_store(&run, &beside).and_then(|()| imported(flags, &beside, &path));
-    keep::remove_store(&beside);
+    let _ = Store::remove_file(&beside);
     done
 }
 
@@ -85,7 +85,7 @@ fn imported(flags: &ImportFlags, file: &Path, path: &Path) -> Result<ExitStatus,
     let is_empty = store.runs().is_ok_and(|runs| runs.is_empty());
     drop(store);
     if is_new && is_empty {
-        keep::remove_store(path);
+        let _ = Store::remove_file(path);
     }
     taken
 }
