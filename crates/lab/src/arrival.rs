@@ -161,7 +161,7 @@ pub(crate) fn refuse_strangers(port: u16, running: &Running) -> Result<(), Setba
 }
 
 /// How often a subject is started again, each time on another port, if it finds its port taken.
-pub(crate) const OTHER_PORTS: u32 = 2;
+const OTHER_PORTS: u32 = 2;
 
 /// Why a start failed.
 #[derive(Debug)]
@@ -178,13 +178,23 @@ impl From<Outcome> for Setback {
     }
 }
 
-/// The outcome of a subject that found each of its ports taken.
-pub(crate) fn no_port_of_its_own(says: &str) -> Outcome {
+/// Tries on another port, a few times, while another process has the port.
+pub(crate) fn on_another_port<T>(
+    mut attempt: impl FnMut() -> Result<T, Setback>,
+) -> Result<T, Outcome> {
+    let mut last = String::new();
+    for _ in 0..=OTHER_PORTS {
+        match attempt() {
+            Ok(started) => return Ok(started),
+            Err(Setback::Final(outcome)) => return Err(outcome),
+            Err(Setback::PortTaken(says)) => last = says,
+        }
+    }
+    let ports = OTHER_PORTS + 1;
     let says = format!(
-        "another process listened before the server did, on each of {} ports; the last: {says}",
-        OTHER_PORTS + 1
+        "another process listened before the server did, on each of {ports} ports; the last: {last}"
     );
-    Outcome { kind: OutcomeKind::Unable, says }
+    Err(Outcome { kind: OutcomeKind::Unable, says })
 }
 
 /// Whether a subject that ended early did so because its port was taken. The other process may be gone by now.

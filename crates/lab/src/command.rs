@@ -11,14 +11,6 @@ pub struct Command {
     words: Vec<String>,
 }
 
-impl TryFrom<String> for Command {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Command, String> {
-        Command::parse(&text)
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders<'a> {
     /// Names and what they stand for.

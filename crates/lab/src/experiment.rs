@@ -206,8 +206,9 @@ pub struct Holds {
 }
 
 /// How much load a trial makes: one place on the experiment's axis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "Place", into = "Place")]
+#[schemars(inline)]
 pub enum Point {
     /// A closed loop of so many connections.
     Connections(u32),
@@ -279,20 +280,6 @@ impl TryFrom<Place> for Point {
 
     fn try_from(Place { point, point_unit }: Place) -> Result<Point, String> {
         Point::at(point, &point_unit)
-    }
-}
-
-impl schemars::JsonSchema for Point {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Place::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Place::json_schema(generator)
     }
 }
 

@@ -16,14 +16,6 @@ pub struct Need {
     locations: Vec<Location>,
 }
 
-impl TryFrom<String> for Need {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Need, String> {
-        Need::parse(&text)
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Location {
     Program(String),

@@ -19,13 +19,13 @@ use crate::command::Command;
 use crate::need::{Need, Surroundings};
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
-use crate::subject::manifest::{READY, check_variables, package};
+use crate::subject::manifest::{self, check_variables, package};
 
 pub use ceiling::{CEILING, ServiceCeiling};
 pub use private_folder::private_root;
 pub(crate) use private_folder::{PrivateFolder, copy_all};
 pub use running::Counters;
-pub(crate) use running::{RunningService, ServiceStart, Unstarted};
+pub(crate) use running::{RunningService, ServiceStart};
 
 /// What a workload needs beside the server.
 #[derive(Clone, Debug)]
@@ -70,8 +70,8 @@ pub struct Manifest {
     /// Succeeds once it can be used.
     pub ready: Command,
     /// How long that may take.
-    #[serde(default = "usual_ready", deserialize_with = "amounts::read_time")]
-    pub(crate) ready_within: Duration,
+    #[serde(default = "manifest::usual_ready", deserialize_with = "amounts::read_time")]
+    pub ready_within: Duration,
     /// Run in order, once it is ready.
     #[serde(default)]
     pub seed: Vec<Command>,
@@ -222,10 +222,6 @@ impl StopSignal {
             StopSignal::Quit => 3,
         }
     }
-}
-
-fn usual_ready() -> Duration {
-    READY
 }
 
 /// A file of the template.

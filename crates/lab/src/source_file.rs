@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::DeTable;
 
+use crate::command::Command;
+use crate::need::Need;
 use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
+use crate::subject::Location;
 
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,15 +139,6 @@ impl SourceFile {
         text.as_ref().map(|text| self.text(text, read)).transpose()
     }
 
-    /// What several texts mean, or the line of the first that means nothing, with what is wrong with it.
-    pub(crate) fn texts<T>(
-        &self,
-        texts: &[Spanned<String>],
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Vec<T>, ConfigError> {
-        texts.iter().map(|text| self.text(text, &read)).collect()
-    }
-
     /// Refuses the first of the values below a key with which something is wrong: the members of its list, or its only
     /// value.
     pub(crate) fn check<'v, T: 'v>(
@@ -216,6 +210,20 @@ fn open(path: &Path) -> io::Result<File> {
         false => Err(io::Error::other("it is not an ordinary file")),
     }
 }
+
+/// Values that a file writes as texts.
+macro_rules! read_as_text {
+    ($($Value:ty),+) => { $(
+        impl TryFrom<String> for $Value {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<$Value, String> {
+                <$Value>::parse(&text)
+            }
+        }
+    )+ };
+}
+read_as_text!(Command, Need, Location);
 
 /// The word that the user meant: the nearest of those known, if it is near.
 #[must_use]

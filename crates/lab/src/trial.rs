@@ -25,8 +25,8 @@ use tls::Client;
 use wire::{Dataset, Files, Tables, Values};
 
 use crate::arrival::{
-    OTHER_PORTS, PATIENCE, Setback, error_words, first_answer, foreign_listener,
-    no_port_of_its_own, refuse_strangers,
+    PATIENCE, Setback, error_words, first_answer, foreign_listener, on_another_port,
+    refuse_strangers,
 };
 use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
@@ -250,16 +250,16 @@ fn try_out(
 }
 
 /// An outcome that ends a trial early.
-fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
+pub(crate) fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
     Outcome { kind, says: says.into() }
 }
 
 /// dyno cannot do its part.
-fn unable(says: String) -> Outcome {
+pub(crate) fn unable(says: String) -> Outcome {
     outcome(OutcomeKind::Unable, says)
 }
 
-fn interrupted() -> Outcome {
+pub(crate) fn interrupted() -> Outcome {
     outcome(OutcomeKind::Interrupted, "interrupted")
 }
 
@@ -294,28 +294,21 @@ impl Trial<'_, '_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
-        let mut taken = Vec::new();
-        loop {
-            let ended = match &self.candidate.subject.serving {
-                Serving::Found(site) => self.visit(site, record, report).map_err(Setback::from),
-                Serving::ByUrl(_) => {
-                    Err(outcome(OutcomeKind::Unable, "its URL was not looked up").into())
-                }
-                Serving::Built(_) | Serving::Own(..) => self.attempt(record, report),
-            };
-            let says = match ended {
-                Err(Setback::PortTaken(says)) => says,
-                Err(Setback::Final(outcome)) => return Err(outcome),
-                Ok(()) => return Ok(()),
-            };
-            if taken.len() as u32 == OTHER_PORTS {
-                return Err(no_port_of_its_own(&says));
-            }
-            let value = format!("{says}; it was started again on another port");
-            taken.push(Fact { name: "port".into(), value });
+        let mut taken: Vec<Fact> = Vec::new();
+        on_another_port(|| {
             *record = TrialRecord::new(self.key.clone(), record.began_unix_ms);
             record.conditions.clone_from(&taken);
-        }
+            let ended = match &self.candidate.subject.serving {
+                Serving::Found(site) => self.visit(site, record, report).map_err(Setback::from),
+                Serving::ByUrl(_) => Err(unable("its URL was not looked up".into()).into()),
+                Serving::Built(_) | Serving::Own(..) => self.attempt(record, report),
+            };
+            if let Err(Setback::PortTaken(says)) = &ended {
+                let value = format!("{says}; it was started again on another port");
+                taken.push(Fact { name: "port".into(), value });
+            }
+            ended
+        })
     }
 
     /// Runs the trial from its start to its end, on one port.

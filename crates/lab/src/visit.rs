@@ -10,9 +10,7 @@ use load::Halt;
 use tls::Client;
 use wire::{BodyRule, Values};
 
-use crate::arrival::{
-    OTHER_PORTS, Setback, first_answer, last_words, no_port_of_its_own, refuse_strangers,
-};
+use crate::arrival::{Setback, first_answer, last_words, on_another_port, refuse_strangers};
 use crate::ask::{Asked, ask};
 use crate::build::Built;
 use crate::manner::{Manner, Protocol};
@@ -20,7 +18,7 @@ use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::service::ReadyService;
 use crate::subject::Subject;
 use crate::trial::environment::{Environment, EnvironmentSetup};
-use crate::trial::{Candidate, HERE, Launcher};
+use crate::trial::{Candidate, HERE, Launcher, outcome, unable};
 use crate::workload::{HOST, Interaction, Question, Workload};
 use machine::monitor::resident_bytes;
 use machine::process::{Running, Stopped};
@@ -62,23 +60,9 @@ impl<'a> Visit<'a> {
         let needs_service = spoken(subject, setup.workloads).any(|it| it.service.is_some());
         let service = setup.service.filter(|_| needs_service);
         let candidate = Candidate { subject, built, probe: None, service };
-        let unable = |says| Outcome { kind: OutcomeKind::Unable, says };
-        let (tls, question) = (
-            setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?,
-            first_question(setup, subject),
-        );
-        let question = question.map_err(unable)?;
-        let mut ports_left = OTHER_PORTS;
-        loop {
-            match Visit::attempt(setup, candidate, tls.as_ref(), question.as_ref()) {
-                Ok(visit) => return Ok(visit),
-                Err(Setback::Final(outcome)) => return Err(outcome),
-                Err(Setback::PortTaken(says)) if ports_left == 0 => {
-                    return Err(no_port_of_its_own(&says));
-                }
-                Err(Setback::PortTaken(_)) => ports_left -= 1,
-            }
-        }
+        let tls = setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?;
+        let question = first_question(setup, subject).map_err(unable)?;
+        on_another_port(|| Visit::attempt(setup, candidate, tls.as_ref(), question.as_ref()))
     }
 
     /// Starts it on one port.
@@ -91,8 +75,7 @@ impl<'a> Visit<'a> {
         let facts = &mut Vec::new();
         let environment_setup = environment_setup(setup, candidate.subject);
         let environment = Environment::set(environment_setup, candidate, setup.protocol, facts);
-        let mut environment =
-            environment.map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
+        let mut environment = environment.map_err(unable)?;
         environment.start_service(setup.halt, facts)?;
         let (tls, question) = (tls.cloned(), question.cloned());
         let running = Mutex::new(None);
@@ -158,7 +141,7 @@ impl<'a> Visit<'a> {
         let began = Instant::now();
         let mut running = self.environment.launch().map_err(|error| {
             let says = format!("`{}` cannot be started: {error}", self.environment.shown());
-            Outcome { kind: OutcomeKind::NotReady, says }
+            outcome(OutcomeKind::NotReady, says)
         })?;
         let ready = self.candidate.subject.ready;
         let is_halted = || self.setup.halt.is_asked();

@@ -2,8 +2,6 @@
 
 use rusqlite::types::{Value, ValueRef};
 
-use crate::columns::Columns;
-
 /// A row's values, after the columns that say which record owns it.
 pub(crate) type Row = Vec<Value>;
 
@@ -15,11 +13,38 @@ pub(crate) trait Cell: Sized {
     fn read(value: Value) -> Result<Self, String>;
 }
 
+/// A value that takes one column, or several that stand together.
+pub(crate) trait Columns: Sized {
+    fn put(&self, row: &mut Row);
+    fn take(row: &mut RowReader) -> Result<Self, String>;
+}
+
+impl<T: Cell> Columns for T {
+    fn put(&self, row: &mut Row) {
+        row.push(self.cell());
+    }
+
+    fn take(row: &mut RowReader) -> Result<T, String> {
+        T::read(row.value()?)
+    }
+}
+
+impl<A: Columns, B: Columns> Columns for (A, B) {
+    fn put(&self, row: &mut Row) {
+        self.0.put(row);
+        self.1.put(row);
+    }
+
+    fn take(row: &mut RowReader) -> Result<(A, B), String> {
+        Ok((row.next()?, row.next()?))
+    }
+}
+
 /// A row of values, in the order of the table's columns.
 macro_rules! row {
     ($($value:expr),*) => {{
         let mut row = $crate::cell::Row::new();
-        $($crate::columns::Columns::put(&$value, &mut row);)*
+        $($crate::cell::Columns::put(&$value, &mut row);)*
         row
     }};
 }

@@ -8,35 +8,8 @@ use lab::record::{
 };
 use rusqlite::types::Value;
 
-use crate::cell::{Cell, Row, RowReader};
+use crate::cell::{Cell, Columns, Row, RowReader};
 use crate::run::RunEnd;
-
-/// A value that takes one column, or several that stand together.
-pub(crate) trait Columns: Sized {
-    fn put(&self, row: &mut Row);
-    fn take(row: &mut RowReader) -> Result<Self, String>;
-}
-
-impl<T: Cell> Columns for T {
-    fn put(&self, row: &mut Row) {
-        row.push(self.cell());
-    }
-
-    fn take(row: &mut RowReader) -> Result<T, String> {
-        T::read(row.value()?)
-    }
-}
-
-impl<A: Columns, B: Columns> Columns for (A, B) {
-    fn put(&self, row: &mut Row) {
-        self.0.put(row);
-        self.1.put(row);
-    }
-
-    fn take(row: &mut RowReader) -> Result<(A, B), String> {
-        Ok((row.next()?, row.next()?))
-    }
-}
 
 /// How a run ended, and how many of its trials were stored then.
 pub(crate) struct End {

@@ -71,10 +71,10 @@ pub fn read_trial(number: u32, tables: Tables) -> Result<TrialRecord, String> {
     trial_rows::trial(number, rows(tables, &[SUMMARY, table::DETAIL])?)
 }
 
-/// When and how a run ended.
-pub fn read_end(tables: Tables) -> Result<(i64, RunEnd), String> {
-    let end = End::read(rows(tables, &[END])?)?;
-    Ok((end.ended_unix_ms, end.how))
+/// When and how a run ended, and how many of its trials were kept then.
+pub fn read_end(tables: Tables) -> Result<(i64, RunEnd, usize), String> {
+    let End { ended_unix_ms, how, kept } = End::read(rows(tables, &[END])?)?;
+    Ok((ended_unix_ms, how, kept))
 }
 
 fn tables(rows: &Rows, groups: &[&[Table]]) -> Tables {

@@ -57,14 +57,14 @@ pub struct Damage {
 impl Store {
     /// Opens the store in this file, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
-        let file = opening::open(path)?;
-        let identity = Some(FileIdentity::of(path).map_err(|fault| fault.at(path))?);
-        Ok(Store { path: path.to_path_buf(), identity, file })
+        let opened = opening::open(path).and_then(|file| Ok((file, FileIdentity::of(path)?)));
+        let (file, identity) = opened.map_err(|fault| fault.at(path))?;
+        Ok(Store { path: path.to_path_buf(), identity: Some(identity), file })
     }
 
     /// Opens the store in this file to read it. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
-        let file = opening::open_to_read(path)?;
+        let file = opening::open_to_read(path).map_err(|fault| fault.at(path))?;
         Ok(Store { path: path.to_path_buf(), identity: None, file })
     }
 
@@ -421,22 +421,15 @@ fn trial(
     number: u32,
     extent: Extent,
 ) -> Result<Option<Kept>, Fault> {
-    let damaged = |says| Ok(Some(Kept::Damaged(Damage { number, says })));
-    match sound_trial(connection, run, number, extent) {
+    let rows = sealed_trial(connection, run, number, extent);
+    let trial = rows.and_then(|rows| {
+        rows.map(|rows| trial_rows::trial(number, rows).map_err(Fault::Damaged)).transpose()
+    });
+    match trial {
         Ok(trial) => Ok(trial.map(|trial| Kept::Whole(Box::new(trial)))),
-        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => damaged(says),
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
+            Ok(Some(Kept::Damaged(Damage { number, says })))
+        }
         Err(fault) => Err(fault),
-    }
-}
-
-fn sound_trial(
-    connection: &Connection,
-    run: RunId,
-    number: u32,
-    extent: Extent,
-) -> Result<Option<TrialRecord>, Fault> {
-    match sealed_trial(connection, run, number, extent)? {
-        None => Ok(None),
-        Some(rows) => trial_rows::trial(number, rows).map(Some).map_err(Fault::Damaged),
     }
 }

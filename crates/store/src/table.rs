@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::types::Value;
 
-use crate::cell::{Row, RowReader, row};
-use crate::columns::Columns;
+use crate::cell::{Columns, Row, RowReader, row};
 
 /// One table of `schema.sql`.
 #[derive(Debug)]

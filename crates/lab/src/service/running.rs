@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use super::private_folder::private_root;
 use super::{Manifest, PrivateFolder, ReadyService, ServiceCeiling};
-use crate::arrival::{found_its_port_taken, last_words};
+use crate::arrival::{Setback, found_its_port_taken, last_words};
 use crate::build::step::Failed;
 use crate::command::Command;
-use crate::record::Fact;
-use crate::trial::Launcher;
+use crate::record::{Fact, Outcome, OutcomeKind};
+use crate::trial::{Launcher, interrupted, outcome, unable};
 use commands::Commands;
 use machine::conditions::{Cpus, Group};
 use machine::monitor::ServiceWatch;
@@ -49,18 +49,6 @@ pub(crate) struct ServiceStart<'a> {
     pub(crate) is_halted: &'a dyn Fn() -> bool,
 }
 
-/// Why a service could not be used.
-#[derive(Debug)]
-pub(crate) enum Unstarted {
-    /// Another process had its port before it.
-    PortTaken(String),
-    /// It ended.
-    Died(String),
-    /// It could not be prepared.
-    Unable(String),
-    Halted,
-}
-
 /// A running service. Dropping it ends it, and removes all that is left of it.
 #[derive(Debug)]
 pub(crate) struct RunningService {
@@ -77,7 +65,7 @@ pub(crate) struct RunningService {
 
 impl RunningService {
     /// Copies, starts and seeds it.
-    pub(crate) fn start(setup: ServiceStart<'_>) -> Result<RunningService, Unstarted> {
+    pub(crate) fn start(setup: ServiceStart<'_>) -> Result<RunningService, Setback> {
         let ReadyService { service, built, .. } = setup.ready;
         let marker = Marker::unique();
         let before = Instant::now();
@@ -86,11 +74,11 @@ impl RunningService {
         let folder = copied.map_err(|error| {
             let says =
                 format!("the template of service `{}` cannot be copied: {error}", service.name);
-            Unstarted::Unable(says)
+            unable(says)
         })?;
         let copied_after = before.elapsed();
         write_tables(&folder, setup.tables).map_err(|error| {
-            Unstarted::Unable(format!("the tables of service `{}`: {error}", service.name))
+            unable(format!("the tables of service `{}`: {error}", service.name))
         })?;
         let (group, _) = Group::create(&marker, None);
         let commands = Commands::new(setup, &folder, port_beside(setup.server_port)?, password()?);
@@ -102,7 +90,7 @@ impl RunningService {
             service.manifest.stop.number(),
         );
         let running = launch(setup.launcher.warden, &run).map_err(|error| {
-            Unstarted::Unable(format!(
+            unable(format!(
                 "service `{}`: `{}` cannot be run: {error}",
                 service.name, service.manifest.run
             ))
@@ -114,7 +102,7 @@ impl RunningService {
         started.wait_until_ready(setup.is_halted)?;
         let ready_after = began.elapsed();
         started.seed(setup.is_halted)?;
-        started.compare(setup.tables).map_err(Unstarted::Unable)?;
+        started.compare(setup.tables).map_err(unable)?;
         let seeded_after = began.elapsed() - ready_after;
         let ms = |time: Duration| time.as_millis();
         let user =
@@ -217,13 +205,13 @@ impl RunningService {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_until_ready(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
+    fn wait_until_ready(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Setback> {
         let Manifest { ready, ready_within, .. } = self.manifest();
         loop {
             let left = ready_within.saturating_sub(self.began.elapsed());
             let failed = match self.commands.run(ready, &[], left.max(ATTEMPT), is_halted) {
                 Ok(_) => return self.still_runs(),
-                Err(Failed::Halted) => return Err(Unstarted::Halted),
+                Err(Failed::Halted) => return Err(interrupted().into()),
                 Err(failed) => failed,
             };
             self.still_runs()?;
@@ -232,31 +220,31 @@ impl RunningService {
                 let words = last_words(&self.running().tail());
                 let says =
                     format!("service `{name}` was not ready within {within} s: {failed}{words}");
-                return Err(Unstarted::Unable(says));
+                return Err(unable(says).into());
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
     }
 
     /// Another service may have answered on the port that this one did not get.
-    fn still_runs(&self) -> Result<(), Unstarted> {
+    fn still_runs(&self) -> Result<(), Setback> {
         let Some(says) = self.death() else { return Ok(()) };
         match found_its_port_taken(&self.running().tail()) {
-            true => Err(Unstarted::PortTaken(format!("{says} (port {})", self.commands.port))),
-            false => Err(Unstarted::Died(says)),
+            true => Err(Setback::PortTaken(format!("{says} (port {})", self.commands.port))),
+            false => Err(outcome(OutcomeKind::ServiceDied, says).into()),
         }
     }
 
-    fn seed(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
+    fn seed(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Setback> {
         for command in &self.manifest().seed {
             match self.commands.run(command, &[], LONGEST, is_halted) {
                 Ok(_) => {}
-                Err(Failed::Halted) => return Err(Unstarted::Halted),
+                Err(Failed::Halted) => return Err(interrupted().into()),
                 Err(failed) => {
                     self.still_runs()?;
                     let name = &self.ready.service.name;
                     let says = format!("service `{name}` cannot be seeded: {failed}");
-                    return Err(Unstarted::Unable(says));
+                    return Err(unable(says).into());
                 }
             }
         }
@@ -297,22 +285,22 @@ fn write_tables(folder: &PrivateFolder, tables: &Tables) -> std::io::Result<()> 
 }
 
 /// A free port that is not the server's, which does not listen yet.
-fn port_beside(server_port: u16) -> Result<u16, Unstarted> {
+fn port_beside(server_port: u16) -> Result<u16, Outcome> {
     loop {
         match free_port(PORTS) {
             Ok(port) if port == server_port => {}
             Ok(port) => return Ok(port),
-            Err(error) => return Err(Unstarted::Unable(format!("no free port: {error}"))),
+            Err(error) => return Err(unable(format!("no free port: {error}"))),
         }
     }
 }
 
 /// 128 random bits: nobody else on this machine can guess them.
-fn password() -> Result<String, Unstarted> {
+fn password() -> Result<String, Outcome> {
     let mut bytes = [0; 16];
     let source = "/dev/urandom";
     let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Unstarted::Unable(format!("{source}: {error}")))?;
+    read.map_err(|error| unable(format!("{source}: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

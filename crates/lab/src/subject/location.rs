@@ -12,14 +12,6 @@ pub struct Location {
     pub authority: String,
 }
 
-impl TryFrom<String> for Location {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Location, String> {
-        Location::parse(&text)
-    }
-}
-
 impl Location {
     /// Reads `http://host:port`.
     pub fn parse(text: &str) -> Result<Location, String> {

@@ -253,10 +253,8 @@ impl Reader<'_> {
 }
 
 /// How long a start may take, where nothing is said.
-pub(crate) const READY: Duration = Duration::from_secs(30);
-
 pub(crate) fn usual_ready() -> Duration {
-    READY
+    Duration::from_secs(30)
 }
 
 /// Refuses what are no variables, and placeholders in their values that are none of these.

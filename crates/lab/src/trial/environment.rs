@@ -14,8 +14,8 @@ use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
 use crate::identity::Identity;
 use crate::manner::Protocol;
-use crate::record::{Fact, Outcome, OutcomeKind};
-use crate::service::{RunningService, ServiceStart, Unstarted};
+use crate::record::Fact;
+use crate::service::{RunningService, ServiceStart};
 use crate::subject::Serving;
 use load::{CpuReader, Halt};
 use machine::conditions::{Cpus, Group, Split};
@@ -209,13 +209,6 @@ impl<'a> Environment<'a> {
             tables: &Tables::of(dataset),
             server_port: self.given,
             is_halted: &|| halt.is_asked(),
-        });
-        let outcome = |kind, says| Setback::Final(Outcome { kind, says });
-        let service = service.map_err(|unstarted| match unstarted {
-            Unstarted::PortTaken(says) => Setback::PortTaken(says),
-            Unstarted::Died(says) => outcome(OutcomeKind::ServiceDied, says),
-            Unstarted::Unable(says) => outcome(OutcomeKind::Unable, says),
-            Unstarted::Halted => outcome(OutcomeKind::Interrupted, "interrupted".into()),
         })?;
         facts.push(service.fact());
         self.service = Some(service);

@@ -191,7 +191,7 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
             return refused("has no sources in it");
         }
     }
-    if let Some(service) = campaign.services.iter().find(|it| WAIT_MAX < it.ready_within) {
+    if let Some(service) = campaign.services.iter().find(|it| WAIT_MAX < it.manifest.ready_within) {
         return Err(not_from_this_file(format!(
             "service `{}` may take longer than {} to start",
             service.name,
