@@ -217,8 +217,9 @@ impl Reader<'_> {
     /// What goes with a server that dyno builds or starts.
     fn refuse_start(&self) -> Result<(), ConfigError> {
         let keys = ["in", "run_h2c", "run_tls", "build", "from", "probe", "version", "ready"];
-        let says = |key| format!("this server runs already, and is not started; leave `{key}` out");
-        keys.into_iter().try_for_each(|key| self.source.refuse(&[(key, &says(key))]))
+        let refusal =
+            |key| format!("this server runs already, and is not started; leave `{key}` out");
+        keys.into_iter().try_for_each(|key| self.source.refuse(&[(key, &refusal(key))]))
     }
 
     /// The user's own command, in a folder of the project; braces that dyno does not know are the command's.
