@@ -4,12 +4,15 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::source_file::read_as_text;
+
 /// A command's words, with placeholders such as `{port}` in them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Command {
     words: Vec<String>,
 }
+read_as_text!(Command);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders<'a> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::pattern::matches;
+use crate::source_file::read_as_text;
 
 /// One thing that is needed; it is enough if it is in any one of the places.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -15,6 +16,7 @@ pub struct Need {
     text: String,
     locations: Vec<Location>,
 }
+read_as_text!(Need);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Location {

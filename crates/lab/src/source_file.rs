@@ -13,10 +13,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::command::Command;
-use crate::need::Need;
 use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
-use crate::subject::Location;
 
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,7 +210,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Values that a file writes as texts.
 macro_rules! read_as_text {
-    ($($Value:ty),+) => { $(
+    ($Value:ty) => {
         impl TryFrom<String> for $Value {
             type Error = String;
 
@@ -221,9 +218,9 @@ macro_rules! read_as_text {
                 <$Value>::parse(&text)
             }
         }
-    )+ };
+    };
 }
-read_as_text!(Command, Need, Location);
+pub(crate) use read_as_text;
 
 /// The word that the user meant: the nearest of those known, if it is near.
 #[must_use]

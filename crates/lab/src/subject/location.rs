@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::source_file::read_as_text;
+
 /// Host and port, before the name is looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -11,6 +13,7 @@ pub struct Location {
     /// What `Host` says.
     pub authority: String,
 }
+read_as_text!(Location);
 
 impl Location {
     /// Reads `http://host:port`.
