@@ -7,6 +7,7 @@ pub(crate) mod plan;
 mod salt;
 mod sources;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -135,6 +136,11 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 const GRACE_MS: u64 = 1_000;
 
 impl BuildCache {
+    /// The command that starts a warden: this dyno's own, which ends up in `warden_main`.
+    pub(crate) fn warden(&self) -> [OsString; 2] {
+        [self.dyno.clone().into_os_string(), "warden".into()]
+    }
+
     fn around(&self) -> Surroundings<'_> {
         Surroundings { variables: &self.variables }
     }
@@ -278,8 +284,7 @@ impl BuildCache {
         lock: &File,
         halt: &dyn Fn() -> bool,
     ) -> Result<(), Option<String>> {
-        let warden = [self.dyno.clone().into_os_string(), "warden".into()];
-        let mut running = launch_with_lock(&warden, spec, lock)
+        let mut running = launch_with_lock(&self.warden(), spec, lock)
             .map_err(|error| Some(format!("cannot be run: {error}")))?;
         let began = Instant::now();
         while running.ended().is_none() {

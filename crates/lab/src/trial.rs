@@ -15,7 +15,6 @@ mod running_server;
 mod sampled;
 mod spot;
 
-use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -63,8 +62,6 @@ pub use sampled::{LEAST_WARMUP, SAMPLED_LOAD, Sampling, beside_load};
 pub struct Launcher<'a> {
     /// Builds, and the user's environment.
     pub cache: &'a BuildCache,
-    /// The program, and its arguments, that end up in `warden_main`.
-    pub warden: &'a [OsString],
     /// What the subject presents within TLS; none where nothing is secured.
     pub identity: Option<&'a Identity>,
 }

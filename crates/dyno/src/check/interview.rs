@@ -1,6 +1,5 @@
 //! One check from start to end: find or start the server, run the cases, and show the progress.
 
-use std::ffi::OsString;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -41,7 +40,6 @@ pub(crate) struct Interview<'a> {
 pub(crate) struct SubjectSetup {
     pub(crate) project: Project,
     cache: BuildCache,
-    warden: [OsString; 2],
     workloads: Vec<Workload>,
 }
 
@@ -50,10 +48,9 @@ impl SubjectSetup {
     pub(crate) fn find() -> Result<SubjectSetup, Refusal> {
         let project = Project::find()?;
         let cache = project.cache()?;
-        let warden = [cache.dyno.clone().into_os_string(), OsString::from("warden")];
         let workload = |name: &String| Workload::read(&project.root, name).map_err(Refusal::from);
         let workloads = project.workloads().iter().map(workload).collect::<Result<_, _>>()?;
-        Ok(SubjectSetup { project, cache, warden, workloads })
+        Ok(SubjectSetup { project, cache, workloads })
     }
 
     /// A subject and how far it is.
@@ -122,11 +119,7 @@ impl Interview<'_> {
         let identity = protocol.is_secured().then(|| new_identity(&setup.cache)).transpose();
         let identity = identity.map_err(|refusal| refusal.to_string())?;
         let setup = VisitSetup {
-            launcher: Launcher {
-                cache: &setup.cache,
-                warden: &setup.warden,
-                identity: identity.as_ref(),
-            },
+            launcher: Launcher { cache: &setup.cache, identity: identity.as_ref() },
             workloads: &setup.workloads,
             protocol,
             service: service.as_ref(),

@@ -12,7 +12,7 @@ use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
 use crate::order::tls::TrustFlags;
-use crate::results::{OfCases, ResultFlags};
+use crate::results::{OF_CASES, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::Availability;
@@ -64,7 +64,7 @@ pub(crate) struct CheckFlags {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    results: ResultFlags<OfCases>,
+    results: ResultFlags<OF_CASES>,
 }
 
 const AFTER_HELP: &str = "\

@@ -20,11 +20,11 @@ use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 use crate::interrupt::halt_on_interrupt;
 use crate::load_agents;
-use crate::order::check_cpus;
+use crate::order::cpus_of;
 use crate::order::flags::{FromFlags, OwnerFlag};
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
-use crate::results::{OfFigures, ResultFlags};
+use crate::results::{OF_FIGURES, ResultFlags};
 use crate::shell::{ExitStatus, Found, Refusal, print, status};
 use ::tls::Client;
 use machine::limits::{self, Machine};
@@ -97,7 +97,7 @@ pub(crate) struct HoldFlags {
     #[command(flatten)]
     owner: OwnerFlag,
     #[command(flatten)]
-    results: ResultFlags<OfFigures>,
+    results: ResultFlags<OF_FIGURES>,
 }
 
 const AFTER_HELP: &str = "\
@@ -139,8 +139,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
 
 fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
-    let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
-    check_cpus("--load-cpus", &cpus, &machine)?;
+    let cpus = cpus_of("--load-cpus", flags.sent_from.load_cpus.as_ref(), &machine)?;
     let (what, tls, ramp) = (what(flags)?, tls(flags)?, ramp(flags)?);
     let addresses = addresses(flags)?;
     let target = Target::Tcp(*addresses.first().ok_or_else(no_address)?);

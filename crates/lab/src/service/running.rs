@@ -100,7 +100,7 @@ impl RunningService {
             group.as_ref().map(Group::membership),
             service.stop_signal,
         );
-        let running = launch(setup.launcher.warden, &run).map_err(|error| {
+        let running = launch(&setup.launcher.cache.warden(), &run).map_err(|error| {
             Unstarted::Unable(format!(
                 "service `{}`: `{}` cannot be run: {error}",
                 service.name, service.run

@@ -316,7 +316,7 @@ impl Environment {
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };
-        launch(environment_setup.launcher.warden, &spec)
+        launch(&environment_setup.launcher.cache.warden(), &spec)
     }
 
     /// Begins to watch before the subject starts, so that a probe finds its socket.

@@ -13,7 +13,7 @@ use lab::trial::{Beside, Launcher, Setup, service_alone};
 use load::Halt;
 use machine::conditions::{Cpus, Split};
 
-use crate::folder::{Folder, program, warden};
+use crate::folder::{Folder, program};
 
 crate::tests![
     the_command_runs_on_the_cpus_of_the_load_and_knows_workload_connections_and_seconds,
@@ -60,10 +60,9 @@ fn alone(
     let [first, last] = cpus();
     let service = has_cpus.then(|| first.clone());
     let split = Split { subject: first, load: last, service, shared: None };
-    let warden = warden();
     let setup = Setup {
         experiment: &experiment,
-        launcher: Launcher { cache: &cache, warden: &warden, identity: None },
+        launcher: Launcher { cache: &cache, identity: None },
         split: &split,
         address: IpAddr::from(Ipv4Addr::LOCALHOST),
         sources: &[],

@@ -53,13 +53,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
             file.display()
         )));
     }
-    let path = match flags.store.named() {
-        Some(path) => path.to_path_buf(),
-        None => Project::find()?.store_path(),
-    };
-    if let (Some(folder), None) = (path.parent(), flags.store.named()) {
-        lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
-    }
+    let path = flags.store.to_write()?;
     let mut start = [0; 2];
     let is_public = fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();
     if !is_public || !PublicRun::is_one(&start) {

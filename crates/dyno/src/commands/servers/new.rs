@@ -16,6 +16,7 @@ use requests::answer;
 use wire::{BodyRule, StatusRule};
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::sides::here;
 
 /// Write a server of yours into the project: its subject.toml, its workload and an experiment
 ///
@@ -81,8 +82,7 @@ pub(super) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
         let name = name.escape_debug();
         return Err(Refusal::new(format!("`{name}` is not a name; names are of a-z, 0-9 and -")));
     }
-    let here = std::env::current_dir()
-        .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
+    let here = here()?;
     let project = Project::around();
     let is_new = project.is_none();
     let root = project.as_ref().map_or_else(|| here.clone(), |project| project.root.clone());

@@ -20,7 +20,7 @@ const PACE: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Debug)]
 pub(super) struct Commands {
-    warden: Vec<OsString>,
+    warden: [OsString; 2],
     work: PathBuf,
     user: Option<User>,
     cpus: Option<Cpus>,
@@ -66,7 +66,7 @@ impl Commands {
         let fixed = [("TMPDIR", work.as_str()), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
         let fixed = fixed.map(|(name, value)| (name.to_string(), value.to_string()));
         let mut commands = Commands {
-            warden: setup.launcher.warden.to_vec(),
+            warden: setup.launcher.cache.warden(),
             work: folder.path().into(),
             user: folder.user(),
             cpus: setup.cpus.cloned(),
