@@ -22,7 +22,7 @@ use crate::order::{self, Plan};
 use crate::origin::of_load;
 use crate::shell::{ExitStatus, Found, Refusal, status};
 use machine::limits::{self, Machine};
-use terminal::live::{Style, View};
+use terminal::live::{LoadView, Style};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
@@ -216,7 +216,7 @@ fn press(
 ) -> Result<Option<Loaded>, Refusal> {
     let began_unix_ms = now_unix_ms();
     let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
-    let mut view = View::open(style, &plan.order, &plan.asked, from);
+    let mut view = LoadView::open(style, &plan.order, &plan.asked, from);
     let before = queue_of(&plan.order.target);
     let watch = flags.why.why.then(|| ServerWatch::start(&plan.order.target)).flatten();
     let loaded = loads_by.press(&plan.order, halt, &mut |event| match event {
