@@ -29,8 +29,8 @@ pub(crate) struct Interview<'a> {
     pub(crate) rounds: usize,
     /// The owner of an address that is not this machine has agreed.
     pub(crate) may_probe: bool,
-    pub(crate) offers: Offers,
-    pub(crate) trust: TrustFlags,
+    pub(crate) offers: &'a Offers,
+    pub(crate) trust: &'a TrustFlags,
     /// Whether HTTP/2 is checked, and not HTTP/1.1 and WebSocket.
     pub(crate) http2: bool,
     pub(crate) halt: &'a Halt,
@@ -68,7 +68,7 @@ impl Interview<'_> {
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
-        let (target, is_own) = address.target(&self.offers, &self.trust, self.http2)?;
+        let (target, is_own) = address.target(self.offers, self.trust, self.http2)?;
         const PATIENCE: Duration = Duration::from_secs(5);
         if let Err(error) = TcpStream::connect_timeout(&target.address, PATIENCE) {
             return Err(Refusal::new(format!(
@@ -77,7 +77,7 @@ impl Interview<'_> {
             )));
         }
         // A server that does not agree on HTTP/2 is no failure: the check says so.
-        let spoken = Target { tls: address.tls(&self.trust, false)?, ..target.clone() };
+        let spoken = Target { tls: address.tls(self.trust, false)?, ..target.clone() };
         if let (Err(error), Err(_)) = (target.connect(PATIENCE), spoken.connect(PATIENCE)) {
             let address = target.address;
             return Err(Refusal::new(format!(
