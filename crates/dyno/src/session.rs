@@ -72,13 +72,22 @@ impl Keeping {
 pub(crate) struct StorePlace {
     pub(crate) path: PathBuf,
     pages: PathBuf,
+    is_named: bool,
 }
 
 impl StorePlace {
     /// The store that is named, or the project's own.
     pub(crate) fn of(project: &Project, named: Option<&Path>) -> StorePlace {
         let path = named.map_or_else(|| project.store_path(), Path::to_path_buf);
-        StorePlace { pages: project.reports(&path), path }
+        StorePlace { pages: project.reports(&path), path, is_named: named.is_some() }
+    }
+
+    /// Makes the folder of a store that was not named; that of a misspelt one is not made.
+    pub(crate) fn made(self) -> Result<StorePlace, Refusal> {
+        if let Some(folder) = self.path.parent().filter(|_| !self.is_named) {
+            lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
+        }
+        Ok(self)
     }
 }
 
@@ -120,6 +129,7 @@ impl Session {
         place: StorePlace,
         (lock, halt): (Lock, Arc<Halt>),
     ) -> Result<Session, Refusal> {
+        let place = place.made()?;
         let keeping = Keeping::open(&place.path)?;
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));

@@ -41,11 +41,7 @@ impl StoreFlag {
         if let Some(path) = &self.store {
             return Ok(path.clone());
         }
-        let path = Project::find()?.store_path();
-        if let Some(folder) = path.parent() {
-            lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
-        }
-        Ok(path)
+        Ok(StorePlace::of(&Project::find()?, None).made()?.path)
     }
 
     /// The store's path, and the project that it is of, if there is one here.
