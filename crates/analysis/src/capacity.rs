@@ -40,9 +40,8 @@ pub struct Capacity {
 /// rows.
 #[must_use]
 pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
-    let is_offered = |row: &&Row| matches!(row.point, Point::Requests(_) | Point::Sessions(_));
-    let mut rows: Vec<&Row> = rows.iter().copied().filter(is_offered).collect();
-    rows.sort_by(|one, other| one.point.value().total_cmp(&other.point.value()));
+    let mut rows: Vec<&Row> = rows.iter().copied().filter(|row| row.is_offered()).collect();
+    rows.sort_by_key(|row| row.point);
     if rows.is_empty() {
         return None;
     }

@@ -26,7 +26,7 @@ pub(crate) fn of_service(trials: &[&TrialRecord]) -> Vec<(Point, Result<ServiceC
     let of_trial =
         |trial: &&TrialRecord| Some((trial.key.point, ServiceCeiling::of(&trial.conditions)?));
     let mut found: Vec<_> = trials.iter().filter_map(of_trial).collect();
-    found.sort_by(|one, other| one.0.value().total_cmp(&other.0.value()));
+    found.sort_by_key(|(point, _)| *point);
     found
 }
 
@@ -79,15 +79,9 @@ fn doubt(
     by_agents: bool,
 ) -> Option<Doubt> {
     let throughput = row.estimate(Figure::Throughput)?;
-    // A server that keeps up with a schedule achieves no more than the schedule, like every other server.
-    let is_asked = match row.point {
-        Point::Connections(_) => true,
-        // A server that holds more connections is not faster.
-        Point::Held(_) => false,
-        Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
-    };
-    let is_asked = is_asked && !row.is_reference;
-    near(by_agents, ceiling.value, throughput.value).filter(|_| is_asked)
+    // Where the reference kept up with a schedule, it achieved no more than the schedule.
+    let is_asked = row.is_limited() && (!row.is_offered() || is_reference_behind);
+    near(by_agents, ceiling.value, throughput.value).filter(|_| is_asked && !row.is_reference)
 }
 
 #[cfg(test)]

@@ -126,9 +126,7 @@ impl Faults {
     pub fn failed_percent(self) -> f64 {
         percent(self.failed, self.of)
     }
-}
 
-impl Faults {
     pub(crate) fn and(self, other: Faults) -> Faults {
         let mut cut = self.cut;
         cut.add(other.cut);

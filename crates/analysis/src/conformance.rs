@@ -99,18 +99,7 @@ pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Con
     let require = require.filter(Required::needs_check);
     let conformity = |entry: &Entry| {
         let found = run.conformance.iter().find(|found| found.subject == entry.name);
-        Conformity::of(entry, found, score(found, run, experiment), require)
-    };
-    run.entries.iter().filter(takes_part).map(conformity).collect()
-}
-
-impl Conformity {
-    fn of(
-        entry: &Entry,
-        found: Option<&Conformance>,
-        score: Result<Score, String>,
-        require: Option<Required>,
-    ) -> Conformity {
+        let score = score(found, run, experiment);
         let is_reference = entry.tier == Tier::Reference.name();
         Conformity {
             subject: entry.name.clone(),
@@ -119,7 +108,8 @@ impl Conformity {
             unmet: require.filter(|_| !is_reference).and_then(|require| unmet(require, &score)),
             score,
         }
-    }
+    };
+    run.entries.iter().filter(takes_part).map(conformity).collect()
 }
 
 fn score(

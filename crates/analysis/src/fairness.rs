@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lab::experiment::Point;
 use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::record::{RunRecord, TrialRecord};
@@ -183,7 +184,7 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
 }
 
 /// Answers can be compared only where the same values were requested: one place, round and phase.
-type Occasion = (u64, u32, &'static str);
+type Occasion = (Point, u32, &'static str);
 type Digests<'t> = BTreeMap<&'t str, [u8; 32]>;
 
 /// For every question of these trials, which servers gave the same answer.
@@ -193,7 +194,7 @@ pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> 
         let key = &trial.key;
         for check in &trial.checks {
             let Some(digest) = check.digest.filter(|_| check.wrong.is_none()) else { continue };
-            let occasion = (key.point.value().to_bits(), key.repeat, check.phase.name());
+            let occasion = (key.point, key.repeat, check.phase.name());
             let occasions = asked.entry((&key.workload, &check.ask)).or_default();
             occasions.entry(occasion).or_default().insert(&key.subject, digest);
         }

@@ -4,7 +4,6 @@ mod alarm;
 mod assembly;
 mod board;
 mod capacity;
-mod capped;
 mod ceiling;
 mod compare;
 mod conduct;
@@ -24,6 +23,7 @@ mod held;
 mod judge;
 mod judgement;
 mod leading;
+mod other_load;
 mod price;
 mod remark;
 mod remarks;
@@ -34,9 +34,7 @@ pub mod search;
 mod standing;
 mod student;
 pub mod trend;
-mod unchunked;
 mod unmet;
-mod unresumed;
 mod until;
 mod verdict;
 pub mod why;
@@ -65,10 +63,10 @@ pub use doubt::{
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
-pub use figures::Figures;
+pub use figures::{Figures, PlateauFigure};
 pub use held::{
-    After, Basis, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Memory, Plateau,
-    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
+    After, Basis, Cause, FirstFailure, HeldSubject, LossCount, Memory, Plateau, Price, Ramps,
+    Round, RoundPlateau, Slope, Sums,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use lab::figure::generator::{

@@ -8,6 +8,7 @@ mod pairs;
 mod reader;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -206,7 +207,7 @@ pub struct Holds {
 }
 
 /// How much load a trial makes: one place on the experiment's axis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Place", into = "Place")]
 pub enum Point {
     /// A closed loop of so many connections.
@@ -239,7 +240,38 @@ impl Point {
             Point::Held(_) => "held connections",
         }
     }
+
+    /// Whether a schedule says when requests are due, whatever the server does.
+    #[must_use]
+    pub fn is_scheduled(self) -> bool {
+        match self {
+            Point::Connections(_) | Point::Held(_) => false,
+            Point::Requests(_) | Point::Sessions(_) => true,
+        }
+    }
 }
+
+impl Ord for Point {
+    /// From low to high; of equal numbers by what they count.
+    fn cmp(&self, other: &Point) -> Ordering {
+        let by_value = self.value().total_cmp(&other.value());
+        by_value.then_with(|| self.unit().cmp(other.unit()))
+    }
+}
+
+impl PartialOrd for Point {
+    fn partial_cmp(&self, other: &Point) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Point {
+    fn eq(&self, other: &Point) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Point {}
 
 /// A place of the axis as it is written.
 #[derive(Serialize, Deserialize)]

@@ -227,6 +227,12 @@ impl Distribution {
         self.counts().map(|count| (count.highest(), count.times))
     }
 
+    /// The values that are known, in the same way: without the censored ones.
+    pub fn known(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        let known = self.counts().map(|count| (count.highest(), count.times - count.censored));
+        known.filter(|(_, times)| 0 < *times)
+    }
+
     /// How many values lie in this range, to the histogram's resolution of a thousandth; censored ones count at their
     /// bounds.
     #[must_use]

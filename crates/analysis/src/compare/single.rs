@@ -2,7 +2,7 @@
 
 use lab::figure::Figure;
 
-use super::{Pair, rounds};
+use super::Pair;
 use crate::difference::{Comparison, Why};
 
 /// A figure of both sides where single rounds allow no interval: it shows no difference.
@@ -32,7 +32,7 @@ impl Pair<'_> {
         let (values, rounds) = match self.is_one_run {
             // Other rounds of a side are not the other side's.
             true => {
-                let both = *rounds(self.a, self.b, figure).first()?;
+                let (_, both) = *self.rounds_of_both(figure).first()?;
                 (both.map(|it| (it.value, it.is_bound)), [1, 1])
             }
             false => {

@@ -99,14 +99,13 @@ impl GateCourse {
         let Some(place) = self.sides.iter().position(|side| *side == trial.key.subject) else {
             return;
         };
-        let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
         let found = doubts(trial, self.terms);
         let tried = Tried {
             outcome: trial.outcome.kind,
             figures: Figures::of(trial, self.terms),
             faults: Faults::of(trial.loaded.iter().map(|loaded| &loaded.recording.total)),
             disturbed: found.into_iter().find(|doubt| self.is_disturbed_by(doubt)),
-            took: ended.unwrap_or(0),
+            took: trial.load_ended(),
         };
         let sides = self.sides.len();
         let round = self.rounds.entry(trial.key.repeat).or_insert_with(|| vec![None; sides]);
@@ -225,11 +224,9 @@ impl GateCourse {
     #[must_use]
     pub fn means(&self, figure: Figure, against: Against) -> Option<[f64; 2]> {
         let pairs = self.pairs(figure, against);
-        let of_all = !pairs.iter().any(|pair| pair.counts);
-        let counting = || pairs.iter().filter(|pair| pair.counts || of_all);
         let mean = |of: fn(&PairOf) -> f64| {
-            let logs: f64 = counting().map(|pair| of(pair).ln()).sum();
-            (logs / counting().count() as f64).exp()
+            let logs: f64 = counting(&pairs).map(|pair| of(pair).ln()).sum();
+            (logs / counting(&pairs).count() as f64).exp()
         };
         Some([mean(|pair| pair.base), mean(|pair| pair.side)])
             .filter(|means| means.iter().all(|it| it.is_finite()))
@@ -270,6 +267,12 @@ impl GateCourse {
     }
 }
 
+/// The pairs that count, or all where none does.
+pub(super) fn counting(pairs: &[PairOf]) -> impl Iterator<Item = &PairOf> {
+    let of_all = !pairs.iter().any(|pair| pair.counts);
+    pairs.iter().filter(move |pair| pair.counts || of_all)
+}
+
 /// How the side ended, where the base was measured and the side failed by itself.
 fn failed_alone(round: &[Option<Tried>], against: Against) -> Option<OutcomeKind> {
     let [base, side] = [0, against.place()].map(|place| Some(round.get(place)?.as_ref()?.outcome));
@@ -280,10 +283,7 @@ fn failed_alone(round: &[Option<Tried>], against: Against) -> Option<OutcomeKind
 
 /// How much worse this side of the round is than its base, as a logarithm.
 fn difference(round: &[Option<Tried>], figure: Figure, side: usize) -> Option<Difference> {
-    let number = |place: usize| -> Option<Number> {
-        let number = round.get(place)?.as_ref()?.figures.get(figure)?;
-        Some(number).filter(|number| 0.0 < number.value)
-    };
+    let number = |place| measured(round, place, figure).filter(|number| 0.0 < number.value);
     let (base, side) = (number(0)?, number(side)?);
     // Of a figure that is more where it is better, less of it is worse.
     let bounds = Bounds { may_be_worse: side.is_bound, may_be_better: base.is_bound };

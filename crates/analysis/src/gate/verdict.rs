@@ -3,6 +3,7 @@
 use lab::experiment::Point;
 use lab::figure::{Better, Figure};
 
+use super::course::counting;
 use super::{
     Against, Answer, Bounds, Difference, Finding, GateCourse, PairOf, Rule, concluded,
     false_alarms, judged, least_shown, looks,
@@ -89,9 +90,7 @@ impl Weighed {
     /// Which of the means, the base's and the head's, are bounds.
     #[must_use]
     pub fn are_bounds(&self) -> [bool; 2] {
-        let of_all = !self.pairs.iter().any(|pair| pair.counts);
-        let counting = || self.pairs.iter().filter(|pair| pair.counts || of_all);
-        [0, 1].map(|side| counting().any(|pair| pair.are_bounds[side]))
+        [0, 1].map(|side| counting(&self.pairs).any(|pair| pair.are_bounds[side]))
     }
 }
 
@@ -115,9 +114,7 @@ impl Weighing {
     pub fn of_nothing(rule: Rule) -> Weighing {
         weigh(&[], rule, 0)
     }
-}
 
-impl Weighing {
     /// Whether it says worse, and a figure does. What the RFCs or failed requests say has nothing to do with CPU time.
     #[must_use]
     pub fn is_worse_by_figures(&self) -> bool {

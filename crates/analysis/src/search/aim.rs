@@ -95,14 +95,7 @@ impl Evidence {
     pub fn nothing(aim: &Aim, due: u64) -> Evidence {
         let due = due.max(1);
         let lost = vec![due; aim.limits.len() + 1];
-        Evidence {
-            due,
-            lost,
-            is_cut: true,
-            answered_per_s: 0.0,
-            percentile: None,
-            parts: Vec::new(),
-        }
+        Evidence { due, lost, is_cut: true, ..Evidence::default() }
     }
 }
 

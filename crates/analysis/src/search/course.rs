@@ -121,7 +121,7 @@ impl<'s> Course<'s> {
 
     /// Whether a trial at this rate or a higher one was evidence.
     fn has_measured(&self, number: i32) -> bool {
-        let short = self.short.iter().chain(&self.beyond).map(|(number, _)| *number);
+        let short = self.all_short().map(|(number, _)| *number);
         short.chain(self.full.keys().copied()).any(|other| number <= other)
     }
 

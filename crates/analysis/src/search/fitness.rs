@@ -2,7 +2,7 @@
 
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
-use load::{Recording, SECOND};
+use load::Recording;
 
 use super::{Aim, Evidence, Found, Press, Tried, evidence, noise_in};
 
@@ -62,17 +62,10 @@ pub(super) fn is_as_ordered(trial: &TrialRecord, press: &Press) -> bool {
     }
 }
 
-/// From the start of a trial to the end of its load, in seconds.
-#[must_use]
-pub(super) fn lasted_s(trial: &TrialRecord) -> f64 {
-    let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
-    ended.unwrap_or(0) as f64 / SECOND as f64
-}
-
 #[cfg(test)]
 mod tests {
     use lab::record::Outcome;
-    use load::{End, Failure};
+    use load::{End, Failure, SECOND};
 
     use super::*;
     use crate::fixture::{MS, fail, healthy, series};
@@ -200,6 +193,5 @@ mod tests {
         assert_eq!(found.found, Found::Closed { per_s: 2_000.0 });
         assert!(!is_as_ordered(&healthy(), &press));
         assert!(is_as_ordered(&healthy(), &self::press()));
-        assert_eq!(lasted_s(&healthy()), 12.0);
     }
 }
