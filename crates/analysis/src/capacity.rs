@@ -38,8 +38,7 @@ pub struct Capacity {
 
 /// The capacity by one subject's rows with one workload. None for closed loops, which have no offered load, and without
 /// rows.
-#[must_use]
-pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
+fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
     let mut rows: Vec<&Row> = rows.iter().copied().filter(|row| row.is_offered()).collect();
     rows.sort_by_key(|row| row.point);
     if rows.is_empty() {

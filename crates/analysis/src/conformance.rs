@@ -95,21 +95,23 @@ impl Score {
 #[must_use]
 pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Conformity> {
     let takes_part = |entry: &&Entry| run.plan.iter().any(|key| key.subject == entry.name);
-    let require = experiment.and_then(|experiment| experiment.require);
+    let taking_part = run.entries.iter().filter(takes_part);
+    taking_part.map(|entry| conformity(entry, run, experiment)).collect()
+}
+
+fn conformity(entry: &Entry, run: &RunRecord, experiment: Option<&Experiment>) -> Conformity {
+    let found = run.conformance.iter().find(|found| found.subject == entry.name);
+    let score = score(found, run, experiment);
+    let is_reference = entry.tier == Tier::Reference.name();
+    let require = experiment.and_then(|experiment| experiment.require).filter(|_| !is_reference);
     let require = require.filter(Required::needs_check);
-    let conformity = |entry: &Entry| {
-        let found = run.conformance.iter().find(|found| found.subject == entry.name);
-        let score = score(found, run, experiment);
-        let is_reference = entry.tier == Tier::Reference.name();
-        Conformity {
-            subject: entry.name.clone(),
-            is_reference,
-            from_run: found.and_then(|found| found.from_run),
-            unmet: require.filter(|_| !is_reference).and_then(|require| unmet(require, &score)),
-            score,
-        }
-    };
-    run.entries.iter().filter(takes_part).map(conformity).collect()
+    Conformity {
+        subject: entry.name.clone(),
+        is_reference,
+        from_run: found.and_then(|found| found.from_run),
+        unmet: require.and_then(|require| unmet(require, &score)),
+        score,
+    }
 }
 
 fn score(

@@ -148,13 +148,11 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
         }
     }
     let totals = || own().filter_map(|trial| Some(&trial.loaded.as_ref()?.recording.total));
-    let mut security: Option<Security> = None;
-    for seen in totals().filter_map(|total| total.security.as_deref()) {
-        match &mut security {
-            None => security = Some(seen.clone()),
-            Some(all) => all.merge(seen),
-        }
-    }
+    let seen = totals().filter_map(|total| total.security.as_deref().cloned());
+    let security = seen.reduce(|mut all, seen| {
+        all.merge(&seen);
+        all
+    });
     let mut settings: Vec<(ServerSettings, u64)> = Vec::new();
     for (seen, connections) in
         totals().filter_map(|it| it.http2.as_ref()).flat_map(|it| &it.settings)

@@ -43,7 +43,7 @@ mod worth;
 pub use alarm::Alarm;
 pub use assembly::StatedLoad;
 pub use board::{Board, JudgedTrial, Peak, Row, Table};
-pub use capacity::{Capacity, capacity};
+pub use capacity::Capacity;
 pub use compare::{
     COMPARED, Gate, GateAnswer, Gated, Pair, RoundsOfRun, Sides, Single, Unsure, Versus,
     against_first, compared_runs, groups_of_runs,

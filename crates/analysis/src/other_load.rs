@@ -94,40 +94,42 @@ mod tests {
         Some(Unranked::Unmet(why.into()))
     }
 
-    /// Why each server has no rank, where ten streams were ordered and each allowed so many.
-    fn with_streams(allowed: [u32; 3]) -> Vec<Option<Unranked>> {
-        const TASK: &str = "hello over h2c, 10 streams";
-        let round = |((name, _), allowed): (&(&str, &str), u32)| {
-            let wanted = WantedStreams { connections: 16, streams: 10, server_cpus: Some(2) };
-            let mut seen = Http2 { wanted, ..Http2::default() };
-            let max_concurrent_streams = Some(allowed);
-            seen.settings
-                .push((ServerSettings { max_concurrent_streams, ..Default::default() }, 16));
-            let mut trial = trial(name, TASK);
-            trial.loaded.as_mut().unwrap().recording.total.http2 = Some(Box::new(seen));
-            trial
-        };
-        let trials: Vec<TrialRecord> = SERVERS.iter().zip(allowed).map(round).collect();
-        unranked(&Board::of(&run(&SERVERS), &trials), TASK)
+    const STREAMS: &str = "hello over h2c, 10 streams";
+
+    /// A round in which ten streams were ordered and the server allowed so many.
+    fn with_streams(subject: &str, allowed: u32) -> TrialRecord {
+        let wanted = WantedStreams { connections: 16, streams: 10, server_cpus: Some(2) };
+        let mut seen = Http2 { wanted, ..Http2::default() };
+        let max_concurrent_streams = Some(allowed);
+        seen.settings.push((ServerSettings { max_concurrent_streams, ..Default::default() }, 16));
+        let mut trial = trial(subject, STREAMS);
+        trial.loaded.as_mut().unwrap().recording.total.http2 = Some(Box::new(seen));
+        trial
+    }
+
+    /// Why a server has no rank that allowed so many streams.
+    fn capped(allowed: u32) -> Option<Unranked> {
+        unmet(&format!(
+            "hello over h2c, 10 streams: the server allowed {allowed} requests at once on a connection, and 10 were \
+             ordered: others had more in flight"
+        ))
     }
 
     #[test]
     fn a_server_with_fewer_streams_than_the_others_is_not_ranked_and_says_why() {
-        let why = |allowed: u32| {
-            unmet(&format!(
-                "hello over h2c, 10 streams: the server allowed {allowed} requests at once on a connection, and 10 were \
-                 ordered: others had more in flight"
-            ))
-        };
         for (allowed, found) in [
             ([10, 250, 10], [None, None]),
-            ([10, 4, 10], [None, why(4)]),
-            ([4, 3, 10], [None, why(3)]),
-            ([3, 4, 10], [why(3), None]),
+            ([10, 4, 10], [None, capped(4)]),
+            ([4, 3, 10], [None, capped(3)]),
+            ([3, 4, 10], [capped(3), None]),
             // All have as few, and the reference competes with none.
             ([4, 4, 10], [None, None]),
         ] {
-            assert_eq!(with_streams(allowed)[..2], found, "{allowed:?}");
+            let servers = SERVERS.iter().zip(allowed);
+            let trials: Vec<TrialRecord> =
+                servers.map(|((name, _), allowed)| with_streams(name, allowed)).collect();
+            let board = Board::of(&run(&SERVERS), &trials);
+            assert_eq!(unranked(&board, STREAMS)[..2], found, "{allowed:?}");
         }
     }
 

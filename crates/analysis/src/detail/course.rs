@@ -30,7 +30,7 @@ pub struct HeldCourse {
     /// When all connections that were left were closed, seconds since the first was begun.
     pub closed_s: f64,
     pub tracks: Vec<Track>,
-    /// Those of its probe.
+    /// The readings of its probe.
     pub probe: Vec<ProbeTrack>,
 }
 

@@ -27,7 +27,7 @@ pub struct Strip {
     /// The last time at which requests were due.
     pub measured_until_s: f64,
     pub tracks: Vec<Track>,
-    /// Those of its probe.
+    /// The readings of its probe.
     pub probe: Vec<ProbeTrack>,
 }
 
@@ -104,7 +104,7 @@ enum Way {
 const PERCENT_OF_THE_TIME: Way = Way::Rate(1e-7);
 
 impl Reading {
-    /// All of them.
+    /// All readings, in the order in which they are shown.
     pub const ALL: [Reading; 6] = [
         Reading::CpuUser,
         Reading::CpuSystem,
@@ -193,7 +193,7 @@ pub(super) fn tracks(trial: &TrialRecord, spans: &[(Nanos, Nanos)]) -> Vec<Track
     Reading::ALL.into_iter().filter_map(track).collect()
 }
 
-/// Those of its probe whose first figure is their mean or their growth.
+/// The readings of its probe whose first figure is their mean or their growth.
 pub(super) fn probe_tracks(
     trial: &TrialRecord,
     spans: &[(Nanos, Nanos)],

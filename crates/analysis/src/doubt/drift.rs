@@ -96,7 +96,7 @@ pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
     }
 }
 
-/// Those of these windows that are as wide as the widest.
+/// The windows that are as wide as the widest of all.
 pub(super) fn of_one_width<'w>(
     windows: impl Iterator<Item = &'w Window> + Clone,
 ) -> Vec<&'w Window> {

@@ -191,7 +191,7 @@ fn milliseconds(value: f64) -> String {
     time(value * 1e6)
 }
 
-/// All of it, of any load.
+/// Every doubt about the part that dyno itself had in a load.
 pub(super) fn of_recording(
     recording: &Recording,
     agents: &[AgentFacts],

@@ -17,7 +17,7 @@ const UNDER_WAY_LEFT: f64 = 0.001;
 const GROWTH: f64 = 0.01;
 /// A smaller share is carried over any border by chance.
 const CARRIED: f64 = 0.01;
-/// And so few do not matter in any case.
+/// So few answers that are carried over a border matter in no case.
 const CARRIED_AT_LEAST: u64 = 5;
 /// A throughput that exceeds what was requested by more than this is not the server's own.
 const EXCESS: f64 = 0.01;
@@ -83,7 +83,7 @@ fn carried_says(carried_in: u64, inside: u64, excess: i64) -> String {
     }
 }
 
-/// All of it; whether it grew is not asked where too few were on time.
+/// Every doubt about a schedule. Whether response times grew is not asked where too few answers were on time.
 pub(super) fn of_recording(recording: &Recording, ordered: Ordered) -> impl Iterator<Item = Doubt> {
     let behind = not_on_time(recording, ordered).or_else(|| growing(recording, ordered));
     let all = [under_way(recording), behind, carried_in(recording, ordered)];

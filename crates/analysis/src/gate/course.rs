@@ -316,7 +316,7 @@ const DISTURBANCES: [Definition; 7] = [
     subject::SHORT_SLICES,
     OWN_FAILURES,
 ];
-/// And with these, unless it was agents: they were late or busy for both sides of a pair.
+/// With these, too, unless it was agents that were late or busy: they were so for both sides of a pair.
 const OWN_LIMITS: [Definition; 3] =
     [generator::INSTRUMENT_LATE, generator::INSTRUMENT_BUSY, generator::INSTRUMENT_STARVED];
 /// These are the server's own.

@@ -76,7 +76,7 @@ impl Aim {
 
 /// A trial is ended early if so many times as much is lost as may be.
 const FAR_BEYOND: f64 = 4.0;
-/// And at least so many requests.
+/// It is not ended early before so many requests are lost.
 const LOST_AT_LEAST: f64 = 20.0;
 
 impl Evidence {

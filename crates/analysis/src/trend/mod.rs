@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::student::{self, OUTSIDE};
 pub use needed::{BEFORE, Needed, SHARES, SIZES, TRIED};
 use needed::{Spreads, needed};
-use split::Part;
 use test::{Tested, tested};
 
 /// No level has fewer runs.
@@ -194,7 +193,7 @@ fn permutations(level: f64, runs: usize) -> u32 {
 /// The best split of a whole series and its p-value. None: it is above the level, or the series is too short.
 fn first(values: &[f64], level: f64, permutations: u32) -> Option<Found> {
     let used = Some(values).filter(|values| SHORTEST <= values.len())?;
-    let tested = tested(&[Part::of(used)], level, permutations, SEED)?;
+    let tested = tested(&[used.to_vec()], level, permutations, SEED)?;
     Some((tested.split.at, tested.p?))
 }
 
@@ -205,8 +204,8 @@ fn divided(values: &[f64], first: Found, level: f64, permutations: u32) -> Vec<F
         let mut ends: Vec<usize> = changes.iter().map(|(at, _)| *at).collect();
         ends.insert(0, 0);
         ends.push(values.len());
-        let parts: Vec<Part> =
-            ends.windows(2).map(|both| Part::of(&values[both[0]..both[1]])).collect();
+        let parts: Vec<Vec<f64>> =
+            ends.windows(2).map(|both| values[both[0]..both[1]].to_vec()).collect();
         let seed = SEED + changes.len() as u64;
         match tested(&parts, level, permutations, seed) {
             Some(Tested { part, split, p: Some(p) }) if p <= level => {
