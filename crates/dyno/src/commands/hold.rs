@@ -76,7 +76,7 @@ pub(crate) struct HoldFlags {
     /// A connection that is not open after this time has failed, and so has a text that has not come back
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
     timeout: Duration,
-    /// Do not open lost connections again
+    /// Do not begin failed and lost connections again
     #[arg(long)]
     no_reopen: bool,
     /// A further header field; may be given again
