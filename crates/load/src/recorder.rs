@@ -413,7 +413,8 @@ impl Recorder {
         }
         if self.is_measured(exchange) {
             self.window.failed[failure.index()] += 1;
-            if let Some(form) = exchange.form.filter(|_| exchange.is_sent() && !failure.is_own()) {
+            // It has a form once it has left, even if that was in vain and it has not left again.
+            if let Some(form) = exchange.form.filter(|_| !failure.is_own()) {
                 self.window.forms.get_or_insert_default().failed[form.index()] += 1;
             }
             if exchange.is_sent() {

@@ -70,13 +70,14 @@ fn none_right(total: &Tally) -> Doubt {
         Some((most, _)) => format!(", mostly {most} ({})", most.meaning()),
         None => String::new(),
     };
-    let says = match total.attempted {
-        0 => "nothing was attempted in the measured time".into(),
+    match total.attempted {
+        0 => NOTHING_MEASURED.found("nothing was attempted in the measured time"),
         attempted => {
-            format!("not one of {} attempts was answered as expected{mostly}", count(attempted))
+            let attempts = count(attempted);
+            let says = format!("not one of {attempts} attempts was answered as expected{mostly}");
+            NOTHING_MEASURED.found(says).with_way_out(ASK_BY_HAND)
         }
-    };
-    NOTHING_MEASURED.found(says).with_way_out(ASK_BY_HAND)
+    }
 }
 
 pub(super) fn of_holding(holding: &Holding) -> Option<Doubt> {

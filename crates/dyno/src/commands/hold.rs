@@ -295,10 +295,9 @@ fn answer(held: &FinishedHold) -> ExitStatus {
 
 /// The order with what the flags say of its messages.
 fn order(flags: &HoldFlags, order: HoldOrder) -> HoldOrder {
-    let silence = flags.silence.or(flags.interval.map(|beat| beat * 3));
     HoldOrder {
         beat: flags.interval,
-        silence: silence.unwrap_or(Duration::from_secs(5)),
+        silence: silence(flags),
         sends: match (flags.echo, flags.broadcast) {
             (Some(rate), _) => {
                 let text = flags.text.clone().into_bytes();
@@ -312,6 +311,14 @@ fn order(flags: &HoldFlags, order: HoldOrder) -> HoldOrder {
         seed: flags.seed,
         ..order
     }
+}
+
+/// How long a connection may receive nothing. No text that is broadcast comes between two that are far apart.
+fn silence(flags: &HoldFlags) -> Duration {
+    const USUAL: Duration = Duration::from_secs(5);
+    let by_interval = flags.interval.map(|beat| beat * 3);
+    let usual = by_interval.or(flags.broadcast.map(|every| USUAL.max(every * 3)));
+    flags.silence.or(usual).unwrap_or(USUAL)
 }
 
 fn no_address() -> Refusal {
@@ -395,4 +402,30 @@ fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
 fn backlog(addresses: &[SocketAddr]) -> Option<u32> {
     let found = addresses.iter().filter_map(|address| listeners(address.port()).ok()).flatten();
     found.filter_map(|listener| listener.backlog).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: HoldFlags,
+    }
+
+    #[test]
+    fn a_connection_is_not_silent_between_two_broadcasts() {
+        let after = |flags: &str| {
+            let line = format!("hold ws://localhost:1/ {flags}");
+            silence(&Line::parse_from(line.split_whitespace()).flags).as_millis()
+        };
+        assert_eq!(after(""), 5_000);
+        assert_eq!(after("--broadcast 10s"), 30_000);
+        assert_eq!(after("--broadcast 50ms"), 5_000);
+        assert_eq!(after("--interval 1s"), 3_000);
+        assert_eq!(after("--broadcast 10s --silence 2s"), 2_000);
+    }
 }

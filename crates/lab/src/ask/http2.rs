@@ -130,6 +130,7 @@ impl<'a> Conversation<'a> {
                 | News::Ready
                 | News::Room
                 | News::FirstByte(_)
+                | News::Interim(_)
                 | News::Stalled(_)
                 | News::Flowing(_)
                 | News::Starved

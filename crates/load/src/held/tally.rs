@@ -257,6 +257,12 @@ impl Plateau {
         (0 < lasted).then(|| messages as f64 * SECOND as f64 / lasted as f64)
     }
 
+    /// How late messages came; where texts were to come back, how late these did.
+    #[must_use]
+    pub fn lateness(&self) -> &Distribution {
+        if self.late.count() == 0 { &self.echoes.response } else { &self.late }
+    }
+
     /// Open and opening connections at its end.
     fn has(&self) -> (u64, u64) {
         (self.open, self.opening)

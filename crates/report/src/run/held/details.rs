@@ -2,7 +2,7 @@
 
 use lab::record::HeldRecord;
 use load::{Distribution, Nanos, Plateau};
-use units::{bytes, count, nanos, percent};
+use units::{bytes, count, counted, nanos, percent};
 
 use crate::agents::facts_of;
 use crate::document::{Block, Fact};
@@ -17,10 +17,11 @@ pub(super) fn blocks(ramp: &HeldRecord, is_unverified: bool) -> Vec<Block> {
     let sum = |of: fn(&Plateau) -> u64| plateaus.iter().map(of).sum::<u64>();
     let (again, missed) = (sum(|plateau| plateau.begun_again), sum(|plateau| plateau.missed));
     if 0 < again {
-        facts.push(Fact::new("begun again", format!("{} connections", count(again))));
+        facts.push(Fact::new("begun again", counted(again, "connection", "connections")));
     }
     if 0 < missed {
-        facts.push(Fact::new("missed", format!("{} numbered messages never came", count(missed))));
+        let missed = counted(missed, "numbered message", "numbered messages");
+        facts.push(Fact::new("missed", format!("{missed} never came")));
     }
     if let Some(last) = plateaus.last() {
         facts.extend(lateness(last).map(|says| Fact::new("late", says)));
