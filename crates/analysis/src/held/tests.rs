@@ -372,6 +372,21 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
 }
 
 #[test]
+fn of_echoes_the_time_until_they_are_back_is_what_was_measured() {
+    let mut one = trial("a", 0);
+    for plateau in &mut held(&mut one).plateaus {
+        let none = Distribution::new(100 * SECOND);
+        plateau.echoes.response = std::mem::replace(&mut plateau.late, none);
+        plateau.still = Still { sum: 6 * MS, overslept: 6 * MS, kept_waiting: 0 };
+        (0..100_000).for_each(|_| plateau.own.record(3 * MS));
+    }
+    expect![[r#"
+        instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late
+        instrument_heard_late (suspect): with 3,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 2.00 ms late in all"#]]
+    .assert_eq(&told([&doubts(&one, ONE)]));
+}
+
+#[test]
 fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     let of = |name: &str, unit: &str, by: f64| {
         let mut one = trial("a", 0);
