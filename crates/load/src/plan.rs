@@ -48,8 +48,8 @@ impl Plan {
             }
             Load::Sessions { .. } => width,
         };
-        // The measured time begins with a window, so that no window is half of it; before it, a schedule's warm-up lasts as
-        // long as was ordered.
+        // The measured time begins with a window, so that no window is half of it; before it, a schedule's warm-up
+        // lasts as long as was ordered.
         let from = (opening + nanos(order.warmup)).div_ceil(width) * width;
         let lead = if order.load.arrivals().is_some() { from - nanos(order.warmup) } else { 0 };
         let until = order.length().map_or(Nanos::MAX, |length| from.saturating_add(length));

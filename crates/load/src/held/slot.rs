@@ -87,8 +87,8 @@ impl Rhythm {
         (0 < self.last).then(|| at.saturating_sub(self.last))
     }
 
-    /// A message came, and so many before it never will: returns a lower bound of its lateness. The first message is the
-    /// reference for those that follow, until one comes earlier than the reference allows.
+    /// A message came, and so many before it never will: returns a lower bound of its lateness. The first message is
+    /// the reference for those that follow, until one comes earlier than the reference allows.
     pub(super) fn late(&mut self, at: Nanos, beat: Nanos, missed: u64) -> Option<Nanos> {
         if self.count == 0 {
             (self.anchor, self.count) = (at, 1);
