@@ -50,7 +50,7 @@ pub use compare::{
     COMPARED, Gate, GateAnswer, Gated, Pair, RoundsOfRun, Sides, Single, Unsure, Versus,
     against_first, compared_runs, groups_of_runs,
 };
-pub use conduct::{Conduct, Faults, Tolerated};
+pub use conduct::{Conduct, Faults, Tolerated, Ways};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use cpu_shares::{CpuShares, Limit};
 pub use detail::{

@@ -236,7 +236,10 @@ mod tests {
             check("\n\nproceses = 1\n"),
             "a.toml:3: unknown key `proceses`; did you mean `processes`?"
         );
-        assert_eq!(check("zebra = 1"), "a.toml:1: unknown key `zebra`; known are processes");
+        assert_eq!(
+            check("zebra = 1"),
+            "a.toml:1: unknown key `zebra`; the only one known is processes"
+        );
     }
 
     #[test]

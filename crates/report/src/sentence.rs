@@ -101,12 +101,12 @@ fn conduct(findings: &Findings<'_>, table: &Table) -> (Vec<String>, Vec<String>)
         match row.conduct {
             // Its answers at all places are counted together.
             Conduct::Wrong(_) => {
-                let says = crate::conduct::says(name_only(findings, row), row.conduct);
+                let says = crate::conduct::says(name_only(findings, row), &row.conduct);
                 failing.extend(says.filter(|says| failing.last() != Some(says)));
             }
-            Conduct::Failing(_) => failing.extend(crate::conduct::says(&name, row.conduct)),
+            Conduct::Failing(_) => failing.extend(crate::conduct::says(&name, &row.conduct)),
             Conduct::Sound | Conduct::Tolerated(_) => {
-                tolerated.extend(crate::conduct::says(&name, row.conduct));
+                tolerated.extend(crate::conduct::says(&name, &row.conduct));
             }
         }
     }

@@ -39,11 +39,19 @@ pub(crate) fn drawn(
                 value.second = p50.map(|p50| (p50.value, p50.says));
             }
             let failed = column(findings, &rows, "failed", Figure::FailedShare);
-            let dots = dots(findings, &rows, about, vec![throughput, response, failed]);
+            let cpu = || column(findings, &rows, CPU, Figure::CpuPerThousand);
+            let columns = match table.by_cpu {
+                true => vec![cpu(), throughput, response, failed],
+                false => vec![throughput, response, failed],
+            };
+            let dots = dots(findings, &rows, about, columns);
             Rows { note: shared(table).into(), ..dots }.svg(room, stand)
         }
     }
 }
+
+/// What the CPU time of an answer is called.
+const CPU: &str = "CPU for 1,000 answers";
 
 /// Panels of rates, and panels of times: a switch in the script applies to all charts at once.
 const RATE: &str = "rate";
@@ -61,7 +69,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup
         true => {
             let figures = [
                 ("CPU", "100 % is one CPU", Figure::CpuShare),
-                ("CPU for 1,000 answers", less, Figure::CpuPerThousand),
+                (CPU, less, Figure::CpuPerThousand),
                 ("memory held at most", less, Figure::RssPeak),
                 ("bytes of an answer", "head and body, on average", Figure::AnswerBytes),
             ];
@@ -79,7 +87,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup
         }
         false => {
             let columns = [
-                ("CPU for 1,000 answers", Figure::CpuPerThousand),
+                (CPU, Figure::CpuPerThousand),
                 ("memory held at most", Figure::RssPeak),
                 ("bytes of an answer", Figure::AnswerBytes),
             ];
@@ -131,10 +139,14 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         height: 72.0,
         ..panel(findings, table, Figure::FailedShare, "failed", "of the requests that were due")
     };
+    let leads = table.by_cpu.then(|| Panel {
+        height: 200.0,
+        ..panel(findings, table, Figure::CpuPerThousand, CPU, "mean of the rounds; less is better")
+    });
     Lines {
         about,
         axis: axis(table),
-        panels: vec![throughput, response, failed],
+        panels: leads.into_iter().chain([throughput, response, failed]).collect(),
         first: first(findings, table),
         ..Lines::default()
     }

@@ -56,7 +56,7 @@ impl Board {
             subject: subject.into(),
             is_reference: false,
             unmet: None,
-            faults: loads.iter().map(|load| load.faults).fold(Faults::default(), Faults::and),
+            faults: Faults::sum(loads.iter().map(|load| load.faults)),
             conduct: Conduct::Sound,
             evidence: Vec::new(),
             has_crashed: false,

@@ -7,7 +7,8 @@ use super::Doubt;
 use super::definition::Definition;
 use super::definition::Threshold::Count;
 use super::ending::{UNREACHED, of_nothing_but};
-use super::failures::most_seen;
+use super::failures::explained;
+use crate::conduct::Ways;
 use crate::held::gone;
 use crate::verdict::Gravity::{Invalid, Note};
 
@@ -66,10 +67,7 @@ pub(super) fn of_load(recording: &Recording) -> [Option<Doubt>; 2] {
 }
 
 fn none_right(total: &Tally) -> Doubt {
-    let mostly = match most_seen(total, |_| true) {
-        Some((most, _)) => format!(", mostly {most} ({})", most.meaning()),
-        None => String::new(),
-    };
+    let mostly = Ways::of(total, |_| true).says(total.attempted, explained);
     let says = match total.attempted {
         0 => "nothing was attempted in the measured time".into(),
         attempted => {

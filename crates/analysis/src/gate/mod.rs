@@ -15,6 +15,7 @@ mod verdict;
 pub use bound::{bound, level_allowed};
 pub use builds::{BUILDS, looks, most};
 pub use course::{Against, GateCourse, PairOf};
+use course::{judged_pairs, means};
 pub use difference::{Bounds, Difference};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};

@@ -146,7 +146,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
         Conclusion::CannotTell { says, in_a_row } => ExplainedDoubt::new(
             "capacity_unfit",
             Gravity::Invalid,
-            format!("{in_a_row} trials in a row were disturbed and not counted: {says}."),
+            format!("{in_a_row} trials in a row were no evidence, and were not counted: {says}."),
             match found.endings.iter().any(|ending| is_of_the_server(ending.kind)) {
                 true => SEE,
                 false => "end other programs, or load it from another machine (--load-on)",

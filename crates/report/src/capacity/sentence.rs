@@ -189,12 +189,7 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
         (Conclusion::NotMet, _, Some(upper)) => {
-            let is = upper.percentile.map_or(String::new(), |is| {
-                let percent = found.search.aim.limits[0].percent;
-                let least = if is.is_bound { "at least " } else { "" };
-                format!(" (p{percent} is {least}{})", nanos(is.value))
-            });
-            format!("does not hold even {}{is}", shown(upper))
+            format!("does not hold even {}{}", shown(upper), because(found, upper))
         }
         (_, Some(lower), None) => {
             format!("holds {}, and perhaps more{}{}", shown(lower), short(lower), undecided(lower))
@@ -210,6 +205,23 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
             untested(lower, upper).map_or(String::new(), |says| format!(" ({says})"))
         ),
     }
+}
+
+/// What is not kept at a rate: ` (p99 is 31.0 ms)`, where that is beyond its limit; or else what was lost most.
+fn because(found: &FinishedSearch<'_>, end: &End) -> String {
+    let first = found.search.aim.limits.first();
+    let beyond = end.percentile.zip(first).filter(|(is, limit)| limit.within < is.value);
+    if let Some((is, limit)) = beyond {
+        let least = if is.is_bound { "at least " } else { "" };
+        return format!(" (p{} is {least}{})", limit.percent, nanos(is.value));
+    }
+    let Some(worst) = end.judged.worst().filter(|_| end.percentile.is_some()) else {
+        return String::new();
+    };
+    let took = worst.criterion.limit.map_or("failed".into(), |limit| {
+        format!("took longer than {}", duration(Duration::from_nanos(limit.within)))
+    });
+    format!(" ({} {took})", lost(worst))
 }
 
 /// How a search ended, in a few words.

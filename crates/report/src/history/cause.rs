@@ -207,8 +207,12 @@ fn moved(series: &Series, before: Before) -> Option<String> {
 
 fn needs(what: &str, needed: Option<Needed>) -> String {
     match needed {
-        Some(Needed::Runs(runs)) => format!("{what} needs {runs} runs to be seen"),
-        Some(Needed::MoreThan(runs)) => format!("{what} needs more than {runs} runs to be seen"),
+        Some(Needed::Runs(runs)) => {
+            format!("{what} is seen after {runs} runs in nine of ten cases")
+        }
+        Some(Needed::MoreThan(runs)) => {
+            format!("{what} may take more than {runs} runs to be seen")
+        }
         None => format!("how many runs {what} needs is not known for so many or so short series"),
     }
 }

@@ -62,8 +62,16 @@ pub(super) fn sentence(trend: &Trend) -> String {
         (0, 0) => format!(
             "No series is long enough: a change is seen in {SHORTEST} runs or more, of which {SEGMENT} are on either side."
         ),
-        (0, _) => format!("No change that this history shows, in {all}."),
+        (0, _) => format!("No change that this history shows, in {all}{}.", short(trend, testable)),
         (_, _) => cause::sentence(&causes(trend)),
+    }
+}
+
+/// How many series are too short to show any.
+fn short(trend: &Trend, testable: usize) -> String {
+    match trend.series.len() - testable {
+        0 => String::new(),
+        short => format!(", of which {short} have fewer than the {SHORTEST} runs that show one"),
     }
 }
 

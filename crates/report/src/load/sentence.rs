@@ -101,11 +101,11 @@ fn sentence(told: &Told<'_>) -> String {
     }
     let conduct = told.conduct;
     let figures = [answered(told), latency(&total.response)].concat();
-    let answer = match (conduct.is_tolerated(), conduct::says("The server", conduct)) {
+    let answer = match (conduct.is_tolerated(), conduct::says("The server", &conduct)) {
         (_, None) => format!("The server {figures}"),
         (false, Some(first)) => format!("{first}; it {figures}"),
         (true, Some(_)) => {
-            let failed = conduct::says("it", conduct).unwrap_or_default();
+            let failed = conduct::says("it", &conduct).unwrap_or_default();
             format!("The server {figures}; {failed}")
         }
     };

@@ -92,7 +92,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let (failing, tolerated): (Vec<&Row>, Vec<&Row>) =
         sides(findings).into_iter().partition(is_failing);
     let named = |row: &Row, end: &str| {
-        Some(conduct::says(findings.title(&row.subject), row.conduct)? + end)
+        Some(conduct::says(findings.title(&row.subject), &row.conduct)? + end)
     };
     let mut says: Vec<String> =
         failing.iter().filter_map(|row| named(row, ". Not compared.")).collect();

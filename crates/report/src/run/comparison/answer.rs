@@ -89,7 +89,7 @@ fn conduct(compared: &Compared<'_>) -> (Vec<String>, Vec<String>) {
                     side.findings.place(row.point)
                 ),
             };
-            let says = crate::conduct::says(&name, row.conduct);
+            let says = crate::conduct::says(&name, &row.conduct);
             match row.conduct {
                 Conduct::Wrong(_) | Conduct::Failing(_) => {
                     failing.extend(says.map(|says| format!("{says}. Not compared.")));

@@ -255,7 +255,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
         (Ok(made), estimate) => {
             let marks = marks
                 .when(made.bounds()[side], Mark::Bound)
-                .when(!made.is_supported, Mark::FewSamples);
+                .when(estimate.is_some_and(|it| !it.is_supported), Mark::FewSamples);
             let mean = made.means[side];
             let interval = estimate.and_then(|estimate| estimate.interval());
             Written::of(figure.unit(), mean, interval).cell(mean).marked(marks)

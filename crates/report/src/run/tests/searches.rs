@@ -176,7 +176,8 @@ fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
     for part in [
         "of those with a known capacity, these searches cannot tell which of MORE and OPEN holds most",
         "OPEN holds at least 500/s",
-        "MISSED does not hold even 10/s",
+        // Its p99 was 9 ms, and the limit is 10 ms: all trials together lost too much.
+        "MISSED does not hold even 10/s (4.02 % took longer than 10 ms)",
         "LATE holds 700/s, and perhaps more, as far as short trials show",
         "MUTE has no known capacity",
     ] {
@@ -281,7 +282,9 @@ fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_wor
     with(all, |findings| {
         let text = markdown(findings);
         assert!(
-            text.contains("12 trials in a row were disturbed and not counted: dyno sent late"),
+            text.contains(
+                "12 trials in a row were no evidence, and were not counted: dyno sent late"
+            ),
             "{text}"
         );
         let worth = findings.worth();
