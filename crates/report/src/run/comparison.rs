@@ -441,22 +441,18 @@ mod tests {
 
     #[test]
     fn kept_loads_that_polled_adaptively_may_have_treated_their_servers_unlike() {
-        let says = |spins: [Spin; 2]| {
-            let [a, b] = spins.map(|spin| {
-                let (run, mut trials) = run(|_| {});
-                let fact = || lab::record::Fact { name: SPIN.into(), value: spin.name().into() };
-                trials.iter_mut().for_each(|trial| trial.conditions.push(fact()));
-                (run, trials)
-            });
-            let [first, second] = [(&7, &a), (&8, &b)]
-                .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new()));
-            let [first, second] =
-                [&first, &second].map(|findings| Side { findings, subject: None });
-            let notes = Compared::of(first, second, Gate::default()).notes();
-            notes.iter().any(|note| note.contains("polled adaptively"))
-        };
-        assert!(says([Spin::Adaptive; 2]));
-        assert!(!says([Spin::Due; 2]));
+        assert!(notes_that_both_are_adaptive(Spin::Adaptive));
+        assert!(!notes_that_both_are_adaptive(Spin::Due));
+    }
+
+    fn notes_that_both_are_adaptive(spin: Spin) -> bool {
+        let (run, mut trials) = run(|_| {});
+        let fact = lab::record::Fact { name: SPIN.into(), value: spin.name().into() };
+        trials.iter_mut().for_each(|trial| trial.conditions.push(fact.clone()));
+        let [first, second] = [&7, &8].map(|id| Findings::of(id, &run, &trials, Vec::new()));
+        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
+        let notes = Compared::of(first, second, Gate::default()).notes();
+        notes.iter().any(|note| note.contains("polled adaptively"))
     }
 
     #[test]

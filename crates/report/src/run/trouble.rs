@@ -118,26 +118,27 @@ fn unranked_because(
     let mut says: Vec<String> = Vec::new();
     for (why, places) in grouped(whys) {
         let places: Vec<(&str, Point)> = places.into_iter().flatten().collect();
-        let by_task = grouped(places.iter().copied());
-        let over = |task: &str| match 1 < findings.board.tables.len() {
-            true => format!("{} ", findings.task(task)),
-            false => String::new(),
-        };
-        let at: Vec<String> = by_task
-            .into_iter()
-            .map(|(task, points)| {
-                let points = points.into_iter().map(|point| findings.place_alone(point));
-                format!("{}at {}", over(task), points.collect::<Vec<_>>().join(", "))
-            })
-            .collect();
         match places.len() {
             // The reason why a row is unranked contains what its check says.
             0 if says.iter().any(|said| said.contains(why.as_str())) => {}
             some if some == 0 || some == all => says.push(why.clone()),
-            _ => says.push(format!("{}: {why}", at.join("; "))),
+            _ => says.push(format!("{}: {why}", at(findings, places))),
         }
     }
     says
+}
+
+/// `hello at 8, 16; json at 8`; of one task without its name.
+fn at(findings: &Findings<'_>, places: Vec<(&str, Point)>) -> String {
+    let of_tasks = grouped(places).into_iter().map(|(task, points)| {
+        let points = points.into_iter().map(|point| findings.place_alone(point));
+        let points = points.collect::<Vec<_>>().join(", ");
+        match 1 < findings.board.tables.len() {
+            true => format!("{} at {points}", findings.task(task)),
+            false => format!("at {points}"),
+        }
+    });
+    of_tasks.collect::<Vec<_>>().join("; ")
 }
 
 /// Requests that failed in measured trials, by class, with the first of each. Those of a single load are in its books.
