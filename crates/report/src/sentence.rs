@@ -165,7 +165,8 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     }
     let Some((_, until)) = first.rank else {
         return Some(format!(
-            "After one round no server is ahead: {} to {}.",
+            "{}: {} to {}.",
+            not_ahead(findings, ranked),
             named_rate(findings, last.row),
             named_rate(findings, first.row)
         ));
@@ -197,6 +198,20 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     };
     let slowest = if rest.len() == 1 { String::new() } else { slowest(findings, rest) };
     Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
+}
+
+/// Why no server is ahead: one that has a single round, or all.
+fn not_ahead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
+    let rows = ranked.iter().map(|placed| placed.row);
+    let single: Vec<&Row> = rows.filter(|row| row.measured() < 2).collect();
+    match single.len() {
+        some if 0 < some && some < ranked.len() => {
+            let have = if some == 1 { "has" } else { "have" };
+            let names = few(findings, &single);
+            format!("No server is ahead, because {names} {have} only one measured round")
+        }
+        _ => "After one round no server is ahead".into(),
+    }
 }
 
 /// The server of the last rank, or all that share it.

@@ -170,16 +170,22 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
             format!("{}{unit}", Written::estimate(figure.unit(), &estimate).value)
         })
     });
+    let answered = format!("{b} answered {rate_b}, {a} {rate_a}");
     match why {
-        Why::OneRound => format!(
-            "After one round it cannot be said whether they differ: {b} answered {rate_b}, {a} {rate_a}."
-        ),
-        Why::Missing => format!(
+        Why::OneRound => {
+            let is_only = [pair.a, pair.b].iter().all(|row| row.measured() == 1);
+            let after = if is_only { "After one round" } else { "By the one round that both have" };
+            format!("{after} it cannot be said whether they differ: {answered}.")
+        }
+        Why::Missing if made(pair, figure) == Err(Why::KeptUp) => format!(
             "{b} and {a} both kept up with {}; what an answer costs them is not known.",
             findings.place(pair.a.point)
         ),
+        Why::Missing => {
+            format!("{b} and {a} have no round in which both were measured: {answered}.")
+        }
         Why::Nothing | Why::KeptUp | Why::Bounds | Why::Faults => {
-            format!("{b} answered {rate_b}, {a} {rate_a}: a ratio cannot be formed.")
+            format!("{answered}: a ratio cannot be formed.")
         }
     }
 }

@@ -197,3 +197,21 @@ fn the_table_of_a_race_has_the_p99_9() {
     let heads = heads.unwrap_or_else(|| panic!("{text}"));
     assert!(heads.contains(" p99.9 "), "{heads}");
 }
+
+/// Each side died in one of the two rounds.
+#[test]
+fn sides_that_have_no_round_in_common_did_not_keep_up_with_anything() {
+    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    trials.retain(|trial| (trial.key.subject == "evil") == (trial.key.repeat == 1));
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let says = sentences(&findings).join(" ").replace(" (in doubt)", "");
+    let answered = "Other answered 1,200/s, Quick 1,000/s.";
+    let never = "Other and Quick have no round in which both were measured: ";
+    assert_eq!(says, format!("{never}{answered}"));
+    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 1);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let says = sentences(&findings).join(" ").replace(" (in doubt)", "");
+    let one = "By the one round that both have it cannot be said whether they differ: ";
+    assert_eq!(says, format!("{one}{answered}"));
+}

@@ -306,7 +306,7 @@ fn a_server_without_a_measured_trial_is_not_among_those_that_kept_up() {
 }
 
 /// Evil with so many connections, and with so many more failures in each round.
-fn evil_at(connections: u64, more: u64, trials: &[TrialRecord]) -> Vec<TrialRecord> {
+fn evil_at(connections: u32, more: u64, trials: &[TrialRecord]) -> Vec<TrialRecord> {
     let mut trials = trials.to_vec();
     trials.retain(|trial| trial.key.subject == "evil");
     for trial in &mut trials {
@@ -348,4 +348,19 @@ fn the_first_picture_of_a_table_begins_with_the_figure_by_which_it_is_ordered() 
     fixture::reread(&mut run);
     let places = places_in_the_picture(&run, &trials);
     assert!(matches!(places, [Some(cpu), Some(throughput)] if cpu < throughput), "{places:?}");
+}
+
+#[test]
+fn that_a_server_has_one_round_is_said_of_no_other() {
+    let (run, mut trials) = closed(forbear);
+    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 0);
+    let says = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    assert!(says.contains("No server is ahead, because Evil"), "{says}");
+    assert!(
+        says.contains(" has only one measured round: ") && !says.contains("After one"),
+        "{says}"
+    );
+    trials.retain(|trial| trial.key.repeat == 0);
+    let says = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    assert!(says.contains("After one round no server is ahead: "), "{says}");
 }
