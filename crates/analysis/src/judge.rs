@@ -97,11 +97,14 @@ fn broken(
     promise: Promise,
     is_growing: bool,
 ) -> Vec<Breach> {
-    let (Some(p99), Some(failed), Some(on_time)) =
-        (value(Figure::ResponseP99), value(Figure::FailedShare), value(Figure::OnTime))
-    else {
+    let (Some(failed), Some(on_time)) = (value(Figure::FailedShare), value(Figure::OnTime)) else {
         return vec![Breach::Unmeasured];
     };
+    // Where all requests failed, no time is known, and the failures are what was measured.
+    let p99 = value(Figure::ResponseP99);
+    if p99.is_none() && failed <= promise.failed_percent {
+        return vec![Breach::Unmeasured];
+    }
     let share = on_time / 100.0;
     let behind = match (share < promise.on_time_share, is_growing) {
         (true, _) => Some(Breach::Behind(share)),
@@ -109,7 +112,7 @@ fn broken(
         (false, false) => None,
     };
     let all = [
-        (promise.p99_ms < p99).then_some(Breach::P99(p99)),
+        p99.filter(|p99| promise.p99_ms < *p99).map(Breach::P99),
         (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
         behind,
     ];

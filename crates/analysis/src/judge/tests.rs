@@ -50,6 +50,12 @@ fn the_row_s_mark_and_its_breach_are_one_judgement() {
 }
 
 #[test]
+fn where_all_requests_failed_it_is_not_said_that_a_round_did() {
+    let breaches = judged(&[trial("a", 0, 0, 1), trial("a", 1, 0, 1)]).breaches.unwrap();
+    assert_eq!(breaches, [Breach::Failed(100.0), Breach::Behind(0.0)]);
+}
+
+#[test]
 fn a_closed_loop_has_no_promise() {
     let mut closed = trial("a", 0, 20_000, 1);
     closed.key.point = Point::Connections(10);
