@@ -120,13 +120,13 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
     let said = of(&findings);
     let wrong = "Quick answered wrongly: < 0.1 % of the requests (2 of 40,040). Not ranked.";
     assert!(!said.contains("fastest") && said.starts_with(wrong), "{said}");
-    let failed = "failed 200 of 24,000 requests (0.8 %), mostly recv.deadline.";
+    let failed = "failed 200 of 24,000 requests (0.8 %), all recv.deadline.";
     assert!(said.contains(failed), "tolerated: {said}");
     assert_eq!(findings.outcome(), RunOutcome::Failing(1));
     let (run, trials) = closed(|_| {});
     let findings = Findings::of(&7, &run, &trials, Vec::new());
     let failed =
-        "failed 1.7 % of the requests (400 of 24,000), mostly recv.deadline. Not ranked. Quick";
+        "failed 1.7 % of the requests (400 of 24,000), all recv.deadline. Not ranked. Quick";
     assert!(of(&findings).contains(failed), "{}", of(&findings));
     let findings = Findings::found(closed(lie));
     let text = full(&findings, 200, false);
