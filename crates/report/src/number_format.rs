@@ -155,16 +155,13 @@ fn written(
     let form = Form { unit, is_smallest: scale == units[0].0, step: step / scale };
     let most = form.decimals(size / scale);
     let text = |number: f64| form.text(number / scale, most);
+    let near = rounded(value, step) / scale;
     let between = |(low, high): (f64, f64)| {
         let [is_below, is_above] = far(unit, value, (low, high));
-        let low_end =
-            if is_below { format!("<{}", text(rounded(value, step) / FAR)) } else { text(low) };
-        let high_end =
-            if is_above { format!(">{}", text(rounded(value, step) * FAR)) } else { text(high) };
-        match low < 0.0 || is_below || is_above {
-            true => format!("[{low_end} to {high_end}]"),
-            false => format!("[{low_end}–{high_end}]"),
-        }
+        let low_end = if is_below { format!("<{}", rough(near / FAR)) } else { text(low) };
+        let high_end = if is_above { format!(">{}", rough(near * FAR)) } else { text(high) };
+        let and = if low < 0.0 || is_below || is_above { " to " } else { "–" };
+        format!("[{low_end}{and}{high_end}]")
     };
     Written { value: text(value) + name, interval: interval.map(between), marks: Marks::default() }
 }
@@ -179,6 +176,16 @@ fn far(unit: Option<Unit>, value: f64, (low, high): (f64, f64)) -> [bool; 2] {
     let is_scaled = unit.is_some_and(|unit| unit != Unit::Percent) && 0.0 < value && 0.0 < low;
     let is_far = |times: f64| is_scaled && times.is_finite() && 2.0 * FAR < times;
     [is_far(value / low), is_far(high / value)]
+}
+
+/// A number above zero in two digits, or as a whole number.
+fn rough(number: f64) -> String {
+    let decimals = (1.0 - number.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = fixed(number, decimals);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
 }
 
 /// The smallest difference that an interval supports: one in the second digit of half its width. Zero where the
@@ -327,7 +334,7 @@ mod tests {
     #[test]
     fn intervals_at_the_edges() {
         let rate = |value, low, high| shown(Unit::PerSecond, value, (low, high));
-        assert_eq!(rate(2_000.0, 4.2, 46_292.0), "2,000 [4–46,000]", "above zero");
+        assert_eq!(rate(2_000.0, 4.2, 46_292.0), "2,000 [4–46,300]", "above zero");
         assert_eq!(rate(329.0, 0.9, 1e5), "330 [0.9–100,000]", "wider than the value");
         assert_eq!(rate(5.0, 5.0, 5.0), "5 [5–5]", "no width");
         assert_eq!(

@@ -68,10 +68,7 @@ fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
     );
     // All together are within the limit, and one is not: the exit code is 1.
     let says = of("content.status", [0, 300, 0]);
-    assert!(
-        says.starts_with("Load 2 failed 1.5 % of the requests (300 of 20,000), all"),
-        "{says}"
-    );
+    assert!(says.starts_with("Load 2 failed 1.5 % of the requests (300 of 20,000), all"), "{says}");
     let says = of("content.status", [200; 3]);
     assert!(says.starts_with("The server answered "), "{says}");
     assert!(

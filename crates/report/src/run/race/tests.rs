@@ -96,7 +96,8 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
     );
     assert_eq!((outcome, finding), (RaceOutcome::Failed, "not_compared_faults".into()));
     let (says, outcome, _) = of(named("content.status"), 500);
-    let failed = "Other failed 4.0 % of the requests (1,000 of 25,000), all content.status. Not compared.";
+    let failed =
+        "Other failed 4.0 % of the requests (1,000 of 25,000), all content.status. Not compared.";
     assert_eq!((&*says, outcome), (failed, RaceOutcome::Failed));
     let (says, outcome, finding) = of(named("content.status"), 60);
     assert!(says.starts_with("Other answers 1.20×"), "{says}");
