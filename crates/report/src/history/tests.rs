@@ -221,14 +221,13 @@ fn what_is_said_of_a_change_stands_below_it() {
     let shown = shown(&trend(&series.concat()));
     let places = [
         ", throughput/s: worse",
-        ", p99: better",
+        ", p50: better",
         "p <0.001; a change of this size is seen after 8 runs",
+        ", p99: better",
+        "p <0.001; a change of this size is seen after 6 runs",
     ];
     let places = places.map(|part| shown.find(part).unwrap_or_else(|| panic!("{part}\n{shown}")));
     assert!(places.is_sorted(), "{shown}");
-    let median = shown.find(", p50: better").unwrap();
-    assert!(places[2] < median, "{shown}");
-    assert!(shown[median..].contains("a change of this size is seen after 15 runs"), "{shown}");
 }
 
 #[test]

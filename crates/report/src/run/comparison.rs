@@ -436,7 +436,7 @@ mod tests {
         let text = compared.text(crate::render::Screen::file(200));
         let p99 = text.lines().find(|line| line.trim_start().starts_with("p99 ")).unwrap();
         let cells: Vec<&str> = p99.split_whitespace().collect();
-        assert!(!cells[1].ends_with('*') && cells[2].ends_with('*'), "{p99}");
+        assert!(!cells[1].contains('*') && cells[2].contains('*'), "{p99}");
     }
 
     #[test]
