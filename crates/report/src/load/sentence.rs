@@ -136,7 +136,12 @@ fn nothing_but_failures(told: &Told<'_>) -> String {
         attempted => {
             let attempted = count(attempted);
             let then = if told.verdict.has("gave_up") { ", then it gave up" } else { "" };
-            format!("Every one of {attempted} attempts failed{then}: {mostly}{}", ended(&why))
+            let failed = match total.under_way {
+                0 => format!("Every one of {attempted} attempts failed"),
+                // Some had neither failed nor been answered when it ended.
+                _ => format!("Not one of {attempted} attempts was answered as expected"),
+            };
+            format!("{failed}{then}: {mostly}{}", ended(&why))
         }
     }
 }
@@ -258,7 +263,9 @@ fn doubtful(told: &Told<'_>) -> String {
     let verdict = &told.verdict;
     let is_late = verdict.has("not_on_time");
     let graver = |doubt: &&ExplainedDoubt| doubt.gravity != Gravity::Note && doubt.id != "failures";
-    let Some(doubt) = verdict.doubts.iter().find(graver) else {
+    // Of what was lost with an agent the figures say nothing.
+    let lost = verdict.find("agents_lost");
+    let Some(doubt) = lost.or_else(|| verdict.doubts.iter().find(graver)) else {
         return match verdict.find("growing") {
             _ if is_late => ", so it did not keep up".into(),
             Some(growing) => in_full(growing),

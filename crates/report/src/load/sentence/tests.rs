@@ -293,3 +293,34 @@ fn no_sentence_contradicts_its_load_or_itself() {
     }
     assert!(seen.values().all(|times| 20 < *times), "each kind is among them: {seen:?}");
 }
+
+/// A load of 16 requests, of which so many timed out, and the others were under way when it was stopped.
+fn timed_out(times: u64) -> FinishedLoad {
+    let mut recording = Recording::new(Tally::new(5 * SECOND), 0..10 * SECOND, 5 * SECOND);
+    recording.total.failed[Failure::Deadline.index()] = times;
+    (recording.total.attempted, recording.total.due) = (16, 16);
+    recording.total.under_way = 16 - times;
+    finished(open(), recording)
+}
+
+#[test]
+fn what_had_not_ended_is_not_said_to_have_failed() {
+    let all = super::of(&timed_out(16));
+    assert!(all.starts_with("Every one of 16 attempts failed: recv.deadline"), "{all}");
+    let half = super::of(&timed_out(8));
+    let says = "Not one of 16 attempts was answered as expected: mostly: recv.deadline";
+    assert!(half.starts_with(says), "{half}");
+}
+
+#[test]
+fn that_a_part_of_the_load_was_lost_is_said_before_any_other_doubt() {
+    use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
+    let mut run = made(1).run;
+    let doubt = |id: &'static str| ExplainedDoubt::new(id, Gravity::Invalid, "x.", "y");
+    run.verdict =
+        ExplainedVerdict::by(["instrument_stood_still", "agents_lost"].map(doubt).to_vec());
+    assert!(
+        super::of(&run)
+            .ends_with("% of the load was lost with its agents, and this is of the rest.")
+    );
+}
