@@ -353,14 +353,15 @@ fn the_first_picture_of_a_table_begins_with_the_figure_by_which_it_is_ordered() 
 #[test]
 fn that_a_server_has_one_round_is_said_of_no_other() {
     let (run, mut trials) = closed(forbear);
-    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 0);
+    // In the first round alone Evil fails too many requests.
+    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 1);
     let says = of(&Findings::of(&7, &run, &trials, Vec::new()));
     assert!(says.contains("No server is ahead, because Evil"), "{says}");
     assert!(
         says.contains(" has only one measured round: ") && !says.contains("After one"),
         "{says}"
     );
-    trials.retain(|trial| trial.key.repeat == 0);
+    trials.retain(|trial| trial.key.repeat == 1);
     let says = of(&Findings::of(&7, &run, &trials, Vec::new()));
     assert!(says.contains("After one round no server is ahead: "), "{says}");
 }
