@@ -156,14 +156,21 @@ fn written(
     let most = form.decimals(size / scale);
     let text = |number: f64| form.text(number / scale, most);
     let near = rounded(value, step) / scale;
-    let between = |(low, high): (f64, f64)| {
-        let [is_below, is_above] = far(unit, value, (low, high));
-        let low_end = if is_below { format!("<{}", rough(near / FAR)) } else { text(low) };
-        let high_end = if is_above { format!(">{}", rough(near * FAR)) } else { text(high) };
-        let and = if low < 0.0 || is_below || is_above { " to " } else { "–" };
-        format!("[{low_end}{and}{high_end}]")
-    };
-    Written { value: text(value) + name, interval: interval.map(between), marks: Marks::default() }
+    let interval = interval.map(|ends| between(ends, far(unit, value, ends), near, text));
+    Written { value: text(value) + name, interval, marks: Marks::default() }
+}
+
+/// An interval around a value; in place of an end that is far off, what lies nearer.
+fn between(
+    (low, high): (f64, f64),
+    [is_below, is_above]: [bool; 2],
+    near: f64,
+    text: impl Fn(f64) -> String,
+) -> String {
+    let low_end = if is_below { format!("<{}", rough(near / FAR)) } else { text(low) };
+    let high_end = if is_above { format!(">{}", rough(near * FAR)) } else { text(high) };
+    let and = if low < 0.0 || is_below || is_above { " to " } else { "–" };
+    format!("[{low_end}{and}{high_end}]")
 }
 
 /// An end so many times further off has no digits that mean anything: two rounds that differ by a factor of 4 are enough
