@@ -15,7 +15,7 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 pub use moments::{Moment, Moments};
-use places::{Count, lowest, place};
+use places::{Count, place};
 use sparse::Sparse;
 
 /// The percentiles that results have, by their names there.
@@ -29,15 +29,13 @@ pub const PERCENTILES: [(&str, f64); 7] = [
     ("p99_99_ns", 0.9999),
 ];
 
-/// A histogram with its exact sum, in which some values may be lower bounds. It is sparse until it has such bounds; one
-/// that was read from a file stays folded, in a few hundred bytes, until something is added to it. Queries read the
-/// counts of each form where they are.
+/// A histogram with its exact sum, in which some values may be lower bounds. One that was read from a file stays folded,
+/// in a few hundred bytes, until something is added to it. Queries read the counts of each form where they are.
 #[derive(Clone, Debug)]
 pub struct Distribution(Form);
 
 #[derive(Clone, Debug)]
 enum Form {
-    Sparse(Sparse),
     Open(Open),
     Folded(Folded),
 }
@@ -45,10 +43,10 @@ enum Form {
 #[derive(Clone, Debug)]
 struct Open {
     /// All values; for censored values, their lower bounds.
-    values: Histogram<u64>,
+    values: Sparse,
     /// The lower bounds alone: exchanges that were given up would have taken longer. `censored <= values` at each
     /// place.
-    censored: Option<Box<Histogram<u64>>>,
+    censored: Option<Box<Sparse>>,
     sum: u128,
 }
 
@@ -85,12 +83,11 @@ impl Distribution {
     /// Values up to `max` are distinguished; larger ones count as `max`.
     #[must_use]
     pub fn new(max: Nanos) -> Distribution {
-        Distribution(Form::Sparse(Sparse::new(max)))
+        Distribution(Form::Open(Open { values: Sparse::new(max), censored: None, sum: 0 }))
     }
 
     fn open(&self) -> Cow<'_, Open> {
         match &self.0 {
-            Form::Sparse(sparse) => Cow::Owned(Open::from(sparse)),
             Form::Open(open) => Cow::Borrowed(open),
             Form::Folded(folded) => Cow::Owned(folded.open()),
         }
@@ -98,14 +95,12 @@ impl Distribution {
 
     /// Unfolds the histogram, so that values can be added.
     fn open_mut(&mut self) -> &mut Open {
-        match &self.0 {
-            Form::Sparse(sparse) => self.0 = Form::Open(sparse.into()),
-            Form::Folded(folded) => self.0 = Form::Open(folded.open()),
-            Form::Open(_) => {}
+        if let Form::Folded(folded) = &self.0 {
+            self.0 = Form::Open(folded.open());
         }
         match &mut self.0 {
             Form::Open(open) => open,
-            Form::Sparse(_) | Form::Folded(_) => unreachable!("it was opened"),
+            Form::Folded(_) => unreachable!("it was opened"),
         }
     }
 
@@ -116,41 +111,29 @@ impl Distribution {
 
     /// Adds so many values that are equal.
     pub fn record_many(&mut self, value: Nanos, times: u64) {
-        if let Form::Sparse(sparse) = &mut self.0 {
-            return sparse.record_many(value, times);
-        }
         let open = self.open_mut();
-        open.values.saturating_record_n(value, times);
+        open.values.count_many(value, times);
         open.sum += u128::from(value) * u128::from(times);
     }
 
     /// Adds a value that is only known to be no less than this.
     pub fn record_censored(&mut self, at_least: Nanos) {
         self.record(at_least);
-        let open = self.open_mut();
-        let high = open.values.high();
-        open.censored.get_or_insert_with(|| Box::new(empty(high))).saturating_record(at_least);
+        self.open_mut().censored_mut().count_many(at_least, 1);
     }
 
     /// Adds all values of another. Values above this one's largest count as this one's largest.
     pub fn merge(&mut self, other: &Distribution) {
-        // To be unfolded, an empty one would need two hundred kilobytes.
         if other.count() == 0 {
             return;
         }
-        match (&mut self.0, &other.0) {
-            (Form::Folded(folded), _) => return folded.absorb(&Folded::of(other)),
-            (Form::Sparse(mine), Form::Sparse(theirs)) => return mine.merge_sparse(theirs),
-            (Form::Sparse(mine), _) if other.censored() == 0 => {
-                return mine.merge(&other.open().values, other.sum());
-            }
-            (Form::Sparse(_) | Form::Open(_), _) => {}
+        if let Form::Folded(folded) = &mut self.0 {
+            return folded.absorb(&Folded::of(other));
         }
         let (open, other) = (self.open_mut(), other.open());
-        add(&mut open.values, &other.values);
-        if let Some(theirs) = other.censored.as_deref().filter(|theirs| !theirs.is_empty()) {
-            let high = open.values.high();
-            add(open.censored.get_or_insert_with(|| Box::new(empty(high))), theirs);
+        open.values.merge(&other.values);
+        if let Some(theirs) = &other.censored {
+            open.censored_mut().merge(theirs);
         }
         open.sum += other.sum;
     }
@@ -162,8 +145,11 @@ impl Distribution {
 
     pub(crate) fn clear(&mut self) {
         match &mut self.0 {
-            Form::Sparse(sparse) => sparse.clear(),
-            Form::Open(_) | Form::Folded(_) => *self = Distribution::new(self.high()),
+            Form::Open(open) => {
+                open.values.clear();
+                (open.censored, open.sum) = (None, 0);
+            }
+            Form::Folded(_) => *self = Distribution::new(self.high()),
         }
     }
 
@@ -171,8 +157,7 @@ impl Distribution {
     #[must_use]
     pub fn count(&self) -> u64 {
         match &self.0 {
-            Form::Sparse(sparse) => sparse.count,
-            Form::Open(open) => open.values.len(),
+            Form::Open(open) => open.values.count,
             Form::Folded(folded) => folded.count(),
         }
     }
@@ -181,8 +166,7 @@ impl Distribution {
     #[must_use]
     pub fn censored(&self) -> u64 {
         match &self.0 {
-            Form::Sparse(_) => 0,
-            Form::Open(open) => open.censored.as_ref().map_or(0, |censored| censored.len()),
+            Form::Open(open) => open.censored.as_ref().map_or(0, |censored| censored.count),
             Form::Folded(folded) => folded.censored(),
         }
     }
@@ -191,8 +175,7 @@ impl Distribution {
     #[must_use]
     pub fn high(&self) -> Nanos {
         match &self.0 {
-            Form::Sparse(sparse) => sparse.high,
-            Form::Open(open) => open.values.high(),
+            Form::Open(open) => open.values.high,
             Form::Folded(folded) => folded.high(),
         }
     }
@@ -207,7 +190,6 @@ impl Distribution {
     #[must_use]
     pub fn sum(&self) -> u128 {
         match &self.0 {
-            Form::Sparse(sparse) => sparse.sum,
             Form::Open(open) => open.sum,
             Form::Folded(folded) => folded.sum(),
         }
@@ -215,7 +197,6 @@ impl Distribution {
 
     fn counts(&self) -> Box<dyn Iterator<Item = Count> + '_> {
         match &self.0 {
-            Form::Sparse(sparse) => Box::new(sparse.counts()),
             Form::Open(open) => Box::new(open.counts()),
             Form::Folded(folded) => Box::new(folded.counts()),
         }
@@ -304,12 +285,11 @@ impl Distribution {
 
     /// The histogram of all values, censored ones at their bounds.
     #[must_use]
-    pub fn histogram(&self) -> Cow<'_, Histogram<u64>> {
-        match &self.0 {
-            Form::Sparse(sparse) => Cow::Owned(sparse.values()),
-            Form::Open(open) => Cow::Borrowed(&open.values),
-            Form::Folded(folded) => Cow::Owned(folded.open().values),
-        }
+    pub fn histogram(&self) -> Histogram<u64> {
+        let mut values = Histogram::new_with_bounds(LOWEST, self.high(), DIGITS)
+            .expect("bounds and digits are valid");
+        self.counts().for_each(|count| values.saturating_record_n(count.lowest(), count.times));
+        values
     }
 }
 
@@ -324,33 +304,17 @@ pub fn is_supported(count: u64, q: f64) -> bool {
     10 <= count.saturating_sub(rank(count, q))
 }
 
-impl From<&Sparse> for Open {
-    fn from(sparse: &Sparse) -> Open {
-        Open { values: sparse.values(), censored: None, sum: sparse.sum }
-    }
-}
-
 impl Open {
-    fn counts(&self) -> impl Iterator<Item = Count> {
-        (place(self.values.min())..=place(self.values.max())).filter_map(|place| {
-            let value = lowest(place);
-            let times = self.values.count_at(value);
-            let censored = || self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
-            (0 < times).then(|| Count { place, times, censored: censored() })
-        })
+    fn censored_mut(&mut self) -> &mut Sparse {
+        let high = self.values.high;
+        self.censored.get_or_insert_with(|| Box::new(Sparse::new(high)))
     }
-}
 
-fn empty(max: Nanos) -> Histogram<u64> {
-    Histogram::new_with_bounds(LOWEST, max.max(2), DIGITS).expect("bounds and digits are valid")
-}
-
-/// Adds values to a histogram that may have other bounds.
-fn add(values: &mut Histogram<u64>, more: &Histogram<u64>) {
-    if values.add(more).is_err() {
-        for step in more.iter_recorded() {
-            values.saturating_record_n(step.value_iterated_to(), step.count_at_value());
-        }
+    fn counts(&self) -> impl Iterator<Item = Count> {
+        self.values.counts().map(|(place, times)| {
+            let censored = self.censored.as_ref().map_or(0, |censored| censored.at(place));
+            Count { place, times, censored }
+        })
     }
 }
 

@@ -2,12 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
-use super::places::Count;
+use super::places::{Count, lowest};
+use super::sparse::Sparse;
 use super::{Distribution, Form, Open, rank};
 use crate::Nanos;
 
@@ -77,10 +76,8 @@ impl Folded {
     fn are_censored_among_all(&self) -> bool {
         let Some(censored) = &self.censored else { return true };
         let (all, censored) = (decoded(&self.values), decoded(censored));
-        all.high() == censored.high()
-            && censored
-                .iter_recorded()
-                .all(|step| step.count_at_value() <= all.count_at(step.value_iterated_to()))
+        let is_among = |(place, times)| times <= all.at(place);
+        all.high == censored.high && censored.counts().all(is_among)
     }
 
     /// The histogram of all values in HdrHistogram's V2 format, not compressed.
@@ -194,9 +191,12 @@ impl From<Folded> for Distribution {
 }
 
 /// Decodes bytes that have been checked.
-fn decoded(bytes: &[u8]) -> Histogram<u64> {
-    let mut bytes = bytes;
-    Deserializer::new().deserialize(&mut bytes).expect("these bytes are sound")
+fn decoded(bytes: &[u8]) -> Sparse {
+    let mut decoded = Sparse::new(encoded::highest(bytes));
+    for (place, times) in encoded::counts(bytes) {
+        decoded.count_many(lowest(place as usize), times);
+    }
+    decoded
 }
 
 /// A folded distribution as it is written.
