@@ -133,7 +133,7 @@ mod tests {
             counted(&mut trial, 20_000, answers);
             let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.response = Distribution::new(5 * SECOND);
-            (0..2_000).for_each(|_| total.response.record(response));
+            total.response.record_many(response, 2_000);
             trial
         };
         let trials: Vec<TrialRecord> = subjects.iter().enumerate().map(trial).collect();

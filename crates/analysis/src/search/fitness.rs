@@ -121,7 +121,7 @@ mod tests {
         (recording.total.correct, recording.total.on_time) = (19_000, 19_000);
         (recording.total.under_way, recording.total.answered) = (1_000, 19_000);
         let mut response = load::Distribution::new(5 * SECOND);
-        (0..19_000).for_each(|_| response.record(MS));
+        response.record_many(MS, 19_000);
         recording.total.response = response;
         let found = |trial: &TrialRecord, seconds| {
             let recording = &trial.loaded.as_ref().unwrap().recording;
@@ -153,8 +153,8 @@ mod tests {
         let mut trial = healthy();
         let total = &mut trial.loaded.as_mut().unwrap().recording.total;
         total.late = load::Distribution::new(5 * SECOND);
-        (0..19_700).for_each(|_| total.late.record(10_000));
-        (0..300).for_each(|_| total.late.record(MS / 2));
+        total.late.record_many(10_000, 19_700);
+        total.late.record_many(MS / 2, 300);
         for limit in [MS / 2, MS * 9 / 10] {
             let late = Found::Disturbed { noise: Noise::Late, is_broken: true };
             assert_eq!(of(&trial, &aim(99.0, limit)), late, "{limit}");

@@ -272,7 +272,7 @@ mod tests {
         let slow = |trial: &mut TrialRecord| {
             let recording = &mut trial.loaded.as_mut().unwrap().recording;
             recording.total.response = load::Distribution::new(5 * load::SECOND);
-            (0..20_000).for_each(|_| recording.total.response.record(9 * MS));
+            recording.total.response.record_many(9 * MS, 20_000);
             recording.total.on_time = 0;
         };
         let (mut trials, mut order) = (Vec::new(), Vec::new());

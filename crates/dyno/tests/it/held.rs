@@ -39,8 +39,7 @@ fn faulty(fault: &str, ramp: &str) -> Lab {
 }
 
 fn with_fault(lab: Lab, fault: &str) -> Lab {
-    lab.speaking("faulty", &SPEAKS, &format!("run = 'python3 server.py {{port}} {fault}'"))
-        .file("subjects/faulty/server.py", include_str!("held.py"))
+    lab.script("faulty", &SPEAKS, include_str!("held.py"), &format!("{{port}} {fault}"))
 }
 
 fn holding(trial: &TrialRecord) -> &Holding {

@@ -37,7 +37,7 @@ fn an_open_load_with_failures_and_doubts() {
         fail(recording, Failure::Deadline, 600);
         fail(recording, Failure::ConnectRefused, 3);
         let total = &mut recording.total;
-        (0..5).for_each(|_| total.blocked.record(3 * MS));
+        total.blocked.record_many(3 * MS, 5);
         total.notes.stale_retries = 2;
         recording.lanes[0].idle = SECOND / 2;
         recording.lanes[0].cpu_time = 9 * SECOND;
