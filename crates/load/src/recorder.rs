@@ -440,7 +440,7 @@ impl Recorder {
         if exchange.is_sent() {
             let age = until.saturating_sub(exchange.sent);
             window.service.record_censored(age);
-            // What was read after the generator stood still may have come at any time.
+            // What was read after the generator was not running may have come at any time.
             match exchange.has_begun_to_be_answered() && exchange.first_byte < until {
                 true => {
                     window.first_byte.record(exchange.first_byte - exchange.sent);

@@ -75,7 +75,7 @@ impl<'a> Count<'a> {
     pub(super) fn slept(&mut self, pause: Pause, cpu: Nanos) {
         let Pause { slept, worked, long_worked, overslept, still_from } = pause;
         self.still_from = still_from;
-        // A lane that slept until an event came kept it waiting no longer than the lane stood still.
+        // A lane that slept until an event came kept it waiting no longer than the lane was not running.
         self.backlog = match self.still_from {
             Some(from) if 0 < overslept => slept.until - from,
             Some(_) | None if slept.from + SLEPT < slept.until => 0,

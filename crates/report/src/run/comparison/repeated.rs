@@ -62,9 +62,14 @@ fn row(pair: &Pair<'_>) -> (RowRepeated, String) {
             Ok(made) => {
                 let is_other = !matches!(made.finding(), Change::Within | Change::NotShown);
                 differs |= is_other;
-                is_shown = is_shown.or(Some(made.smallest_shown() <= 1.0));
-                let other = if is_other { " differs" } else { "" };
-                says.push(format!("{name} {}{other}", Ratio::from(made)));
+                let is_precise = made.smallest_shown() <= 1.0;
+                is_shown = is_shown.or(Some(is_precise));
+                let remark = match (is_other, is_precise) {
+                    (true, _) => " differs",
+                    (false, true) => "",
+                    (false, false) => " cannot tell",
+                };
+                says.push(format!("{name} {}{remark}", Ratio::from(made)));
             }
         }
     }
