@@ -55,16 +55,39 @@ pub(crate) struct BenchArgs {
 pub(crate) enum Part {
     /// The least a closed-loop client can do.
     #[command(hide = true)]
-    Floor(FloorArgs),
-    /// The least a client of HTTP/2 can do.
+    Floor {
+        #[command(flatten)]
+        load: FloorLoad,
+        /// A connection for every request.
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// The least a client of HTTP/2 can do, in a closed loop.
     #[command(hide = true)]
-    FloorH2(FloorH2Args),
-    /// The least an open-loop client can do.
+    FloorH2 {
+        #[command(flatten)]
+        load: FloorLoad,
+        /// Requests at once on each connection.
+        #[arg(long, default_value_t = 100)]
+        streams: u32,
+    },
+    /// The least an open-loop client can do, at a constant rate.
     #[command(hide = true)]
-    FloorOpen(FloorOpenArgs),
+    FloorOpen {
+        #[command(flatten)]
+        load: FloorLoad,
+        #[arg(long, default_value_t = 1000)]
+        rate: u32,
+    },
     /// A server with one answer.
     #[command(hide = true)]
-    Canned(CannedArgs),
+    Canned {
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
+        /// Steps of arithmetic for each request, about a nanosecond each: a server that has something to do.
+        #[arg(long, default_value_t = 0)]
+        work: u64,
+    },
     /// Runs one command and writes what it used.
     #[command(hide = true)]
     Measure(MeasureArgs),
@@ -78,45 +101,6 @@ pub(crate) struct FloorLoad {
     pub(crate) connections: usize,
     #[arg(long, default_value_t = 3)]
     pub(crate) seconds: u32,
-}
-
-/// A closed loop.
-#[derive(clap::Args)]
-pub(crate) struct FloorArgs {
-    #[command(flatten)]
-    pub(crate) load: FloorLoad,
-    /// A connection for every request.
-    #[arg(long)]
-    pub(crate) fresh: bool,
-}
-
-/// A closed loop over streams.
-#[derive(clap::Args)]
-pub(crate) struct FloorH2Args {
-    #[command(flatten)]
-    pub(crate) load: FloorLoad,
-    /// Requests at once on each connection.
-    #[arg(long, default_value_t = 100)]
-    pub(crate) streams: u32,
-}
-
-/// An open loop at a constant rate.
-#[derive(clap::Args)]
-pub(crate) struct FloorOpenArgs {
-    #[command(flatten)]
-    pub(crate) load: FloorLoad,
-    #[arg(long, default_value_t = 1000)]
-    pub(crate) rate: u32,
-}
-
-/// The canned server.
-#[derive(clap::Args)]
-pub(crate) struct CannedArgs {
-    #[arg(long, default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-    /// Steps of arithmetic for each request, about a nanosecond each: a server that has something to do.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) work: u64,
 }
 
 /// One measured command.

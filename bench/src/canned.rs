@@ -1,6 +1,5 @@
 //! A server with one answer, on one thread: it counts, it does not parse.
 
-use crate::args::CannedArgs;
 use anyhow::Result;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -10,7 +9,7 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,13 +19,13 @@ const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 }
 const LISTENER: u64 = u64::MAX;
 
 /// Answers until it is asked to end, then prints how many requests it saw.
-pub(crate) fn main(args: &CannedArgs) -> Result<()> {
+pub(crate) fn main(listen: SocketAddr, work: u64) -> Result<()> {
     let ended = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGINT, Arc::clone(&ended))?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&ended))?;
-    let listener = TcpListener::bind(args.listen)?;
+    let listener = TcpListener::bind(listen)?;
     println!("listening on http://{}", listener.local_addr()?);
-    let mut server = Server::new(listener, args.work)?;
+    let mut server = Server::new(listener, work)?;
     while !ended.load(Ordering::Relaxed) {
         server.turn()?;
     }
@@ -44,7 +43,6 @@ struct Server {
     work: u64,
     /// Both answers state what happens to the connection: ab speaks HTTP/1.0 and would wait for the
     /// close, h2load would not connect again.
-    /// the close, h2load would not connect again.
     answer_and_keep: Vec<u8>,
     answer_and_close: Vec<u8>,
 }

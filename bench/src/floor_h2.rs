@@ -3,19 +3,13 @@
 //!
 //! One `recv` and one `send` a turn of a connection, a shared `epoll_wait`. No timing, nothing decoded, no check.
 
-use crate::args::FloorH2Args;
+use crate::args::FloorLoad;
 use crate::exchange::PATH;
-use crate::usage::Spent;
+use crate::poller::{Loop, Poller, press, received};
 use anyhow::{Context, Result, bail};
-use rustix::buffer::spare_capacity;
-use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::fd::OwnedFd;
-use std::io::{ErrorKind, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
-const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 const HEAD: usize = 9;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// SETTINGS: no push, and windows of 2^31 - 1 for each stream; a WINDOW_UPDATE to as much for the connection.
@@ -33,19 +27,13 @@ const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 
 /// Loads the server, then prints the count and its own CPU time as JSON.
-pub(crate) fn main(args: &FloorH2Args) -> Result<()> {
-    let mut floor = Floor::open(args)?;
-    let seconds = Duration::from_secs(args.load.seconds.into());
-    floor.press(Instant::now() + seconds)?;
-    let cpu_s = Spent::by_self()?.cpu().as_secs_f64();
-    println!("{}", serde_json::json!({ "requests": floor.answered, "cpu_s": cpu_s }));
-    Ok(())
+pub(crate) fn main(load: &FloorLoad, streams: u32) -> Result<()> {
+    press(Floor::open(load, streams)?, load)
 }
 
 struct Floor {
-    epoll: OwnedFd,
+    poller: Poller,
     lines: Vec<Line>,
-    answered: u64,
     /// What is to be sent.
     out: Vec<u8>,
     buffer: Vec<u8>,
@@ -76,54 +64,39 @@ struct Seen {
 }
 
 impl Floor {
-    fn open(args: &FloorH2Args) -> Result<Floor> {
+    fn open(load: &FloorLoad, streams: u32) -> Result<Floor> {
         let mut floor = Floor {
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
-            lines: Vec::with_capacity(args.load.connections),
-            answered: 0,
+            poller: Poller::new()?,
+            lines: Vec::with_capacity(load.connections),
             out: Vec::new(),
             buffer: vec![0; 64 << 10],
         };
-        for index in 0..args.load.connections {
-            let mut stream = TcpStream::connect(args.load.address)?;
+        for index in 0..load.connections {
+            let mut stream = floor.poller.dial(load.address, index)?;
             stream.set_nodelay(true)?;
             let mut begins = [PREFACE, WINDOWS].concat();
-            push_request(&mut begins, 1, &first(&args.load.address.to_string())?);
-            (1..args.streams).for_each(|n| push_request(&mut begins, 2 * n + 1, AGAIN));
+            push_request(&mut begins, 1, &first(&load.address.to_string())?);
+            (1..streams).for_each(|n| push_request(&mut begins, 2 * n + 1, AGAIN));
             stream.write_all(&begins)?;
-            stream.set_nonblocking(true)?;
-            let (data, flags) = (EventData::new_u64(index as u64), EventFlags::IN | EventFlags::ET);
-            epoll::add(&floor.epoll, &stream, data, flags)?;
-            let next_id = 2 * args.streams + 1;
+            let next_id = 2 * streams + 1;
             floor.lines.push(Line { stream, next_id, frames: Frames::default() });
         }
         Ok(floor)
     }
+}
 
-    fn press(&mut self, until: Instant) -> Result<()> {
-        let mut events: Vec<Event> = Vec::with_capacity(1024);
-        while Instant::now() < until {
-            events.clear();
-            epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&TENTH_OF_A_SECOND))?;
-            for event in &events {
-                self.receive(usize::try_from(event.data.u64())?)?;
-            }
-        }
-        Ok(())
+impl Loop for Floor {
+    fn poller(&self) -> &Poller {
+        &self.poller
     }
 
     /// Reads all that has come, and sends a request for each answer.
-    fn receive(&mut self, index: usize) -> Result<()> {
+    fn receive(&mut self, index: usize) -> Result<u64> {
+        let mut answered = 0;
         let line = &mut self.lines[index];
-        loop {
-            let count = match line.stream.read(&mut self.buffer) {
-                Ok(0) => bail!("the server closed a connection"),
-                Ok(count) => count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error.into()),
-            };
+        while let Some(count) = received(&mut line.stream, &mut self.buffer)? {
             let seen = line.frames.take(&self.buffer[..count])?;
-            self.answered += u64::from(seen.answers);
+            answered += u64::from(seen.answers);
             self.out.clear();
             (0..seen.settings).for_each(|_| self.out.extend_from_slice(ACKNOWLEDGED));
             for _ in 0..seen.answers {
@@ -135,9 +108,10 @@ impl Floor {
             }
             // A short read has emptied the socket.
             if count < self.buffer.len() {
-                return Ok(());
+                break;
             }
         }
+        Ok(answered)
     }
 }
 

@@ -1,19 +1,17 @@
 //! The least an open-loop client can do: every request at its instant, or as soon as a connection
 //! is free; timed from its intended instant.
 
-use crate::args::FloorOpenArgs;
+use crate::args::FloorLoad;
 use crate::exchange;
+use crate::poller::{Poller, received};
 use crate::usage::Spent;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use hdrhistogram::Histogram;
-use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::fd::OwnedFd;
 use rustix::thread::set_current_timer_slack;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
@@ -23,10 +21,10 @@ const SPIN_NS: u64 = 100_000;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Loads the server, then prints response times, its own lateness and its CPU time as JSON.
-pub(crate) fn main(args: &FloorOpenArgs) -> Result<()> {
+pub(crate) fn main(load: &FloorLoad, rate: u32) -> Result<()> {
     // By default Linux rounds sleeps up by 50 µs.
     set_current_timer_slack(NonZeroU64::new(1))?;
-    let mut floor = FloorOpen::open(args)?;
+    let mut floor = FloorOpen::open(load, rate)?;
     floor.press()?;
     let report = json!({
         "requests": floor.response.len(),
@@ -66,7 +64,7 @@ impl Schedule {
 }
 
 struct FloorOpen {
-    epoll: OwnedFd,
+    poller: Poller,
     request: Vec<u8>,
     answer_size: usize,
     start: Instant,
@@ -87,22 +85,19 @@ struct Client {
 }
 
 impl FloorOpen {
-    fn open(args: &FloorOpenArgs) -> Result<FloorOpen> {
-        let request = exchange::request(args.load.address, false);
-        let answer_size = exchange::answer_size(args.load.address, &request)?;
-        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let mut lines = Vec::with_capacity(args.load.connections);
-        for index in 0..args.load.connections {
-            let stream = TcpStream::connect(args.load.address)?;
-            stream.set_nonblocking(true)?;
-            let data = EventData::new_u64(index as u64);
-            epoll::add(&epoll, &stream, data, EventFlags::IN | EventFlags::ET)?;
+    fn open(load: &FloorLoad, rate: u32) -> Result<FloorOpen> {
+        let request = exchange::request(load.address, false);
+        let answer_size = exchange::answer_size(load.address, &request)?;
+        let poller = Poller::new()?;
+        let mut lines = Vec::with_capacity(load.connections);
+        for index in 0..load.connections {
+            let stream = poller.dial(load.address, index)?;
             lines.push(Client { stream, owed: 0, intended_ns: 0, free_since_ns: 0 });
         }
-        let rate_per_s = u64::from(args.rate);
-        let total = rate_per_s * u64::from(args.load.seconds);
+        let rate_per_s = u64::from(rate);
+        let total = rate_per_s * u64::from(load.seconds);
         Ok(FloorOpen {
-            epoll,
+            poller,
             request,
             answer_size,
             start: Instant::now(),
@@ -118,15 +113,13 @@ impl FloorOpen {
     fn press(&mut self) -> Result<()> {
         let length = self.schedule.total as f64 / self.schedule.rate_per_s as f64;
         let end = Duration::from_secs_f64(length) + GRACE;
-        let mut events: Vec<Event> = Vec::with_capacity(256);
+        let mut events = Vec::with_capacity(256);
         self.start = Instant::now();
         while self.response.len() < self.schedule.total && self.start.elapsed() < end {
             self.send_what_is_due()?;
-            events.clear();
             let timeout = self.sleep();
-            epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&timeout))?;
-            for event in &events {
-                self.receive(usize::try_from(event.data.u64())?)?;
+            for index in self.poller.wait(&mut events, &timeout)? {
+                self.receive(index)?;
             }
         }
         Ok(())
@@ -174,12 +167,9 @@ impl FloorOpen {
 
     fn receive(&mut self, index: usize) -> Result<()> {
         let mut bytes = [0; 16 * 1024];
-        match self.lines[index].stream.read(&mut bytes) {
-            Ok(0) => bail!("the server closed a connection"),
-            Ok(count) => self.lines[index].owed = self.lines[index].owed.saturating_sub(count),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
+        let line = &mut self.lines[index];
+        let Some(count) = received(&mut line.stream, &mut bytes)? else { return Ok(()) };
+        line.owed = line.owed.saturating_sub(count);
         if self.lines[index].owed == 0 {
             let done_ns = self.now_ns();
             self.response.record(done_ns - self.lines[index].intended_ns)?;

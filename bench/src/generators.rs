@@ -1,9 +1,9 @@
 //! What is measured: every load generator as one row of data.
 
-use crate::load::Load;
-use crate::quantiles::Report;
+use crate::load::{Load, Shape};
+use crate::quantiles::{self, Quantiles, Read};
 
-/// A load generator. A command line that it does not support is none; holes are in braces.
+/// A load generator.
 pub(crate) struct Generator {
     pub(crate) name: &'static str,
     pub(crate) program: &'static str,
@@ -11,35 +11,21 @@ pub(crate) struct Generator {
     pub(crate) version: &'static str,
     /// How to install it.
     pub(crate) get: &'static str,
-    pub(crate) closed: Option<&'static str>,
-    pub(crate) fresh: Option<&'static str>,
-    pub(crate) counted: Option<&'static str>,
-    pub(crate) open: Option<&'static str>,
-    pub(crate) sessions: Option<&'static str>,
-    pub(crate) resumed: Option<&'static str>,
-    pub(crate) streams: Option<&'static str>,
-    pub(crate) open_streams: Option<&'static str>,
-    pub(crate) idle: Option<&'static str>,
-    pub(crate) report: Report,
+    /// How its command line begins.
+    pub(crate) command: &'static str,
+    /// How it goes on for each load that it supports; holes are in braces.
+    pub(crate) loads: &'static [(Shape, &'static str)],
+    /// Reads the response times out of what it printed, and of its log.
+    pub(crate) read: Read,
     /// The most connections that it can hold at a time.
     pub(crate) connections_max: u32,
 }
 
 impl Generator {
     /// The command line for this load, with its holes.
-    pub(crate) fn template(&self, load: &Load) -> Option<&'static str> {
-        let (template, connections) = match *load {
-            Load::Closed { connections, .. } => (self.closed, connections),
-            Load::Fresh { connections, .. } => (self.fresh, connections),
-            Load::Resumed { connections, .. } => (self.resumed, connections),
-            Load::Streams { connections, .. } => (self.streams, connections),
-            Load::OpenStreams { connections, .. } => (self.open_streams, connections),
-            Load::Counted { connections, .. } => (self.counted, connections),
-            Load::Idle { connections, .. } => (self.idle, connections),
-            Load::Open { connections, .. } => (self.open, connections),
-            Load::Sessions { .. } => (self.sessions, 0),
-        };
-        template.filter(|_| connections <= self.connections_max)
+    pub(crate) fn template(&self, load: &Load) -> Option<String> {
+        let (_, rest) = self.loads.iter().find(|(shape, _)| *shape == load.shape)?;
+        (load.connections <= self.connections_max).then(|| format!("{} {rest}", self.command))
     }
 }
 
@@ -49,43 +35,19 @@ pub(crate) static DYNO: Generator = Generator {
     program: "dyno",
     version: "dyno --version",
     get: "cargo build --release -p dyno-http",
-    closed: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --load-cpus 1 --expect-status 200 \
-         --expect-body 'Hello, world!' --json",
-    ),
-    fresh: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --load-cpus 1 --expect-status 200 \
-         --expect-body 'Hello, world!' --json",
-    ),
-    counted: Some(
-        "dyno load {url} -c {c} -t 1 -n {n} --load-cpus 1 --expect-status 200 \
-         --expect-body 'Hello, world!' --json",
-    ),
-    open: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s -r {r} --load-cpus 1 --expect-status 200 \
-         --expect-body 'Hello, world!' --json",
-    ),
-    sessions: Some(
-        "dyno load {url} -t 1 --sessions {r} --calls {calls} -n {n} --load-cpus 1 \
-         --expect-status 200 --expect-body 'Hello, world!' --json",
-    ),
-    resumed: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --tls-resume always --load-cpus 1 \
-         --expect-status 200 --expect-body 'Hello, world!' --json",
-    ),
-    streams: Some(
-        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s --load-cpus 1 \
-         --expect-status 200 --expect-body 'Hello, world!' --json",
-    ),
-    open_streams: Some(
-        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s -r {r} --load-cpus 1 \
-         --expect-status 200 --expect-body 'Hello, world!' --json",
-    ),
-    idle: Some(
-        "dyno load {url} {trust} -c {c} -t 1 -n {n} -r {r} --load-cpus 1 --expect-status 200 \
-         --expect-body 'Hello, world!' --json",
-    ),
-    report: Report::OurJson,
+    command: "dyno load {url} -t 1 --load-cpus 1 --expect-status 200 --expect-body 'Hello, world!' --json",
+    loads: &[
+        (Shape::Closed, "{trust} -c {c} -d {s}s"),
+        (Shape::Fresh, "{trust} -c {c} -d {s}s --no-keepalive"),
+        (Shape::Counted, "-c {c} -n {n}"),
+        (Shape::Open, "{trust} -c {c} -d {s}s -r {r}"),
+        (Shape::Sessions, "--sessions {r} --calls {calls} -n {n}"),
+        (Shape::Resumed, "{trust} -c {c} -d {s}s --no-keepalive --tls-resume always"),
+        (Shape::Streams, "{trust} --http2 --streams {m} -c {c} -d {s}s"),
+        (Shape::OpenStreams, "{trust} --http2 --streams {m} -c {c} -d {s}s -r {r}"),
+        (Shape::Idle, "{trust} -c {c} -n {n} -r {r}"),
+    ],
+    read: quantiles::ours,
     connections_max: u32::MAX,
 };
 
@@ -95,11 +57,14 @@ pub(crate) static FLOOR: Generator = Generator {
     program: "bench",
     version: "bench --version",
     get: "part of this benchmark",
-    closed: Some("bench floor {address} --connections {c} --seconds {s}"),
-    fresh: Some("bench floor {address} --connections {c} --seconds {s} --fresh"),
-    open: Some("bench floor-open {address} --connections {c} --seconds {s} --rate {r}"),
-    streams: Some("bench floor-h2 {address} --connections {c} --streams {m} --seconds {s}"),
-    report: Report::OurJson,
+    command: "bench",
+    loads: &[
+        (Shape::Closed, "floor {address} --connections {c} --seconds {s}"),
+        (Shape::Fresh, "floor {address} --connections {c} --seconds {s} --fresh"),
+        (Shape::Open, "floor-open {address} --connections {c} --seconds {s} --rate {r}"),
+        (Shape::Streams, "floor-h2 {address} --connections {c} --streams {m} --seconds {s}"),
+    ],
+    read: quantiles::ours,
     ..ABSENT
 };
 
@@ -109,9 +74,11 @@ pub(crate) static WRK: Generator = Generator {
     program: "wrk",
     version: "wrk --version",
     get: "apt-get install wrk",
-    closed: Some("wrk -t1 -c{c} -d{s}s {url}"),
-    fresh: Some("wrk -t1 -c{c} -d{s}s -H 'Connection: close' {url}"),
-    report: Report::Nothing,
+    command: "wrk -t1",
+    loads: &[
+        (Shape::Closed, "-c{c} -d{s}s {url}"),
+        (Shape::Fresh, "-c{c} -d{s}s -H 'Connection: close' {url}"),
+    ],
     ..ABSENT
 };
 
@@ -121,9 +88,8 @@ pub(crate) static S_TIME: Generator = Generator {
     program: "openssl",
     version: "openssl version",
     get: "apt-get install openssl",
-    fresh: Some("openssl s_time -connect {address} -www {path} -new -time {s}"),
-    resumed: Some("openssl s_time -connect {address} -www {path} -reuse -time {s}"),
-    connections_max: u32::MAX,
+    command: "openssl s_time -connect {address} -www {path}",
+    loads: &[(Shape::Fresh, "-new -time {s}"), (Shape::Resumed, "-reuse -time {s}")],
     ..ABSENT
 };
 
@@ -139,8 +105,9 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "wrk2",
         version: "wrk2 --version",
         get: "build it from source as `wrk2`",
-        open: Some("wrk2 -t1 -c{c} -d{s}s -R{r} --latency {url}"),
-        report: Report::Wrk2,
+        command: "wrk2 -t1",
+        loads: &[(Shape::Open, "-c{c} -d{s}s -R{r} --latency {url}")],
+        read: quantiles::wrk2,
         ..ABSENT
     },
     Generator {
@@ -148,9 +115,12 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "ab",
         version: "ab -V",
         get: "apt-get install apache2-utils",
-        closed: Some("ab -q -k -c {c} -t {s} -n 3000000 {url}"),
-        fresh: Some("ab -q -c {c} -t {s} -n 3000000 {url}"),
-        counted: Some("ab -q -k -c {c} -n {n} {url}"),
+        command: "ab -q",
+        loads: &[
+            (Shape::Closed, "-k -c {c} -t {s} -n 3000000 {url}"),
+            (Shape::Fresh, "-c {c} -t {s} -n 3000000 {url}"),
+            (Shape::Counted, "-k -c {c} -n {n} {url}"),
+        ],
         ..ABSENT
     },
     Generator {
@@ -158,17 +128,20 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "h2load",
         version: "h2load --version",
         get: "apt-get install nghttp2-client",
-        closed: Some("h2load --h1 -t1 -c{c} -D{s} {url}"),
-        // By count: with -D it waits for ever once servers close.
-        fresh: Some("h2load --h1 -t1 -c{c} -n{fresh} -H 'connection: close' {url}"),
-        counted: Some("h2load --h1 -t1 -c{c} -n{n} {url}"),
-        open: Some("h2load --h1 -t1 -c{c} -D{s} --rps={r_each} --log-file={log} {url}"),
-        sessions: Some("h2load --h1 -t1 -c{n} -r{r} -n{n_calls} {url}"),
-        streams: Some("h2load -t1 -c{c} -m{m} -D{s} {url}"),
-        // By count: with -D it does not end on so many connections.
-        idle: Some("h2load --h1 -t1 -c{c} -n{n} --rps={r_each} {url}"),
-        open_streams: Some("h2load -t1 -c{c} -m{m} -D{s} --rps={r_each} --log-file={log} {url}"),
-        report: Report::H2loadLog,
+        command: "h2load -t1",
+        loads: &[
+            (Shape::Closed, "--h1 -c{c} -D{s} {url}"),
+            // By count: with -D it waits for ever once servers close.
+            (Shape::Fresh, "--h1 -c{c} -n{fresh} -H 'connection: close' {url}"),
+            (Shape::Counted, "--h1 -c{c} -n{n} {url}"),
+            (Shape::Open, "--h1 -c{c} -D{s} --rps={r_each} --log-file={log} {url}"),
+            (Shape::Sessions, "--h1 -c{n} -r{r} -n{n_calls} {url}"),
+            (Shape::Streams, "-c{c} -m{m} -D{s} {url}"),
+            // By count: with -D it does not end on so many connections.
+            (Shape::Idle, "--h1 -c{c} -n{n} --rps={r_each} {url}"),
+            (Shape::OpenStreams, "-c{c} -m{m} -D{s} --rps={r_each} --log-file={log} {url}"),
+        ],
+        read: quantiles::h2load,
         ..ABSENT
     },
     Generator {
@@ -176,18 +149,12 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "httperf",
         version: "httperf --version",
         get: "apt-get install httperf",
-        closed: Some(
-            "httperf --hog --server={host} --port={port} --uri={path} --rate=20000 --num-conns={c} \
-             --num-calls={each}",
-        ),
-        fresh: Some(
-            "httperf --hog --server={host} --port={port} --uri={path} --rate=8000 \
-             --num-conns={fresh} --num-calls=1 --timeout=5",
-        ),
-        sessions: Some(
-            "httperf --hog --server={host} --port={port} --uri={path} --rate={r} --num-conns={n} \
-             --num-calls={calls} --timeout=5",
-        ),
+        command: "httperf --hog --server={host} --port={port} --uri={path}",
+        loads: &[
+            (Shape::Closed, "--rate=20000 --num-conns={c} --num-calls={each}"),
+            (Shape::Fresh, "--rate=8000 --num-conns={fresh} --num-calls=1 --timeout=5"),
+            (Shape::Sessions, "--rate={r} --num-conns={n} --num-calls={calls} --timeout=5"),
+        ],
         // It uses select(2), whose file set ends at 1,024.
         connections_max: 1000,
         ..ABSENT
@@ -197,11 +164,14 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "oha",
         version: "oha --version",
         get: "cargo install oha --locked, or `bench --install`",
-        closed: Some("oha --no-tui --output-format json -c {c} -z {s}s {url}"),
-        fresh: Some("oha --no-tui --output-format json --disable-keepalive -c {c} -z {s}s {url}"),
-        counted: Some("oha --no-tui --output-format json -c {c} -n {n} {url}"),
-        open: Some("oha --no-tui --output-format json -c {c} -z {s}s -q {r} {url}"),
-        report: Report::OhaJson,
+        command: "oha --no-tui --output-format json",
+        loads: &[
+            (Shape::Closed, "-c {c} -z {s}s {url}"),
+            (Shape::Fresh, "--disable-keepalive -c {c} -z {s}s {url}"),
+            (Shape::Counted, "-c {c} -n {n} {url}"),
+            (Shape::Open, "-c {c} -z {s}s -q {r} {url}"),
+        ],
+        read: quantiles::oha,
         ..ABSENT
     },
     Generator {
@@ -209,10 +179,9 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "oha",
         version: "oha --version",
         get: "cargo install oha --locked, or `bench --install`",
-        open: Some(
-            "oha --no-tui --output-format json -c {c} -z {s}s -q {r} --latency-correction {url}",
-        ),
-        report: Report::OhaJson,
+        command: "oha --no-tui --output-format json",
+        loads: &[(Shape::Open, "-c {c} -z {s}s -q {r} --latency-correction {url}")],
+        read: quantiles::oha,
         ..ABSENT
     },
     Generator {
@@ -220,13 +189,14 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "fortio",
         version: "fortio version",
         get: "go install fortio.org/fortio, or `bench --install`",
-        closed: Some("fortio load -quiet -qps 0 -c {c} -t {s}s {url}"),
-        fresh: Some("fortio load -quiet -qps 0 -keepalive=false -c {c} -t {s}s {url}"),
-        counted: Some("fortio load -quiet -qps 0 -c {c} -n {n} {url}"),
-        open: Some(
-            "fortio load -quiet -qps {r} -c {c} -t {s}s -r 0.00001 -p 50,90,99,99.9 -json - {url}",
-        ),
-        report: Report::FortioJson,
+        command: "fortio load -quiet",
+        loads: &[
+            (Shape::Closed, "-qps 0 -c {c} -t {s}s {url}"),
+            (Shape::Fresh, "-qps 0 -keepalive=false -c {c} -t {s}s {url}"),
+            (Shape::Counted, "-qps 0 -c {c} -n {n} {url}"),
+            (Shape::Open, "-qps {r} -c {c} -t {s}s -r 0.00001 -p 50,90,99,99.9 -json - {url}"),
+        ],
+        read: quantiles::fortio,
         ..ABSENT
     },
     Generator {
@@ -234,11 +204,14 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "hey",
         version: "dpkg-query -W -f ${Version} hey",
         get: "apt-get install hey",
-        closed: Some("hey -cpus 1 -c {c} -z {s}s {url}"),
-        fresh: Some("hey -cpus 1 -c {c} -z {s}s -disable-keepalive {url}"),
-        counted: Some("hey -cpus 1 -c {c} -n {n} {url}"),
-        open: Some("hey -cpus 1 -c {c} -z {s}s -q {r_each} {url}"),
-        report: Report::Hey,
+        command: "hey -cpus 1",
+        loads: &[
+            (Shape::Closed, "-c {c} -z {s}s {url}"),
+            (Shape::Fresh, "-c {c} -z {s}s -disable-keepalive {url}"),
+            (Shape::Counted, "-c {c} -n {n} {url}"),
+            (Shape::Open, "-c {c} -z {s}s -q {r_each} {url}"),
+        ],
+        read: quantiles::hey,
         ..ABSENT
     },
     Generator {
@@ -246,21 +219,17 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "k6",
         version: "k6 version",
         get: "go install go.k6.io/k6@latest, or `bench --install`",
-        closed: Some(
-            "k6 run -q --no-usage-report --vus {c} --duration {s}s -e URL={url} {k6_closed}",
-        ),
-        fresh: Some(
-            "k6 run -q --no-usage-report --vus {c} --duration {s}s --no-connection-reuse \
-             -e URL={url} {k6_closed}",
-        ),
-        counted: Some(
-            "k6 run -q --no-usage-report --vus {c} --iterations {n} -e URL={url} {k6_closed}",
-        ),
-        open: Some(
-            "k6 run -q --no-usage-report -e URL={url} -e RATE={r} -e SECONDS={s} -e VUS={c} \
-             {k6_open}",
-        ),
-        report: Report::K6Json,
+        command: "k6 run -q --no-usage-report",
+        loads: &[
+            (Shape::Closed, "--vus {c} --duration {s}s -e URL={url} {k6_closed}"),
+            (
+                Shape::Fresh,
+                "--vus {c} --duration {s}s --no-connection-reuse -e URL={url} {k6_closed}",
+            ),
+            (Shape::Counted, "--vus {c} --iterations {n} -e URL={url} {k6_closed}"),
+            (Shape::Open, "-e URL={url} -e RATE={r} -e SECONDS={s} -e VUS={c} {k6_open}"),
+        ],
+        read: quantiles::k6,
         ..ABSENT
     },
     Generator {
@@ -268,11 +237,9 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "k6",
         version: "k6 version",
         get: "go install go.k6.io/k6@latest, or `bench --install`",
-        open: Some(
-            "k6 run -q --no-usage-report -e URL={url} -e RATE={r} -e SECONDS={s} -e VUS=2000 \
-             {k6_open}",
-        ),
-        report: Report::K6Json,
+        command: "k6 run -q --no-usage-report",
+        loads: &[(Shape::Open, "-e URL={url} -e RATE={r} -e SECONDS={s} -e VUS=2000 {k6_open}")],
+        read: quantiles::k6,
         ..ABSENT
     },
     Generator {
@@ -280,22 +247,15 @@ pub(crate) static PEERS: &[Generator] = &[
         program: "jmeter",
         version: "jmeter --version -j /dev/null",
         get: "Maven: org.apache.jmeter:ApacheJMeter, or `bench --install`",
-        closed: Some(
-            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} \
-             -Jper_minute={fast} -Jkeepalive=true -j /dev/null",
-        ),
-        fresh: Some(
-            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} \
-             -Jper_minute={fast} -Jkeepalive=false -j /dev/null",
-        ),
-        open: Some(
-            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} \
-             -Jper_minute={r_minute} -Jkeepalive=true -j /dev/null -l {log}",
-        ),
-        report: Report::JmeterCsv,
+        command: "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} -j /dev/null",
+        loads: &[
+            (Shape::Closed, "-Jper_minute={fast} -Jkeepalive=true"),
+            (Shape::Fresh, "-Jper_minute={fast} -Jkeepalive=false"),
+            (Shape::Open, "-Jper_minute={r_minute} -Jkeepalive=true -l {log}"),
+        ],
+        read: quantiles::jmeter,
         // A thread for each connection.
         connections_max: 1000,
-        ..ABSENT
     },
 ];
 
@@ -305,16 +265,9 @@ pub(crate) const ABSENT: Generator = Generator {
     program: "",
     version: "",
     get: "",
-    closed: None,
-    fresh: None,
-    counted: None,
-    open: None,
-    sessions: None,
-    resumed: None,
-    streams: None,
-    open_streams: None,
-    idle: None,
-    report: Report::Nothing,
+    command: "",
+    loads: &[],
+    read: |_, _| Quantiles::default(),
     connections_max: u32::MAX,
 };
 
@@ -323,16 +276,16 @@ mod tests {
     use super::*;
     use crate::template::fill;
 
-    const LOADS: [Load; 9] = [
-        Load::Closed { connections: 50, seconds: 3 },
-        Load::Fresh { connections: 50, seconds: 3 },
-        Load::Counted { connections: 50, requests: 200_000 },
-        Load::Open { connections: 50, seconds: 3, rate: 1000 },
-        Load::Sessions { rate: 1200, calls: 10, sessions: 5000 },
-        Load::Idle { connections: 10_000, requests: 20_000, rate: 2000 },
-        Load::Resumed { connections: 50, seconds: 3 },
-        Load::Streams { connections: 16, streams: 10, seconds: 3 },
-        Load::OpenStreams { connections: 4, streams: 50, seconds: 3, rate: 1000 },
+    const SHAPES: [Shape; 9] = [
+        Shape::Closed,
+        Shape::Fresh,
+        Shape::Counted,
+        Shape::Open,
+        Shape::Sessions,
+        Shape::Idle,
+        Shape::Resumed,
+        Shape::Streams,
+        Shape::OpenStreams,
     ];
 
     #[test]
@@ -350,13 +303,14 @@ mod tests {
             "jmeter_plan",
         ];
         for generator in [&DYNO, &FLOOR, &WRK, &S_TIME].into_iter().chain(PEERS) {
-            for load in &LOADS {
-                let Some(template) = generator.template(load) else {
+            for shape in SHAPES {
+                let load = Load::of(shape, 50, 3);
+                let Some(template) = generator.template(&load) else {
                     continue;
                 };
                 let mut fillings = load.fillings();
                 fillings.extend(known.map(|hole| (hole, String::new())));
-                let filled = fill(template, &fillings);
+                let filled = fill(&template, &fillings);
                 assert!(!filled.contains('{'), "{}: {filled}", generator.name);
                 assert!(filled.starts_with(generator.program), "{filled}");
             }
@@ -365,7 +319,7 @@ mod tests {
 
     #[test]
     fn more_connections_than_a_tool_can_hold_are_not_asked_of_it() {
-        let load = Load::Closed { connections: 10_000, seconds: 3 };
+        let load = Load::of(Shape::Closed, 10_000, 3);
         let httperf = PEERS.iter().find(|peer| peer.name == "httperf").expect("a row");
         assert!(httperf.template(&load).is_none());
         assert!(WRK.template(&load).is_some());

@@ -26,6 +26,7 @@ mod install;
 mod load;
 mod machine;
 mod measure;
+mod poller;
 mod quantiles;
 mod readme;
 mod report;
@@ -46,10 +47,10 @@ use clap::Parser;
 fn main() -> Result<()> {
     let args = Args::parse();
     match args.part {
-        Some(Part::Floor(floor)) => floor::main(&floor),
-        Some(Part::FloorH2(floor)) => floor_h2::main(&floor),
-        Some(Part::FloorOpen(floor)) => floor_open::main(&floor),
-        Some(Part::Canned(canned)) => canned::main(&canned),
+        Some(Part::Floor { load, fresh }) => floor::main(&load, fresh),
+        Some(Part::FloorH2 { load, streams }) => floor_h2::main(&load, streams),
+        Some(Part::FloorOpen { load, rate }) => floor_open::main(&load, rate),
+        Some(Part::Canned { listen, work }) => canned::main(listen, work),
         Some(Part::Measure(measure)) => measure::main(&measure),
         None => report::main(&args.bench),
     }

@@ -24,51 +24,19 @@ impl Quantiles {
     }
 }
 
-/// The format in which a tool reports its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
-    /// It reports nothing of use.
-    Nothing,
-    /// dyno, its oracle and our floors: JSON with nanoseconds.
-    OurJson,
-    /// wrk2: `99.000%  955.39ms`.
-    Wrk2,
-    /// h2load: a log with the microseconds of every request.
-    H2loadLog,
-    /// hey: `99% in 0.9629 secs`.
-    Hey,
-    /// oha: JSON with seconds.
-    OhaJson,
-    /// fortio: JSON with seconds.
-    FortioJson,
-    /// k6: the values of one metric as JSON, in milliseconds.
-    K6Json,
-    /// JMeter: CSV with the milliseconds of every request.
-    JmeterCsv,
-}
-
-impl Report {
-    /// Reads what was printed, or what was written to the tool's log.
-    pub(crate) fn read(self, stdout: &str, log: &str) -> Quantiles {
-        match self {
-            Report::Nothing => Quantiles::default(),
-            Report::OurJson => our_quantiles(&json(stdout)["response"]),
-            Report::Wrk2 => wrk2(stdout),
-            Report::H2loadLog => of_samples(log.lines().filter_map(h2load_ms).collect()),
-            Report::Hey => hey(stdout),
-            Report::OhaJson => oha(&json(stdout)),
-            Report::FortioJson => fortio(&json(stdout)),
-            Report::K6Json => k6(&json(stdout)),
-            Report::JmeterCsv => of_samples(jmeter_ms(log)),
-        }
-    }
-}
+/// Reads what a tool printed, or what was written to its log.
+pub(crate) type Read = fn(stdout: &str, log: &str) -> Quantiles;
 
 /// The JSON in a text that may have other lines around it; null when there is none.
 pub(crate) fn json(text: &str) -> Value {
     let from = text.find('{').unwrap_or(0);
     let mut values = serde_json::Deserializer::from_str(&text[from..]).into_iter();
     values.next().and_then(Result::ok).unwrap_or(Value::Null)
+}
+
+/// dyno, its oracle and our floors: JSON with nanoseconds.
+pub(crate) fn ours(stdout: &str, _: &str) -> Quantiles {
+    our_quantiles(&json(stdout)["response"])
 }
 
 /// The object that contains `p50_ns` and so on in the output of dyno, its oracle and our floors.
@@ -101,7 +69,8 @@ pub(crate) fn of_schedule(streams: &[(u64, u64)], rate: u32) -> Quantiles {
     of_samples(waited.map(|ns| ns as f64 / 1e6).collect())
 }
 
-fn wrk2(stdout: &str) -> Quantiles {
+/// `99.000%  955.39ms`.
+pub(crate) fn wrk2(stdout: &str, _: &str) -> Quantiles {
     Quantiles::from_fn(|percent| {
         let label = format!("{percent:.3}%");
         let line = stdout.lines().find(|line| line.trim_start().starts_with(&label))?;
@@ -122,12 +91,14 @@ fn milliseconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Start in microseconds, status, response time in microseconds.
-fn h2load_ms(line: &str) -> Option<f64> {
-    Some(line.split('\t').nth(2)?.trim().parse::<f64>().ok()? / 1e3)
+/// Of each request: start in microseconds, status, response time in microseconds.
+pub(crate) fn h2load(_: &str, log: &str) -> Quantiles {
+    let us = |line: &str| line.split('\t').nth(2)?.trim().parse::<f64>().ok();
+    of_samples(log.lines().filter_map(us).map(|us| us / 1e3).collect())
 }
 
-fn hey(stdout: &str) -> Quantiles {
+/// `99% in 0.9629 secs`.
+pub(crate) fn hey(stdout: &str, _: &str) -> Quantiles {
     Quantiles::from_fn(|percent| {
         // 0.1.4 misprints its own format: "99%% in".
         let line = stdout.lines().map(str::trim_start).find(|line| {
@@ -139,13 +110,17 @@ fn hey(stdout: &str) -> Quantiles {
     })
 }
 
-fn oha(report: &Value) -> Quantiles {
+/// JSON with seconds.
+pub(crate) fn oha(stdout: &str, _: &str) -> Quantiles {
+    let report = json(stdout);
     Quantiles::from_fn(|percent| {
         Some(report["latencyPercentiles"][format!("p{percent}")].as_f64()? * 1e3)
     })
 }
 
-fn fortio(report: &Value) -> Quantiles {
+/// JSON with seconds.
+pub(crate) fn fortio(stdout: &str, _: &str) -> Quantiles {
+    let report = json(stdout);
     let percentiles = report["DurationHistogram"]["Percentiles"].as_array();
     Quantiles::from_fn(|percent| {
         let entry = percentiles?.iter().find(|entry| entry["Percentile"] == percent)?;
@@ -153,17 +128,20 @@ fn fortio(report: &Value) -> Quantiles {
     })
 }
 
-fn k6(values: &Value) -> Quantiles {
+/// The values of one metric as JSON, in milliseconds.
+pub(crate) fn k6(stdout: &str, _: &str) -> Quantiles {
+    let values = json(stdout);
     Quantiles::from_fn(|percent| values[format!("p({percent})")].as_f64())
 }
 
-fn jmeter_ms(log: &str) -> Vec<f64> {
+/// CSV with the milliseconds of every request.
+pub(crate) fn jmeter(_: &str, log: &str) -> Quantiles {
     let mut lines = log.lines();
     let header = lines.next().unwrap_or("");
     let Some(column) = header.split(',').position(|name| name == "elapsed") else {
-        return Vec::new();
+        return Quantiles::default();
     };
-    lines.filter_map(|line| line.split(',').nth(column)?.parse().ok()).collect()
+    of_samples(lines.filter_map(|line| line.split(',').nth(column)?.parse().ok()).collect())
 }
 
 fn of_samples(mut samples: Vec<f64>) -> Quantiles {
@@ -178,57 +156,52 @@ fn of_samples(mut samples: Vec<f64>) -> Quantiles {
 mod tests {
     use super::*;
 
-    fn check(report: Report, stdout: &str, log: &str, expected: [Option<f64>; 4]) {
-        assert_eq!(report.read(stdout, log).all(), expected, "{report:?}");
+    fn check(read: Read, stdout: &str, log: &str, expected: [Option<f64>; 4]) {
+        assert_eq!(read(stdout, log).all(), expected, "{stdout}{log}");
     }
 
     #[test]
     fn each_tool_is_understood() {
         check(
-            Report::OurJson,
+            ours,
             r#"{"response": {"p50_ns": 200000, "p90_ns": 1000000, "p99_9_ns": 2500000}}"#,
             "",
             [Some(0.2), Some(1.0), None, Some(2.5)],
         );
         check(
-            Report::Wrk2,
+            wrk2,
             "  Latency Distribution\n 50.000%    1.10ms\n 90.000%  540.20us\n 99.000%    1.02s\n\
              99.900%    0.50m\n  Detailed 50.000%",
             "",
             [Some(1.1), Some(0.5402), Some(1020.0), Some(30_000.0)],
         );
         check(
-            Report::H2loadLog,
+            h2load,
             "",
             "1700000000000000\t200\t1500\n1700000000000010\t200\t500\n",
             [Some(0.5), Some(1.5), Some(1.5), Some(1.5)],
         );
         check(
-            Report::Hey,
+            hey,
             "Latency distribution:\n  10% in 0.0001 secs\n  50% in 0.0018 secs\n  90%% in 0.0045 secs",
             "",
             [Some(1.8), Some(4.5), None, None],
         );
         check(
-            Report::OhaJson,
+            oha,
             r#"{"latencyPercentiles": {"p50": 0.5, "p90": null, "p99": 1.0, "p99.9": 2.0}}"#,
             "",
             [Some(500.0), None, Some(1000.0), Some(2000.0)],
         );
         check(
-            Report::FortioJson,
+            fortio,
             r#"{"DurationHistogram": {"Percentiles": [{"Percentile": 99.9, "Value": 0.25}]}}"#,
             "",
             [None, None, None, Some(250.0)],
         );
+        check(k6, r#"{"p(50)": 0.25, "p(99.9)": 3}"#, "", [Some(0.25), None, None, Some(3.0)]);
         check(
-            Report::K6Json,
-            r#"{"p(50)": 0.25, "p(99.9)": 3}"#,
-            "",
-            [Some(0.25), None, None, Some(3.0)],
-        );
-        check(
-            Report::JmeterCsv,
+            jmeter,
             "",
             "timeStamp,elapsed,label\n1,7,a\n2,9,a\n",
             [Some(7.0), Some(9.0), Some(9.0), Some(9.0)],
@@ -255,8 +228,8 @@ mod tests {
 
     #[test]
     fn a_tool_that_printed_nothing_has_no_quantiles() {
-        for report in [Report::Nothing, Report::OurJson, Report::Hey, Report::JmeterCsv] {
-            check(report, "", "", [None; 4]);
+        for read in [ours as Read, hey, jmeter] {
+            check(read, "", "", [None; 4]);
         }
     }
 }

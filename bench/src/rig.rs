@@ -4,7 +4,7 @@ use crate::args::BenchArgs;
 use crate::dyno_json;
 use crate::exchange::PATH;
 use crate::generators::{DYNO, FLOOR, Generator, PEERS, WRK};
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::measure::{self, Measured};
 use crate::quantiles::{self, Quantiles};
 use crate::rounds::alternate;
@@ -150,21 +150,10 @@ impl Rig {
         let log = self.scratch.join("generator.log");
         let _ = fs::remove_file(&log);
         let template = generator.template(&load).context("it has no such load")?;
-        let command = self.words(generator, template, &self.fillings(load, server, &log))?;
+        let command = self.words(generator, &template, &self.fillings(load, server, &log))?;
         let measured = self.measured(&command, load)?;
         let log = fs::read_to_string(&log).unwrap_or_default();
-        let reported = match load {
-            Load::Open { .. } | Load::OpenStreams { .. } => {
-                generator.report.read(&measured.stdout, &log)
-            }
-            Load::Closed { .. }
-            | Load::Fresh { .. }
-            | Load::Resumed { .. }
-            | Load::Streams { .. }
-            | Load::Counted { .. }
-            | Load::Idle { .. }
-            | Load::Sessions { .. } => Quantiles::default(),
-        };
+        let reported = (generator.read)(&measured.stdout, &log);
         Ok((measured, reported))
     }
 
@@ -189,22 +178,9 @@ impl Rig {
 
     /// What fills the holes of a command line against a running server.
     pub(crate) fn fillings(&self, load: Load, server: &Server, log: &Path) -> Vec<Filling> {
-        let address = server.address;
-        let path = |file: &str| self.scratch.join(file).to_string_lossy().into_owned();
-        let mut fillings = load.fillings();
-        fillings.extend([
-            ("url", format!("{}://{address}{PATH}", server.kind.scheme())),
-            ("trust", trust(server.kind)),
-            ("address", address.to_string()),
-            ("path", PATH.to_owned()),
-            ("host", address.ip().to_string()),
-            ("port", address.port().to_string()),
-            ("log", log.to_string_lossy().into_owned()),
-            ("k6_closed", path("k6_closed.js")),
-            ("k6_open", path("k6_open.js")),
-            ("jmeter_plan", path("jmeter.jmx")),
-        ]);
-        fillings
+        let (host, port) = (server.address.ip().to_string(), server.address.port().to_string());
+        let script = |file: &str| self.scratch.join(file).to_string_lossy().into_owned();
+        fillings(load, server.kind, (&host, &port), &log.to_string_lossy(), script)
     }
 }
 
@@ -214,32 +190,41 @@ impl Drop for Rig {
     }
 }
 
-/// What makes dyno trust the oracle's certificate, if there is one: the other generators trust every one.
-fn trust(server: Kind) -> String {
-    if server.scheme() == "https" { "-k".to_owned() } else { String::new() }
+/// What fills the holes of a command line.
+fn fillings(
+    load: Load,
+    server: Kind,
+    (host, port): (&str, &str),
+    log: &str,
+    script: impl Fn(&str) -> String,
+) -> Vec<Filling> {
+    let scheme = server.scheme();
+    // What makes dyno trust the oracle's certificate, if there is one: the other generators trust every one.
+    let trust = if scheme == "https" { "-k" } else { "" };
+    let mut fillings = load.fillings();
+    fillings.extend([
+        ("url", format!("{scheme}://{host}:{port}{PATH}")),
+        ("trust", trust.to_owned()),
+        ("address", format!("{host}:{port}")),
+        ("path", PATH.to_owned()),
+        ("host", host.to_owned()),
+        ("port", port.to_owned()),
+        ("log", log.to_owned()),
+        ("k6_closed", script("k6_closed.js")),
+        ("k6_open", script("k6_open.js")),
+        ("jmeter_plan", script("jmeter.jmx")),
+    ]);
+    fillings
 }
 
 /// The command line as a reader would type it.
 pub(crate) fn shown(contender: &Contender) -> String {
-    let template = contender.generator.template(&contender.load).unwrap_or("–");
-    let mut fillings = contender.load.fillings();
-    fillings.push(("url", format!("{}://127.0.0.1:PORT{PATH}", contender.server.scheme())));
-    fillings.push(("trust", trust(contender.server)));
-    fillings.extend(
-        [
-            ("path", PATH),
-            ("address", "127.0.0.1:PORT"),
-            ("host", "127.0.0.1"),
-            ("port", "PORT"),
-            ("log", "LOG"),
-            ("k6_closed", "bench/assets/k6_closed.js"),
-            ("k6_open", "bench/assets/k6_open.js"),
-            ("jmeter_plan", "bench/assets/jmeter.jmx"),
-        ]
-        .map(|(hole, filling)| (hole, filling.to_owned())),
-    );
+    let Contender { generator, load, server } = *contender;
+    let script = |file: &str| format!("bench/assets/{file}");
+    let fillings = fillings(load, server, ("127.0.0.1", "PORT"), "LOG", script);
+    let template = generator.template(&load).unwrap_or("–".to_owned());
     // A hole that is filled with nothing leaves two blanks.
-    fill(template, &fillings).replace("  ", " ")
+    fill(&template, &fillings).replace("  ", " ")
 }
 
 /// A generator that checks answers must have found them correct: otherwise it did something
@@ -268,8 +253,8 @@ fn finished(
         wall,
         server_cpu: answered.cpu,
         imposed: answered.imposed,
-        scheduled: match load {
-            Load::OpenStreams { rate, .. } => quantiles::of_schedule(&answered.streams, rate),
+        scheduled: match load.shape {
+            Shape::OpenStreams => quantiles::of_schedule(&answered.streams, load.rate),
             _ => Quantiles::default(),
         },
         resumed_share: answered.resumed_share,

@@ -2,6 +2,7 @@
 
 use crate::quantiles::{self, Quantiles};
 use crate::rig::Rig;
+use crate::template::{fill, words};
 use crate::usage;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
@@ -92,22 +93,13 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", kind.name()))?;
-        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        let address = match kind {
-            Kind::Nginx | Kind::H2o => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
-            Kind::Oracle(_) | Kind::Canned => announced(&mut stdout),
-        };
-        let mut server = match address {
-            Ok(address) => {
-                let (scratch, cpu_at_start) = (rig.scratch.clone(), Duration::ZERO);
-                Server { address, kind, scratch, child, stdout, cpu_at_start }
-            }
-            Err(error) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(error.context(kind.command()));
-            }
-        };
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let (scratch, cpu_at_start) = (rig.scratch.clone(), Duration::ZERO);
+        let mut server = Server { address, kind, scratch, child, stdout, cpu_at_start };
+        if matches!(kind, Kind::Oracle(_) | Kind::Canned) {
+            server.address = announced(&mut server.stdout).with_context(|| kind.command())?;
+        }
         server.wait_until_it_listens()?;
         server.cpu_at_start = server.cpu()?;
         Ok(server)
@@ -182,7 +174,7 @@ fn command(rig: &Rig, kind: Kind, port: u16) -> Result<Command> {
         Kind::Oracle(more) => {
             ORACLE.split(' ').chain(more.iter().copied()).map(str::to_owned).collect()
         }
-        Kind::Canned => ["taskset", "-c", "0", "bench", "canned"].map(str::to_owned).to_vec(),
+        Kind::Canned => words("taskset -c 0 bench canned", &[]),
         Kind::Nginx => nginx_words(rig, port)?,
         Kind::H2o => h2o_words(rig, port)?,
     };
@@ -203,40 +195,30 @@ fn command(rig: &Rig, kind: Kind, port: u16) -> Result<Command> {
 }
 
 fn nginx_words(rig: &Rig, port: u16) -> Result<Vec<String>> {
-    let directory = rig.scratch.to_string_lossy();
-    let config = include_str!("../assets/nginx.conf")
-        .replace("{directory}", &directory)
-        .replace("{port}", &port.to_string());
-    let path = rig.scratch.join("nginx.conf");
-    fs::write(&path, config)?;
     let log = rig.scratch.join("nginx-error.log");
-    let words = [
-        "taskset",
-        "-c",
-        "0",
-        "nginx",
-        "-p",
-        &directory,
-        "-e",
-        &log.to_string_lossy(),
-        "-c",
-        &path.to_string_lossy(),
-    ]
-    .map(str::to_owned);
-    Ok(words.to_vec())
+    let fillings = [
+        ("directory", rig.scratch.to_string_lossy().into_owned()),
+        ("log", log.to_string_lossy().into_owned()),
+        ("config", configured(rig, "nginx.conf", include_str!("../assets/nginx.conf"), port)?),
+    ];
+    Ok(words("taskset -c 0 nginx -p {directory} -e {log} -c {config}", &fillings))
 }
 
 fn h2o_words(rig: &Rig, port: u16) -> Result<Vec<String>> {
-    let config = include_str!("../assets/h2o.conf")
-        .replace("{directory}", &rig.scratch.to_string_lossy())
-        .replace("{port}", &port.to_string());
-    let path = rig.scratch.join("h2o.conf");
-    fs::write(&path, config)?;
     let files = rig.scratch.join("h2o");
     fs::create_dir_all(&files)?;
     fs::write(files.join("hello"), "Hello, world!")?;
-    let words = ["taskset", "-c", "0", "h2o", "-c", &path.to_string_lossy()].map(str::to_owned);
-    Ok(words.to_vec())
+    let config = configured(rig, "h2o.conf", include_str!("../assets/h2o.conf"), port)?;
+    Ok(words("taskset -c 0 h2o -c {config}", &[("config", config)]))
+}
+
+/// Writes a configuration for this port; where it is.
+fn configured(rig: &Rig, name: &str, config: &str, port: u16) -> Result<String> {
+    let directory = rig.scratch.to_string_lossy();
+    let fillings = [("directory", directory.into_owned()), ("port", port.to_string())];
+    let path = rig.scratch.join(name);
+    fs::write(&path, fill(config, &fillings))?;
+    Ok(path.to_string_lossy().into_owned())
 }
 
 /// `listening on http://127.0.0.1:40123` is the first line.

@@ -1,9 +1,8 @@
 //! n. What the check of an answer costs dyno, and requests in varied forms: its CPU for a request.
 
 use super::{Section, at_most};
-use crate::generators::{ABSENT, Generator};
-use crate::load::Load;
-use crate::quantiles::Report;
+use crate::generators::{DYNO, Generator};
+use crate::load::{Load, Shape};
 use crate::rig::{Contender, Rig};
 use crate::run::Run;
 use crate::server::Kind;
@@ -11,39 +10,24 @@ use crate::table::{number, range};
 
 /// What is compared, from the least.
 static CHECKS: [Generator; 4] = [
-    with("the status", "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --json"),
-    with(
-        "and a given body",
-        "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --expect-body 'Hello, world!' --json",
-    ),
-    with(
-        "and the first body",
-        "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --same-body --json",
-    ),
+    with("the status", &[(Shape::Closed, "--json")]),
+    with("and a given body", &[(Shape::Closed, "--expect-body 'Hello, world!' --json")]),
+    with("and the first body", &[(Shape::Closed, "--same-body --json")]),
     with(
         "and the first body, of requests in varied forms",
-        "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1 --same-body --vary --json",
+        &[(Shape::Closed, "--same-body --vary --json")],
     ),
 ];
 
 /// What requests in varied forms may cost, over the same requests in one form.
 const VARIED_MOST: f64 = 1.10;
 
-const fn with(name: &'static str, closed: &'static str) -> Generator {
-    Generator {
-        name,
-        program: "dyno",
-        version: "dyno --version",
-        get: "cargo build --release -p dyno-http",
-        closed: Some(closed),
-        report: Report::OurJson,
-        connections_max: u32::MAX,
-        ..ABSENT
-    }
+const fn with(name: &'static str, loads: &'static [(Shape, &'static str)]) -> Generator {
+    Generator { name, command: "dyno load {url} -c {c} -t 1 -d {s}s --load-cpus 1", loads, ..DYNO }
 }
 
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let load = Load::Closed { connections: 50, seconds: rig.seconds };
+    let load = Load::of(Shape::Closed, 50, rig.seconds);
     let contender =
         |generator: &'static Generator| Contender { generator, load, server: Kind::Oracle(&[]) };
     let compared = rig.alternate(CHECKS.iter().map(contender).collect(), rig.rounds);

@@ -2,7 +2,7 @@
 
 use super::{Compared, Section, at_most};
 use crate::dyno_json;
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::Rig;
 use crate::rounds::{Series, ratio};
 use crate::run::Run;
@@ -21,7 +21,7 @@ struct Case {
 
 /// Every case, one after the other; the contenders alternate within each.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     for case in cases(rig) {
         eprintln!("{}", case.title);
         let compared = rig.alternate(rig.contenders(case.load, case.server), rig.rounds);
@@ -34,8 +34,8 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 fn cases(rig: &Rig) -> Vec<Case> {
     let seconds = rig.seconds;
     let oracle = Kind::Oracle(&[]);
-    let closed = |connections| Load::Closed { connections, seconds };
-    let fresh = Load::Fresh { connections: 50, seconds };
+    let closed = |connections| Load::of(Shape::Closed, connections, seconds);
+    let fresh = Load::of(Shape::Fresh, 50, seconds);
     vec![
         case("50 connections, the oracle", closed(50), oracle, (0.90, Some(1.15))),
         case("50 connections, nginx", closed(50), Kind::Nginx, (0.90, Some(1.15))),

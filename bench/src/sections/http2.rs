@@ -3,7 +3,7 @@
 use super::closed::{own_count, per_s, user_us};
 use super::{Compared, Section, at_most};
 use crate::generators::DYNO;
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::{Contender, Rig};
 use crate::rounds::ratio;
 use crate::run::Run;
@@ -25,15 +25,15 @@ struct Case {
 
 /// Every case, one after the other; the contenders alternate within each.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     for case in cases() {
         eprintln!("{}", case.title);
         let seconds = rig.seconds;
         let Case { connections, streams, server, .. } = case;
-        let mut contenders =
-            rig.contenders(Load::Streams { connections, streams, seconds }, server);
+        let mut contenders = rig
+            .contenders(Load { streams, ..Load::of(Shape::Streams, connections, seconds) }, server);
         if case.http1_most.is_some() {
-            let load = Load::Closed { connections: connections * streams, seconds };
+            let load = Load::of(Shape::Closed, connections * streams, seconds);
             contenders.push(Contender { generator: &DYNO, load, server });
         }
         let compared = rig.alternate(contenders, rig.rounds);
@@ -78,9 +78,9 @@ fn case(title: &'static str, connections: u32, streams: u32, server: Kind) -> Ca
 }
 
 fn name(contender: &Contender) -> &'static str {
-    match (contender.generator.name, contender.load) {
+    match (contender.generator.name, contender.load.shape) {
         ("floor", _) => "floor-h2",
-        ("dyno", Load::Closed { .. }) => "dyno, HTTP/1.1",
+        ("dyno", Shape::Closed) => "dyno, HTTP/1.1",
         (name, _) => name,
     }
 }

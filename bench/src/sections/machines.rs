@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Section;
 use crate::dyno_json;
 use crate::hosts::Hosts;
+use crate::load::{Load, Shape};
 use crate::quantiles::{json, our_quantiles};
 use crate::rig::Rig;
 use crate::rounds::{Ratio, Series, alternate, median, ratio};
@@ -32,6 +33,8 @@ const CONTROL_MAX: f64 = 0.005;
 /// Lateness differs from run to run by more than anything else here.
 const LATE_ROUNDS: usize = 15;
 const PORT: u16 = 8_080;
+/// How the name of a lane's thread begins.
+const LANE: &str = "loader ";
 
 /// One load's result.
 struct Loaded {
@@ -54,7 +57,7 @@ const FIGURES: [Figure; 5] = [
 ];
 
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     let rounds = ROUNDS.min(2 * rig.long_rounds + 1);
     for (name, flags) in [("2,000 requests/s by chance", OPEN), ("a closed loop", CLOSED)] {
         let here = |_, contender: usize| on_loopback(rig, flags, "4", contender);
@@ -76,7 +79,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 /// differs but control and carrier, so what they do to lateness is seen here. In the section before, all threads of four
 /// agents share one CPU.
 pub(crate) fn measure_lateness(rig: &Rig) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     let names = ["1 process", "the same again", "1 agent here"];
     let run = |_, contender: usize| on_loopback(rig, OPEN, "1", contender);
     let rounds = LATE_ROUNDS.min(6 * rig.long_rounds - 3);
@@ -255,7 +258,7 @@ fn seconds(rig: &Rig) -> u32 {
 
 /// Runs it on the generators' CPU. The CPU time includes that of the agents, and of their start.
 fn loaded(rig: &Rig, command: &[String]) -> Result<Loaded> {
-    let limit = crate::load::Load::Closed { connections: 1, seconds: rig.seconds + 10 };
+    let limit = Load::of(Shape::Closed, 1, rig.seconds + 10);
     let measured = rig.measured(command, limit)?;
     let report = json(&measured.stdout);
     if let Some(objection) = dyno_json::objection(&measured.stdout) {
@@ -327,7 +330,7 @@ fn beside_lanes(rig: &Rig, flags: &[&str], among: u32) -> Result<f64> {
     let mut all = children(load.0.id())?;
     all.push(load.0.id());
     let spent = || -> Result<Duration> {
-        all.iter().map(|&pid| cpu_of_threads(pid, |name| !name.starts_with("lane"))).sum()
+        all.iter().map(|&pid| cpu_of_threads(pid, |name| !name.starts_with(LANE))).sum()
     };
     let (began, before) = (Instant::now(), spent()?);
     sleep(Duration::from_secs(5));
@@ -384,6 +387,13 @@ fn children(pid: u32) -> Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Otherwise lanes would count among the threads beside them.
+    #[test]
+    fn the_threads_of_lanes_are_known_by_their_names() {
+        let press = include_str!("../../../crates/load/src/press.rs");
+        assert!(press.contains(&format!("scope, format!(\"{LANE}{{}}\"")));
+    }
 
     #[test]
     fn agents_are_judged_by_how_far_two_equal_runs_differ() {

@@ -2,7 +2,7 @@
 
 use super::{Compared, Section, at_most, notes, sessions};
 use crate::generators::{DYNO, Generator, WRK};
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
 use crate::run::Run;
@@ -18,17 +18,11 @@ const GROWTH_MB_MAX: f64 = 1.5;
 
 /// Three tables: held connections, growth, sessions.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let parts = [held(rig), growth(rig), sessions::measure(rig)];
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
-    for part in parts {
-        section.tables.extend(part.tables);
-        section.verdicts.extend(part.verdicts);
-    }
-    section
+    Section::of([held(rig), growth(rig), sessions::measure(rig)])
 }
 
 fn held(rig: &Rig) -> Section {
-    let load = Load::Closed { connections: 10_000, seconds: if rig.quick { 3 } else { 5 } };
+    let load = Load::of(Shape::Closed, 10_000, if rig.quick { 3 } else { 5 });
     let compared = rig.alternate(rig.contenders(load, Kind::Oracle(&[])), rig.long_rounds);
     let columns = ["generator", "peak MB", "× wrk", "µs CPU a request"];
     let title = "10,000 keep-alive connections";
@@ -47,12 +41,12 @@ fn held(rig: &Rig) -> Section {
 }
 
 fn growth(rig: &Rig) -> Section {
+    let load = Load { requests: FEW, ..Load::of(Shape::Counted, 50, 0) };
     let counted = |generator, requests| Contender {
         generator,
-        load: Load::Counted { connections: 50, requests },
+        load: Load { requests, ..load },
         server: Kind::Oracle(&[]),
     };
-    let load = Load::Counted { connections: 50, requests: FEW };
     let slow = ["k6"];
     let able = |generator: &&'static Generator| {
         generator.template(&load).is_some() && !slow.contains(&generator.name)

@@ -28,9 +28,22 @@ pub(crate) struct Entry {
 }
 
 /// The result of a section.
+#[derive(Default)]
 pub(crate) struct Section {
     pub(crate) tables: Vec<Table>,
     pub(crate) verdicts: Vec<Verdict>,
+}
+
+impl Section {
+    /// Several parts, one after the other.
+    fn of(parts: impl IntoIterator<Item = Section>) -> Section {
+        let mut all = Section::default();
+        for part in parts {
+            all.tables.extend(part.tables);
+            all.verdicts.extend(part.verdicts);
+        }
+        all
+    }
 }
 
 /// A figure against its target; unmet and unmeasured are different things.

@@ -2,7 +2,7 @@
 
 use super::{Compared, Section, at_most, notes};
 use crate::generators::WRK;
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::{Contender, Rig};
 use crate::rounds::ratio;
 use crate::run::Run;
@@ -13,7 +13,7 @@ const NGINX: usize = 1;
 
 /// The canned server is the lower bound: the least an epoll server can do.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let load = Load::Closed { connections: 50, seconds: rig.seconds };
+    let load = Load::of(Shape::Closed, 50, rig.seconds);
     let servers = [Kind::Oracle(&[]), Kind::Nginx, Kind::Canned];
     let contenders = servers.map(|server| Contender { generator: &WRK, load, server });
     let Compared { contenders, all } = rig.alternate(contenders.to_vec(), rig.rounds);

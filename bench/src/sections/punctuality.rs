@@ -2,7 +2,7 @@
 
 use super::{Compared, Section, at_most};
 use crate::dyno_json;
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::Rig;
 use crate::run::Run;
 use crate::sections::Verdict;
@@ -15,7 +15,7 @@ const LATE_P99_US_MAX: f64 = 100.0;
 /// dyno beside the floor that sends on the same schedule, and beside the peers.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let seconds = if rig.quick { 3 } else { 10 };
-    let load = Load::Open { connections: 50, seconds, rate: RATE };
+    let load = Load { rate: RATE, ..Load::of(Shape::Open, 50, seconds) };
     let compared = rig.alternate(rig.contenders(load, Kind::Oracle(&[])), rig.long_rounds);
     Section { tables: vec![table(&compared, seconds)], verdicts: verdicts(&compared, seconds) }
 }

@@ -2,13 +2,12 @@
 
 use super::{Section, at_most};
 use crate::generators::{DYNO, Generator, S_TIME, WRK, h2load};
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::{Contender, Rig};
 use crate::rounds::{Ratio, Series, ratio};
 use crate::run::Run;
-use crate::sections::Verdict;
 use crate::server::Kind;
-use crate::table::{Table, number, range};
+use crate::table::{number, range};
 
 /// The oracle speaks TLS 1.3 alone. Without tickets no session can be resumed: h2load would resume every one.
 const FULL: &[&str] = &["--tls", "1.3", "--tls-tickets", "0"];
@@ -18,13 +17,7 @@ const IDLE: u32 = 10_000;
 
 /// Three tables: requests, handshakes, memory.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let parts = [requests(rig), handshakes(rig), memory(rig)];
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
-    for (table, verdicts) in parts {
-        section.tables.push(table);
-        section.verdicts.extend(verdicts);
-    }
-    section
+    Section::of([requests(rig), handshakes(rig), memory(rig)])
 }
 
 fn contenders(
@@ -35,10 +28,10 @@ fn contenders(
     pairs.iter().map(|&(generator, load)| Contender { generator, load, server }).collect()
 }
 
-fn requests(rig: &Rig) -> (Table, Vec<Verdict>) {
+fn requests(rig: &Rig) -> Section {
     let title = "HTTP/1.1 within TLS 1.3, 50 connections";
     eprintln!("{title}");
-    let load = Load::Closed { connections: 50, seconds: rig.seconds };
+    let load = Load::of(Shape::Closed, 50, rig.seconds);
     let contenders = contenders(FULL, &[(&DYNO, load), (&WRK, load), (h2load(), load)]);
     let compared = rig.alternate(contenders, rig.rounds);
     let columns = ["generator", "µs a request", "× wrk", "peak MB"];
@@ -56,16 +49,15 @@ fn requests(rig: &Rig) -> (Table, Vec<Verdict>) {
         .push("certificates are not verified, by any of them; the key is ECDSA P-256".into());
     let over_wrk = compared.ratio(("dyno", "wrk"), Run::cpu_us);
     let what = "CPU per request: HTTP/1.1 within TLS, 50 connections".to_owned();
-    (table, vec![at_most(what, "wrk", over_wrk, 0.85)])
+    Section { tables: vec![table], verdicts: vec![at_most(what, "wrk", over_wrk, 0.85)] }
 }
 
 /// dyno, h2load and openssl in full; then dyno and openssl with sessions that are resumed.
-fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
+fn handshakes(rig: &Rig) -> Section {
     let title = "A handshake and a request on each connection, TLS 1.3, 50 at a time";
     eprintln!("{title}");
-    let (connections, seconds) = (50, rig.seconds);
-    let full = Load::Fresh { connections, seconds };
-    let resumed = Load::Resumed { connections, seconds };
+    let [full, resumed] =
+        [Shape::Fresh, Shape::Resumed].map(|shape| Load::of(shape, 50, rig.seconds));
     let contenders = [
         contenders(FULL, &[(&DYNO, full), (h2load(), full), (&S_TIME, full)]),
         contenders(RESUMED, &[(&DYNO, resumed), (&S_TIME, resumed)]),
@@ -103,13 +95,13 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
         at_most("CPU per full handshake".to_owned(), "h2load", full_over_h2load, 1.0),
         at_most("CPU per resumed handshake".to_owned(), "dyno's full one", resumed_over_full, 0.70),
     ];
-    (table, verdicts)
+    Section { tables: vec![table], verdicts }
 }
 
-fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
+fn memory(rig: &Rig) -> Section {
     let title = "10,000 connections within TLS 1.3, each idle most of the time";
     eprintln!("{title}");
-    let load = Load::Idle { connections: IDLE, requests: 2 * IDLE, rate: IDLE / 5 };
+    let load = Load { requests: 2 * IDLE, rate: IDLE / 5, ..Load::of(Shape::Idle, IDLE, 0) };
     let contenders = contenders(FULL, &[(&DYNO, load), (h2load(), load)]);
     let compared = rig.alternate(contenders, rig.long_rounds);
     let columns = ["generator", "peak MB", "× h2load", "requests"];
@@ -125,5 +117,5 @@ fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
     table.notes.push("2,000 requests/s: five seconds between two on a connection".into());
     let over = compared.ratio(("dyno", "h2load"), Run::peak_mb);
     let what = "Peak memory at 10,000 connections within TLS".to_owned();
-    (table, vec![at_most(what, "h2load", over, 0.5)])
+    Section { tables: vec![table], verdicts: vec![at_most(what, "h2load", over, 0.5)] }
 }

@@ -2,7 +2,7 @@
 
 use super::{Compared, Section, at_most};
 use crate::dyno_json;
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::rig::Rig;
 use crate::rounds::Series;
 use crate::run::Run;
@@ -10,7 +10,8 @@ use crate::sections::Verdict;
 use crate::server::Kind;
 use crate::table::{number, range};
 
-const LOAD: Load = Load::Sessions { rate: 1200, calls: 10, sessions: 5000 };
+const LOAD: Load =
+    Load { rate: 1200, calls: 10, requests: 5000, ..Load::of(Shape::Sessions, 0, 0) };
 const REQUESTS: f64 = 50_000.0;
 
 /// 1,200 connections a second.

@@ -4,12 +4,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
 use super::Section;
-use super::slices::column;
+use super::slices::{self, column};
 use crate::rig::Rig;
 use crate::table::Table;
 
@@ -37,7 +36,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
         "medians of {ROUNDS} rounds of 2 s after 0.5 s of warm-up, each of a fresh process; in brackets the range. A closed \
          loop has no instants at which requests are due: `due` sleeps as `never` does"
     ));
-    Section { tables: vec![table], verdicts: Vec::new() }
+    Section { tables: vec![table], ..Section::default() }
 }
 
 fn row(rig: &Rig, spin: &str) -> Result<Vec<String>> {
@@ -70,7 +69,7 @@ fn ranged(mut values: Vec<f64>) -> String {
 /// Runs the servers, and returns the figures of each round.
 fn run(rig: &Rig, spin: &str) -> Result<PathBuf> {
     let root = rig.scratch.join("sleep");
-    fs::create_dir_all(root.join("experiments"))?;
+    fs::create_dir_all(&root)?;
     for folder in ["subjects", "workloads"] {
         if !root.join(folder).exists() {
             symlink(
@@ -85,16 +84,5 @@ fn run(rig: &Rig, spin: &str) -> Result<PathBuf> {
          load = {{ closed = {{ connections = {CONNECTIONS} }}, duration = '2s', warmup = '500ms', spin = '{spin}' }}\n\
          [trials]\nrepeat = {ROUNDS}\nceiling = false\ncheck = false\n"
     );
-    fs::write(root.join("experiments/sleep.toml"), experiment)?;
-    let csv = root.join(format!("{spin}.csv"));
-    let dyno = rig.program("dyno").context("no dyno")?;
-    let ran = Command::new(dyno)
-        .args(["run", "sleep", "--format", "csv", "--output"])
-        .arg(&csv)
-        .current_dir(&root)
-        .output()?;
-    if !csv.is_file() {
-        bail!("dyno run: {}", String::from_utf8_lossy(&ran.stderr).trim());
-    }
-    Ok(csv)
+    slices::run(rig, &root, &experiment)
 }

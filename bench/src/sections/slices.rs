@@ -2,7 +2,7 @@
 //! same program and for two that differ by a known amount.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -48,7 +48,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     table.notes.push(
         "what slices save depends on how much the machine's speed wanders from one trial to the next".into(),
     );
-    Section { tables: vec![table], verdicts: Vec::new() }
+    Section { tables: vec![table], ..Section::default() }
 }
 
 fn seconds(rig: &Rig) -> f64 {
@@ -93,22 +93,29 @@ fn spread(rig: &Rig, work: u64, slices: &str) -> Result<Spread> {
          load = {{ closed = {{ connections = 16 }}, duration = '{seconds}ms', warmup = '1s' }}\n\
          [trials]\nrepeat = {rounds}\nceiling = false\ncheck = false\n{slices}\n"
     );
+    let csv = run(rig, &root, &experiment)?;
+    let [first, second] = ["first", "second"].map(|it| column(&csv, it, "throughput_per_s"));
+    let (first, second) = (first?, second?);
+    of_ratios(&first, &second)
+}
+
+/// Runs this experiment in this folder, and returns its table of rounds.
+pub(super) fn run(rig: &Rig, root: &Path, experiment: &str) -> Result<PathBuf> {
     fs::create_dir_all(root.join("experiments"))?;
-    fs::write(root.join("experiments/spread.toml"), experiment)?;
-    let csv = root.join("spread.csv");
+    fs::write(root.join("experiments/rounds.toml"), experiment)?;
+    let csv = root.join("rounds.csv");
+    let _ = fs::remove_file(&csv);
     let _ = fs::remove_dir_all(root.join(".dyno"));
     let dyno = rig.program("dyno").context("no dyno")?;
     let ran = Command::new(dyno)
-        .args(["run", "spread", "--format", "csv", "--output"])
+        .args(["run", "rounds", "--format", "csv", "--output"])
         .arg(&csv)
-        .current_dir(&root)
+        .current_dir(root)
         .output()?;
     if !csv.is_file() {
         bail!("dyno run: {}", String::from_utf8_lossy(&ran.stderr).trim());
     }
-    let [first, second] = ["first", "second"].map(|it| column(&csv, it, "throughput_per_s"));
-    let (first, second) = (first?, second?);
-    of_ratios(&first, &second)
+    Ok(csv)
 }
 
 /// A subject's figure in each round in which it was measured.

@@ -1,7 +1,7 @@
 //! c and j. The server adds known delays: does a tool's rate mode report them? Over HTTP/1.1, and over HTTP/2.
 
 use super::{Compared, Section};
-use crate::load::Load;
+use crate::load::{Load, Shape};
 use crate::quantiles::Quantiles;
 use crate::rig::Rig;
 use crate::rounds::Series;
@@ -50,7 +50,7 @@ pub(crate) fn measure_over_http2(rig: &Rig) -> Section {
     let case = Case {
         title: "The server freezes 1 s every 5 s, HTTP/2, 4 connections × 50 streams",
         oracle: &["--stall", "1s/5s", "--stream-log", "{streams}"],
-        load: Load::OpenStreams { connections: 4, streams: 50, seconds, rate: 1000 },
+        load: Load { streams: 50, rate: 1000, ..Load::of(Shape::OpenStreams, 4, seconds) },
         truth: Truth::Streams,
         allowed: (0.01, 0.2),
     };
@@ -58,7 +58,7 @@ pub(crate) fn measure_over_http2(rig: &Rig) -> Section {
 }
 
 fn measured(rig: &Rig, cases: &[Case]) -> Section {
-    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let mut section = Section::default();
     for case in cases {
         eprintln!("{}", case.title);
         let contenders = rig.contenders(case.load, Kind::Oracle(case.oracle));
@@ -73,7 +73,7 @@ fn measured(rig: &Rig, cases: &[Case]) -> Section {
 fn cases(quick: bool) -> [Case; 3] {
     let (stall_s, delay_s) = if quick { (QUICK_STALL_S, 5) } else { (STALLS_S, 12) };
     let case = |title, oracle, seconds, truth| {
-        let load = Load::Open { connections: 50, seconds, rate: 1000 };
+        let load = Load { rate: 1000, ..Load::of(Shape::Open, 50, seconds) };
         Case { title, oracle, load, truth, allowed: (0.02, 1.0) }
     };
     [

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 
 use load::{Halt, HoldOrder, Order, Share, Target};
 use post::{
-    Assignment, CoordinatorAction, CoordinatorEvent, Greeting, Host, MILLISECOND, Nanos, PROTOCOL,
-    PeerFacts, SECOND, Task, Terms, encode_task,
+    Assignment, CoordinatorAction, CoordinatorEvent, Host, MILLISECOND, Nanos, PeerFacts, SECOND,
+    Task, Terms, encode_task,
 };
 
 use units::counted;
 
 use crate::carrier::child::plain;
 use crate::carrier::{Carriers, Named, Reach};
-use crate::identity::{VERSION, digest_to_ask_for, nonce, user_at_host};
+use crate::identity::{digest_to_ask_for, greeting, nonce};
 use crate::loads::{AgentFacts, Held, LoadEvent, Loads, LoadsError, Pressed};
 use crate::place::Place;
 use crate::split::split;
@@ -373,13 +373,7 @@ fn terms(is_local: bool, agents: usize, digest: Option<String>, goes_on: bool) -
     let lease = if is_local { LOCAL_LEASE } else { LEASE };
     let local_lead = LOCAL_LEAD + LOCAL_LEAD_EACH * agents as Nanos;
     Terms {
-        greeting: Greeting {
-            protocol: PROTOCOL,
-            dyno: VERSION.into(),
-            sha256: digest,
-            by: user_at_host(),
-            lease,
-        },
+        greeting: greeting(digest, lease),
         has_one_clock: is_local,
         meet_within: MEET_WITHIN,
         arm_within: ARM_WITHIN,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use machine::limits::Machine;
-use post::{Greeting, Host, Line, LineError, PROTOCOL, Program};
+use post::{Greeting, Host, Line, LineError, Nanos, PROTOCOL, Program};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ use crate::loads::LoadsError;
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The dyno that this is.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The SHA-256 of the program that runs, in hexadecimal digits.
 fn own_digest() -> io::Result<String> {
@@ -37,6 +37,11 @@ pub(crate) fn digest_to_ask_for(is_local: bool) -> Result<Option<String>, LoadsE
     }
     let unread = |error| LoadsError::Refused(format!("dyno's own program cannot be read: {error}"));
     own_digest().map(Some).map_err(unread)
+}
+
+/// With what a coordinator of this dyno begins.
+pub(crate) fn greeting(sha256: Option<String>, lease: Nanos) -> Greeting {
+    Greeting { protocol: PROTOCOL, dyno: VERSION.into(), sha256, by: user_at_host(), lease }
 }
 
 /// The SHA-256 of this program, if the coordinator asks for it; refused if its program is another one.
@@ -102,7 +107,7 @@ pub(crate) fn machine_name() -> String {
 }
 
 /// `user@host`.
-pub(crate) fn user_at_host() -> String {
+fn user_at_host() -> String {
     let uid = rustix::process::getuid().as_raw();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = users.lines().find_map(|line| {

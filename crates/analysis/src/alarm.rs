@@ -33,15 +33,15 @@ impl Board {
     /// Where different servers have the same figure, table by table.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
-        self.tables.iter().flat_map(alarms).collect()
+        self.tables.iter().flat_map(Table::alarms).collect()
     }
 }
 
 impl Table {
-    /// Where different subjects have the same figure.
+    /// Where different subjects have the same figure. References do not count as servers.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
-        alarms(self)
+        self.points().into_iter().flat_map(|point| alarms_at(self, point)).flatten().collect()
     }
 }
 
@@ -49,21 +49,9 @@ impl Table {
 /// was what limited the group.
 const CLEARLY: f64 = 1.25;
 
-/// References do not count as servers.
-fn alarms(table: &Table) -> Vec<Alarm> {
-    let mut points: Vec<Point> = Vec::new();
-    for row in table.competitors() {
-        if !points.contains(&row.point) {
-            points.push(row.point);
-        }
-    }
-    points.into_iter().flat_map(|point| alarms_at(table, point)).flatten().collect()
-}
-
 fn alarms_at(table: &Table, point: Point) -> [Option<Alarm>; 2] {
     let rows: Vec<&Row> = table.competitors().filter(|row| row.point == point).collect();
-    // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
-    let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
+    let limited = rows.iter().copied().filter(|row| row.is_limited()).collect();
     let found = [
         alarm(table, point, Figure::Throughput, limited, SAME_RATE),
         alarm(table, point, Figure::ResponseP50, rows, SAME_MEDIAN),
@@ -79,14 +67,6 @@ fn is_refuted(table: &Table, alarm: &Alarm) -> bool {
         Figure::Throughput => CLEARLY * alarm.high < value,
         _ => 0.0 < value && CLEARLY * value < alarm.low,
     })
-}
-
-fn is_limited(row: &Row) -> bool {
-    match row.point {
-        Point::Connections(_) => true,
-        Point::Held(_) => false,
-        Point::Requests(_) | Point::Sessions(_) => row.is_behind(),
-    }
 }
 
 fn alarm(
@@ -133,7 +113,7 @@ mod tests {
             counted(&mut trial, 20_000, answers);
             let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.response = Distribution::new(5 * SECOND);
-            (0..2_000).for_each(|_| total.response.record(response));
+            total.response.record_many(response, 2_000);
             trial
         };
         let trials: Vec<TrialRecord> = subjects.iter().enumerate().map(trial).collect();

@@ -14,21 +14,18 @@ use lab::subject::Tier;
 use lab::trial::LEFT_OUT;
 
 use crate::board::{Board, JudgedTrial, Peak, Row, Table};
-use crate::capped;
 use crate::ceiling;
-use crate::conduct::{Conduct, Faults, Tolerated};
+use crate::conduct::{Faults, Tolerated};
 use crate::conformance::{Conformity, Score, conformities};
 use crate::cpu_shares::CpuShares;
 use crate::doubt::{doubts, http2, steady};
-use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::held::{HeldSubject, Ramps};
 use crate::judge::judge;
-use crate::judgement::{Judgement, Promise};
+use crate::judgement::Promise;
+use crate::other_load;
 use crate::remarks;
-use crate::unchunked;
 use crate::unmet;
-use crate::unresumed;
 use crate::until::Rounds;
 
 pub use loads_of_files::StatedLoad;
@@ -38,77 +35,70 @@ impl Board {
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
         let experiment = run.experiment.as_ref();
-        let is_load = run.facts.iter().any(|fact| fact.name == LOAD);
-        let terms = Terms::of(experiment);
-        let terms = if is_load { terms.of_loads() } else { terms };
-        let mut rounds = experiment.map(Rounds::of);
-        let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
-        // What a search tries is not planned: its plan only numbers the trials.
-        let is_search = run.is_search();
-        for key in run.plan.iter().filter(|_| !is_search) {
-            let place = RowKey::of(run, &key.workload, &key.subject, key.point);
-            planned.entry(place).or_default().push(key);
-        }
-        let mut tried: BTreeMap<RowKey, Vec<&TrialRecord>> = BTreeMap::new();
-        for trial in trials {
-            let key = &trial.key;
-            rounds.iter_mut().for_each(|rounds| rounds.add(trial));
-            let place = RowKey::of(run, &key.workload, &key.subject, key.point);
-            planned.entry(place.clone()).or_default();
-            tried.entry(place).or_default().push(trial);
-        }
-        let promised = experiment.map(|experiment| experiment.promise);
-        let promise = Promise::from(promised.unwrap_or_default());
-        let mut tables: Vec<Table> = Vec::new();
-        for (place, planned) in planned {
-            let mut row = row(&place, tried.get(&place).map_or(&[], Vec::as_slice), terms);
-            row.planned = rounds.as_ref().map_or(planned.len(), |rounds| rounds.planned(&planned));
-            row.stopped =
-                rounds.as_ref().zip(planned.first()).and_then(|(all, key)| all.stopped(key));
-            match tables.last_mut() {
-                Some(table) if table.workload == place.workload => table.rows.push(row),
-                Some(_) | None => tables.push(Table {
-                    workload: place.workload,
-                    rows: vec![row],
-                    peaks: Vec::new(),
-                    remarks: Vec::new(),
-                    promise,
-                    shares_cpu: false,
-                    by_cpu: false,
-                    service_ceilings: Vec::new(),
-                }),
-            }
-        }
         let conformities = conformities(run, experiment);
-        let tolerated = Tolerated::by(experiment);
+        let mut tables = tables(run, trials);
         for table in &mut tables {
-            let of_table = remarks::trials_of(table, trials);
-            table.shares_cpu = of_table.iter().any(|it| shares_cpu(it));
-            let order = experiment.and_then(|experiment| experiment.order);
-            table.by_cpu = table.shares_cpu || order == Some(Order::Cpu);
-            if !table.shares_cpu {
-                table.service_ceilings = ceiling::of_service(&of_table);
-            }
-            mark_references(run, &mut table.rows);
-            mark_conformity(&conformities, &mut table.rows);
-            unmet::mark(&mut table.rows, tolerated, is_search);
-            capped::mark(&mut table.rows, &table.workload);
-            unresumed::mark(&mut table.rows, &table.workload);
-            unchunked::mark(&mut table.rows, &table.workload);
-            remarks::mark_unlike(table, trials);
-            ceiling::weigh(table, &of_table);
-            for row in &mut table.rows {
-                row.judgement = judge(row, promise);
-            }
-            table.peaks = peaks(&table.rows);
-            table.order_peaks();
-            table.remarks = remarks::of_table(run, table, trials);
+            weigh(table, run, trials, &conformities);
         }
         let beat = beat(experiment);
         let readings = probe::declared(&run.files);
         let ramps = tables.iter().filter_map(|table| ramps(table, trials, beat, &readings));
         Board { ramps: ramps.collect(), readings, tables, conformities }
     }
+}
+
+/// The rows of all trials, in the order of the board.
+fn tables(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Table> {
+    let experiment = run.experiment.as_ref();
+    let is_load = run.facts.iter().any(|fact| fact.name == LOAD);
+    let terms = Terms::of(experiment);
+    let terms = if is_load { terms.of_loads() } else { terms };
+    let mut rounds = experiment.map(Rounds::of);
+    let mut places: BTreeMap<RowKey, (Vec<&TrialKey>, Vec<&TrialRecord>)> = BTreeMap::new();
+    // What a search tries is not planned: its plan only numbers the trials.
+    for key in run.plan.iter().filter(|_| !run.is_search()) {
+        places.entry(RowKey::of(run, key)).or_default().0.push(key);
+    }
+    for trial in trials {
+        rounds.iter_mut().for_each(|rounds| rounds.add(trial));
+        places.entry(RowKey::of(run, &trial.key)).or_default().1.push(trial);
+    }
+    let promise = Promise::from(experiment.map(|it| it.promise).unwrap_or_default());
+    let mut tables: Vec<Table> = Vec::new();
+    for (place, (planned, tried)) in places {
+        let mut row = row(&place, &tried, terms);
+        row.planned = rounds.as_ref().map_or(planned.len(), |rounds| rounds.planned(&planned));
+        row.stopped = rounds.as_ref().zip(planned.first()).and_then(|(all, key)| all.stopped(key));
+        match tables.last_mut() {
+            Some(table) if table.workload == place.workload => table.rows.push(row),
+            Some(_) | None => tables.push(Table::of_rows(place.workload, vec![row], promise)),
+        }
+    }
+    tables
+}
+
+/// Marks and judges the rows of a table, and says what is found of it as a whole.
+fn weigh(table: &mut Table, run: &RunRecord, trials: &[TrialRecord], conformities: &[Conformity]) {
+    let experiment = run.experiment.as_ref();
+    let of_table = remarks::trials_of(table, trials);
+    table.shares_cpu = of_table.iter().any(|it| shares_cpu(it));
+    let order = experiment.and_then(|experiment| experiment.order);
+    table.by_cpu = table.shares_cpu || order == Some(Order::Cpu);
+    if !table.shares_cpu {
+        table.service_ceilings = ceiling::of_service(&of_table);
+    }
+    mark_references(run, &mut table.rows);
+    mark_conformity(conformities, &mut table.rows);
+    unmet::mark(&mut table.rows, Tolerated::by(experiment), run.is_search());
+    other_load::mark(&mut table.rows, &table.workload);
+    remarks::mark_unlike(table, trials);
+    ceiling::weigh(table, &of_table);
+    for row in &mut table.rows {
+        row.judgement = judge(row, table.promise);
+    }
+    table.peaks = peaks(&table.rows);
+    table.order_peaks();
+    table.remarks = remarks::of_table(run, table, trials);
 }
 
 /// Whether the service of the trial's workload was on the CPUs of the server.
@@ -165,48 +155,21 @@ struct RowKey {
     workload: String,
     subject_place: usize,
     subject: String,
-    point_bits: u64,
-    point: PointKind,
-}
-
-/// A point that can be ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum PointKind {
-    Connections,
-    Requests,
-    Sessions,
-    Held,
+    point: Point,
 }
 
 impl RowKey {
-    fn of(run: &RunRecord, workload: &str, subject: &str, point: Point) -> RowKey {
-        let task = Task::named(workload);
+    fn of(run: &RunRecord, key: &TrialKey) -> RowKey {
+        let task = Task::named(&key.workload);
         let file = format!("workloads/{}.toml", task.workload);
         let place = |found: Option<usize>| found.unwrap_or(usize::MAX);
         RowKey {
             workload_place: place(run.files.iter().position(|(name, _)| *name == file)),
             task,
-            workload: workload.into(),
-            subject_place: place(run.entries.iter().position(|entry| entry.name == subject)),
-            subject: subject.into(),
-            // The bits of positive numbers have the same order as the numbers.
-            point_bits: point.value().to_bits(),
-            point: match point {
-                Point::Connections(_) => PointKind::Connections,
-                Point::Requests(_) => PointKind::Requests,
-                Point::Sessions(_) => PointKind::Sessions,
-                Point::Held(_) => PointKind::Held,
-            },
-        }
-    }
-
-    fn point(&self) -> Point {
-        let value = f64::from_bits(self.point_bits);
-        match self.point {
-            PointKind::Connections => Point::Connections(value as u32),
-            PointKind::Requests => Point::Requests(value),
-            PointKind::Sessions => Point::Sessions(value),
-            PointKind::Held => Point::Held(value as u32),
+            workload: key.workload.clone(),
+            subject_place: place(run.entries.iter().position(|entry| entry.name == key.subject)),
+            subject: key.subject.clone(),
+            point: key.point,
         }
     }
 }
@@ -216,33 +179,11 @@ fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
     let measured: Vec<&TrialRecord> = trials.iter().copied().filter(is_measured).collect();
     let mut trials: Vec<JudgedTrial> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
-    let estimates = estimates(&trials);
-    Row {
-        subject: place.subject.clone(),
-        is_reference: false,
-        unmet: None,
-        faults: Faults::of(unmet::tallies(&measured)),
-        conduct: Conduct::Sound,
-        evidence: unmet::evidence(&measured),
-        has_crashed: false,
-        point: place.point(),
-        planned: trials.len(),
-        stopped: None,
-        trials,
-        doubts: Vec::new(),
-        shares: CpuShares::of(&estimates, &measured),
-        judgement: Judgement::default(),
-        estimates,
-    }
-}
-
-/// Each figure over the rounds that were measured.
-fn estimates(trials: &[JudgedTrial]) -> [Option<Estimate>; Figure::COUNT] {
-    Figure::ALL.map(|figure| {
-        let measured = trials.iter().filter(|trial| trial.is_measured());
-        let rounds: Vec<_> = measured.filter_map(|trial| trial.figures.get(figure)).collect();
-        Estimate::of(&rounds, figure.fold())
-    })
+    let mut row = Row::of_rounds(&place.subject, place.point, trials);
+    row.faults = Faults::of(unmet::tallies(&measured));
+    row.evidence = unmet::evidence(&measured);
+    row.shares = CpuShares::of(&row.estimates, &measured);
+    row
 }
 
 /// Where there is no other subject, the reference is what was to be measured.

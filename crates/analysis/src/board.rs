@@ -15,8 +15,8 @@ use crate::conformance::Conformity;
 use crate::cpu_shares::CpuShares;
 use crate::doubt::{Doubt, Steady};
 use crate::estimate::Estimate;
-use crate::figures::Figures;
-use crate::held::{PlateauFigure, Ramps};
+use crate::figures::{Figures, PlateauFigure};
+use crate::held::Ramps;
 use crate::judgement::{Judgement, Promise};
 use crate::remark::Remark;
 use crate::until::Stopped;
@@ -153,6 +153,20 @@ impl Board {
 }
 
 impl Table {
+    /// A table of which nothing has been found as a whole.
+    pub(crate) fn of_rows(workload: String, rows: Vec<Row>, promise: Promise) -> Table {
+        Table {
+            workload,
+            rows,
+            peaks: Vec::new(),
+            remarks: Vec::new(),
+            promise,
+            shares_cpu: false,
+            by_cpu: false,
+            service_ceilings: Vec::new(),
+        }
+    }
+
     /// Its rows without references.
     pub fn competitors(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| !row.is_reference)
@@ -172,6 +186,37 @@ impl Table {
 }
 
 impl Row {
+    /// A row of these rounds, which has not been judged.
+    pub(crate) fn of_rounds(subject: &str, point: Point, trials: Vec<JudgedTrial>) -> Row {
+        let mut row = Row {
+            subject: subject.into(),
+            is_reference: false,
+            unmet: None,
+            faults: Faults::default(),
+            conduct: Conduct::Sound,
+            evidence: Vec::new(),
+            has_crashed: false,
+            point,
+            planned: trials.len(),
+            stopped: None,
+            trials,
+            doubts: Vec::new(),
+            shares: None,
+            judgement: Judgement::default(),
+            estimates: [None; Figure::COUNT],
+        };
+        row.estimates = Figure::ALL.map(|figure| {
+            let rounds = row.measured_trials().filter_map(|trial| trial.figures.get(figure));
+            Estimate::of(&rounds.collect::<Vec<_>>(), figure.fold())
+        });
+        row
+    }
+
+    /// The rounds that were measured.
+    pub(crate) fn measured_trials(&self) -> impl Iterator<Item = &JudgedTrial> {
+        self.trials.iter().filter(|trial| trial.is_measured())
+    }
+
     /// A figure over the rounds that were measured.
     #[must_use]
     pub fn estimate(&self, figure: Figure) -> Option<Estimate> {
@@ -180,7 +225,7 @@ impl Row {
 
     #[must_use]
     pub fn measured(&self) -> usize {
-        self.trials.iter().filter(|trial| trial.is_measured()).count()
+        self.measured_trials().count()
     }
 
     /// Rounds that are not a measurement, by how they ended.
@@ -196,7 +241,7 @@ impl Row {
     #[must_use]
     pub fn failures(&self) -> Vec<(Failure, u64)> {
         let mut sums = [0; Failure::COUNT];
-        for trial in self.trials.iter().filter(|trial| trial.is_measured()) {
+        for trial in self.measured_trials() {
             for (failure, times) in &trial.figures.failures {
                 sums[failure.index()] += times;
             }

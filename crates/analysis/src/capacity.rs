@@ -38,11 +38,9 @@ pub struct Capacity {
 
 /// The capacity by one subject's rows with one workload. None for closed loops, which have no offered load, and without
 /// rows.
-#[must_use]
-pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
-    let is_offered = |row: &&Row| matches!(row.point, Point::Requests(_) | Point::Sessions(_));
-    let mut rows: Vec<&Row> = rows.iter().copied().filter(is_offered).collect();
-    rows.sort_by(|one, other| one.point.value().total_cmp(&other.point.value()));
+fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
+    let mut rows: Vec<&Row> = rows.iter().copied().filter(|row| row.is_offered()).collect();
+    rows.sort_by_key(|row| row.point);
     if rows.is_empty() {
         return None;
     }
@@ -105,7 +103,7 @@ mod tests {
         counted(&mut trial, count, count);
         let total = &mut trial.loaded.as_mut().unwrap().recording.total;
         total.response = Distribution::new(5 * SECOND);
-        (0..count).for_each(|_| total.response.record(answer_ms * MS));
+        total.response.record_many(answer_ms * MS, count);
         trial
     }
 

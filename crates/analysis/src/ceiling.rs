@@ -26,7 +26,7 @@ pub(crate) fn of_service(trials: &[&TrialRecord]) -> Vec<(Point, Result<ServiceC
     let of_trial =
         |trial: &&TrialRecord| Some((trial.key.point, ServiceCeiling::of(&trial.conditions)?));
     let mut found: Vec<_> = trials.iter().filter_map(of_trial).collect();
-    found.sort_by(|one, other| one.0.value().total_cmp(&other.0.value()));
+    found.sort_by_key(|(point, _)| *point);
     found
 }
 
@@ -38,14 +38,19 @@ pub(crate) fn weigh(table: &mut Table, trials: &[&TrialRecord]) {
         return;
     }
     let by_agents = trials.iter().copied().any(is_by_agents);
-    let of_row = |row: &Row| {
-        let (ceiling, is_behind) = highest(table, row.point)?;
-        doubt(row, ceiling, is_behind, by_agents)
-    };
-    let found: Vec<Option<Doubt>> = table.rows.iter().map(of_row).collect();
+    let found: Vec<Option<Doubt>> =
+        table.rows.iter().map(|row| too_near(table, row, by_agents)).collect();
     for (row, doubt) in table.rows.iter_mut().zip(found) {
         row.doubts.extend(doubt);
     }
+}
+
+fn too_near(table: &Table, row: &Row, by_agents: bool) -> Option<Doubt> {
+    let (ceiling, is_reference_behind) = highest(table, row.point)?;
+    // Where the reference kept up with a schedule, it achieved no more than the schedule.
+    let is_asked = row.is_limited() && (!row.is_offered() || is_reference_behind);
+    let throughput = row.estimate(Figure::Throughput)?.value;
+    near(by_agents, ceiling.value, throughput).filter(|_| is_asked && !row.is_reference)
 }
 
 /// Whether agents carried its load out.
@@ -70,24 +75,6 @@ fn highest(table: &Table, point: Point) -> Option<(Estimate, bool)> {
     let throughput =
         references.filter_map(|row| Some((row.estimate(Figure::Throughput)?, row.is_behind())));
     throughput.max_by(|one, other| one.0.value.total_cmp(&other.0.value))
-}
-
-fn doubt(
-    row: &Row,
-    ceiling: Estimate,
-    is_reference_behind: bool,
-    by_agents: bool,
-) -> Option<Doubt> {
-    let throughput = row.estimate(Figure::Throughput)?;
-    // A server that keeps up with a schedule achieves no more than the schedule, like every other server.
-    let is_asked = match row.point {
-        Point::Connections(_) => true,
-        // A server that holds more connections is not faster.
-        Point::Held(_) => false,
-        Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
-    };
-    let is_asked = is_asked && !row.is_reference;
-    near(by_agents, ceiling.value, throughput.value).filter(|_| is_asked)
 }
 
 #[cfg(test)]

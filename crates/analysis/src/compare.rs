@@ -11,12 +11,12 @@ use lab::figure::{Figure, Number};
 
 use crate::board::{Board, Row};
 use crate::difference::{
-    Comparison, Spread, Why, decide, join, paired, share_spread, shared_spread, unpaired, weights,
+    Comparison, Spread, Why, decide, join, share_spread, shared_spread, weights,
 };
 
 pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
-use numbers::{rounds, rounds_of_all};
+use numbers::{in_all, in_both};
 pub(crate) use rank::ranks;
 pub use rank::{RoundsOfRun, compared_runs, groups_of_runs};
 pub use single::Single;
@@ -80,7 +80,7 @@ impl<'a> Versus<'a> {
         let (mut pairs, mut alone) = (Vec::new(), Vec::new());
         for (workload, row) in a_rows {
             let is_partner = |(other, partner): &(&str, &Row)| {
-                (*other, bits(partner.point)) == (workload, bits(row.point))
+                (*other, partner.point) == (workload, row.point)
                     && (subjects.is_some() || partner.subject == row.subject)
             };
             match b_rows.iter().position(is_partner) {
@@ -117,7 +117,10 @@ pub fn against_first<'a>(workload: &'a str, rows: &[&'a Row]) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'a>> = others.iter().map(against).collect();
     let compared: Vec<&Row> =
         rows.iter().copied().filter(|row| row.conduct.is_tolerated()).collect();
-    share_spreads(&mut pairs, |figure, _| shared_spread(&rounds_of_all(&compared, figure)));
+    share_spreads(&mut pairs, |figure, _| {
+        let sides: Vec<_> = compared.iter().map(|row| row.rounds(figure)).collect();
+        shared_spread(&in_all(&sides.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    });
     let headline = primary(first.point);
     let figures = pairs.iter_mut().flat_map(|pair| &mut pair.figures);
     let made = figures.filter(|(figure, _)| *figure == headline);
@@ -130,7 +133,15 @@ impl Pair<'_> {
     /// B's figure divided by A's in each round in which both were measured, with the round's number from 0.
     #[must_use]
     pub fn round_ratios(&self, figure: Figure) -> Vec<(u32, f64)> {
-        numbers::ratios(self.a, self.b, figure)
+        let ratios = self
+            .rounds_of_both(figure)
+            .into_iter()
+            .map(|(round, [a, b])| (round, b.value / a.value));
+        ratios.filter(|(_, ratio)| ratio.is_finite() && 0.0 < *ratio).collect()
+    }
+
+    fn rounds_of_both(&self, figure: Figure) -> Vec<(u32, [Number; 2])> {
+        in_both(&self.a.rounds(figure), &self.b.rounds(figure))
     }
 }
 
@@ -183,11 +194,6 @@ fn rows<'a>(board: &'a Board, subject: Option<&str>) -> Vec<(&'a str, &'a Row)> 
     all.filter(|(_, row)| is_meant(row)).collect()
 }
 
-/// A point that can be compared exactly.
-fn bits(point: Point) -> (&'static str, u64) {
-    (point.unit(), point.value().to_bits())
-}
-
 /// Two rows, compared; those of one run round by round.
 pub(crate) fn pair<'a>(
     workload: &'a str,
@@ -215,11 +221,10 @@ fn difference(figure: Figure, [a, b]: [&Row; 2], is_one_run: bool) -> Result<Com
         Figure::Throughput | Figure::OnTime if kept_up && 0 < a.measured().min(b.measured()) => {
             Err(Why::KeptUp)
         }
-        _ if is_one_run => paired(figure, &rounds(a, b, figure)),
         _ => {
-            let numbers = |row: &Row| row.rounds(figure).into_iter().map(|(_, number)| number);
-            let [a, b] = [a, b].map(|row| numbers(row).collect::<Vec<Number>>());
-            unpaired(figure, &a, &b)
+            let side = |row: &Row| RoundsOfRun { run: 0, rounds: row.rounds(figure) };
+            let b = RoundsOfRun { run: usize::from(!is_one_run), ..side(b) };
+            side(a).against(&b, figure)
         }
     }
 }

@@ -17,9 +17,9 @@ pub struct Faults {
     pub wrong: u64,
     /// those that failed in another way
     pub failed: u64,
-    /// The way in which most of these failed.
+    /// How often they failed in which way.
     #[serde(skip)]
-    pub mostly: Option<Failure>,
+    pub ways: Ways,
     /// how many were made
     pub of: u64,
     /// requests or sessions
@@ -33,7 +33,70 @@ pub struct Faults {
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
 fn unit<S: Serializer>(of_sessions: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(if *of_sessions { "sessions" } else { "requests" })
+    serializer.serialize_str(unit_name(*of_sessions))
+}
+
+fn unit_name(of_sessions: bool) -> &'static str {
+    if of_sessions { "sessions" } else { "requests" }
+}
+
+/// How often requests failed in which way, by the places of `Failure::ALL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ways([u64; Failure::COUNT]);
+
+impl Default for Ways {
+    fn default() -> Ways {
+        Ways([0; Failure::COUNT])
+    }
+}
+
+impl Ways {
+    /// So many, all in one way.
+    #[must_use]
+    pub fn one(failure: Failure, times: u64) -> Ways {
+        let mut ways = Ways::default();
+        ways.0[failure.index()] = times;
+        ways
+    }
+
+    /// Those of a tally that `belongs` admits.
+    #[must_use]
+    pub fn of(total: &Tally, belongs: fn(Failure) -> bool) -> Ways {
+        let mut ways = Ways::default();
+        for failure in Failure::ALL.into_iter().filter(|failure| belongs(*failure)) {
+            ways.0[failure.index()] = total.failures(failure);
+        }
+        ways
+    }
+
+    /// The most frequent way; none if nothing failed.
+    #[must_use]
+    pub fn most(&self) -> Option<Failure> {
+        let most = Failure::ALL.into_iter().max_by_key(|failure| self.0[failure.index()])?;
+        (0 < self.0[most.index()]).then_some(most)
+    }
+
+    /// `, mostly recv.reset`, to follow so many that failed: it is said of all only where it holds of all. `explained` is
+    /// what stands behind the name.
+    #[must_use]
+    pub fn says(&self, of: u64, explained: impl Fn(Failure) -> String) -> String {
+        let Some(most) = self.most() else { return String::new() };
+        let times = self.0[most.index()];
+        let how = match of {
+            1 => "with",
+            of if of <= times => "all",
+            of if of < 2 * times => "mostly",
+            _ => "most often",
+        };
+        format!(", {how} {most}{}", explained(most))
+    }
+
+    fn and(mut self, other: &Ways) -> Ways {
+        for (times, other) in self.0.iter_mut().zip(other.0) {
+            *times += other;
+        }
+        self
+    }
 }
 
 /// How many faults are tolerated, each as a percentage of the requests that were made.
@@ -62,27 +125,23 @@ pub enum Conduct {
 impl Faults {
     /// Those in all of these tallies together.
     pub fn of<'t>(tallies: impl IntoIterator<Item = &'t Tally>) -> Faults {
-        let (mut times, mut of, mut sessions) = ([0_u64; Failure::COUNT], 0, Sessions::default());
+        let (mut wrong, mut ways) = (0, Ways::default());
+        let (mut of, mut sessions) = (0, Sessions::default());
         for tally in tallies {
             of += tally.attempted;
             sessions.add(tally.sessions);
-            for failure in Failure::ALL {
-                times[failure.index()] += tally.failures(failure);
-            }
+            let has_failed = |failure: Failure| !failure.is_own() && !failure.is_wrong_content();
+            ways = ways.and(&Ways::of(tally, has_failed));
+            let is_wrong = |failure: Failure| !failure.is_own() && failure.is_wrong_content();
+            wrong += Ways::of(tally, is_wrong).0.iter().sum::<u64>();
         }
-        let own = |failure: &Failure| !failure.is_own();
-        let (wrong, failed): (Vec<Failure>, Vec<Failure>) =
-            Failure::ALL.into_iter().filter(own).partition(|failure| failure.is_wrong_content());
-        let sum = |all: &[Failure]| all.iter().map(|failure| times[failure.index()]).sum();
-        let most = failed.iter().copied().max_by_key(|failure| times[failure.index()]);
-        let mostly = most.filter(|failure| 0 < times[failure.index()]);
-        let (wrong, failed) = (sum(&wrong), sum(&failed));
+        let failed = ways.0.iter().sum();
         match sessions.attempted {
-            0 => Faults { wrong, failed, mostly, of, ..Faults::default() },
+            0 => Faults { wrong, failed, ways, of, ..Faults::default() },
             // A session ends with its first call that fails: each of these calls is a session.
             of => {
                 let (cut, failed) = (sessions.cut, failed + sessions.cut.sessions);
-                Faults { wrong, failed, mostly, of, of_sessions: true, cut }
+                Faults { wrong, failed, ways, of, of_sessions: true, cut }
             }
         }
     }
@@ -91,7 +150,7 @@ impl Faults {
     #[must_use]
     pub fn why(self) -> String {
         let cut = self.cut;
-        let mostly = self.mostly.map_or(String::new(), |failure| format!(", mostly {failure}"));
+        let mostly = self.ways.says(self.failed - cut.sessions, |_| String::new());
         if cut.sessions == 0 {
             return mostly;
         }
@@ -107,6 +166,12 @@ impl Faults {
             ": in {} the server closed the connection after {after}{others}",
             count(cut.sessions)
         )
+    }
+
+    /// What was made: `requests`, or `sessions`.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        unit_name(self.of_sessions)
     }
 
     /// How many went wrong in either way.
@@ -126,16 +191,19 @@ impl Faults {
     pub fn failed_percent(self) -> f64 {
         percent(self.failed, self.of)
     }
-}
 
-impl Faults {
-    pub(crate) fn and(self, other: Faults) -> Faults {
+    /// Those of several.
+    pub(crate) fn sum(all: impl Iterator<Item = Faults>) -> Faults {
+        all.fold(Faults::default(), |sum, one| sum.and(&one))
+    }
+
+    fn and(self, other: &Faults) -> Faults {
         let mut cut = self.cut;
         cut.add(other.cut);
         Faults {
             wrong: self.wrong + other.wrong,
             failed: self.failed + other.failed,
-            mostly: self.mostly.or(other.mostly),
+            ways: self.ways.and(&other.ways),
             of: self.of + other.of,
             of_sessions: self.of_sessions || other.of_sessions,
             cut,
@@ -202,5 +270,41 @@ impl Conduct {
                 Some(faults)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use load::Distribution;
+
+    use super::*;
+
+    fn tally(failed: &[(&str, u64)]) -> Tally {
+        let mut total = Tally { attempted: 1_000, ..Tally::new(load::SECOND) };
+        for (name, times) in failed {
+            total.failed[Failure::named(name).unwrap().index()] = *times;
+        }
+        total.response = Distribution::new(load::SECOND);
+        total
+    }
+
+    #[test]
+    fn what_most_failed_with_is_that_of_all_that_are_added_up() {
+        let one = Faults::of([&tally(&[("connect.refused", 1)])]);
+        let other = Faults::of([&tally(&[("recv.deadline", 90), ("content.status", 9)])]);
+        let all = one.and(&other);
+        assert_eq!((all.failed, all.why().as_str()), (100, ", mostly recv.deadline"));
+        assert_eq!(all, other.and(&one));
+    }
+
+    #[test]
+    fn all_and_mostly_are_said_where_they_are_so() {
+        let why = |failed: &[(&str, u64)]| Faults::of([&tally(failed)]).why();
+        assert_eq!(why(&[("recv.reset", 1)]), ", with recv.reset");
+        assert_eq!(why(&[("recv.reset", 2)]), ", all recv.reset");
+        assert_eq!(why(&[("recv.reset", 3), ("recv.deadline", 2)]), ", mostly recv.reset");
+        let thirds = [("recv.reset", 2), ("recv.deadline", 3), ("connect.refused", 1)];
+        assert_eq!(why(&thirds), ", most often recv.deadline");
+        assert_eq!(why(&[]), "");
     }
 }

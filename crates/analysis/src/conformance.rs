@@ -87,7 +87,7 @@ impl Score {
         let percent = counts.whole_percent().map_or(String::new(), |percent| {
             format!(" | {percent} % ({} of {} tested)", counts.tested(), counts.applicable())
         });
-        format!("{} {counts} | catalogue {}{percent}", protocol.title(), self.catalogue)
+        format!("{} {counts} | catalogue {}{percent}", protocol.name(), self.catalogue)
     }
 }
 
@@ -95,30 +95,22 @@ impl Score {
 #[must_use]
 pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Conformity> {
     let takes_part = |entry: &&Entry| run.plan.iter().any(|key| key.subject == entry.name);
-    let require = experiment.and_then(|experiment| experiment.require);
-    let require = require.filter(Required::needs_check);
-    let conformity = |entry: &Entry| {
-        let found = run.conformance.iter().find(|found| found.subject == entry.name);
-        Conformity::of(entry, found, score(found, run, experiment), require)
-    };
-    run.entries.iter().filter(takes_part).map(conformity).collect()
+    let taking_part = run.entries.iter().filter(takes_part);
+    taking_part.map(|entry| conformity(entry, run, experiment)).collect()
 }
 
-impl Conformity {
-    fn of(
-        entry: &Entry,
-        found: Option<&Conformance>,
-        score: Result<Score, String>,
-        require: Option<Required>,
-    ) -> Conformity {
-        let is_reference = entry.tier == Tier::Reference.name();
-        Conformity {
-            subject: entry.name.clone(),
-            is_reference,
-            from_run: found.and_then(|found| found.from_run),
-            unmet: require.filter(|_| !is_reference).and_then(|require| unmet(require, &score)),
-            score,
-        }
+fn conformity(entry: &Entry, run: &RunRecord, experiment: Option<&Experiment>) -> Conformity {
+    let found = run.conformance.iter().find(|found| found.subject == entry.name);
+    let score = score(found, run, experiment);
+    let is_reference = entry.tier == Tier::Reference.name();
+    let require = experiment.and_then(|experiment| experiment.require).filter(|_| !is_reference);
+    let require = require.filter(Required::needs_check);
+    Conformity {
+        subject: entry.name.clone(),
+        is_reference,
+        from_run: found.and_then(|found| found.from_run),
+        unmet: require.and_then(|require| unmet(require, &score)),
+        score,
     }
 }
 

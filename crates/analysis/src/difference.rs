@@ -5,12 +5,14 @@
 //! decides it: a difference is stated exactly where that interval excludes it.
 
 use lab::figure::{Better, Figure, Number};
+use lab::named;
 
-use crate::{dunnett, student};
+use crate::dunnett;
+use crate::student::{self, OUTSIDE, welch};
 
-/// The probability that an output names any difference among equals; and that an interval which stands alone does not
-/// hold the truth.
-pub(crate) const ALPHA: f64 = 0.05;
+/// The probability that an output names any difference among equals: where it makes one statement, that its interval
+/// does not hold the truth.
+pub(crate) const ALPHA: f64 = OUTSIDE;
 /// The share of it that the headline figures have among themselves. All other figures have the rest, and what a stated
 /// difference frees flows on to those that are left.
 pub(crate) const HEADLINE: f64 = 0.95;
@@ -85,21 +87,22 @@ pub enum Change {
     NotShown,
 }
 
-/// Why a figure was not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// A side has no such number.
-    Missing,
-    /// A side has only one round, and nothing shows how far its rounds lie apart.
-    OneRound,
-    /// A round measured 0, for which there are no ratios.
-    Nothing,
-    /// Both kept up with the offered load.
-    KeptUp,
-    /// Rounds are bounds, and do not show which side is greater.
-    Bounds,
-    /// A side answered more requests wrongly, or failed more of them, than is tolerated.
-    Faults,
+named! {
+    /// Why a figure was not compared.
+    pub enum Why {
+        /// A side has no such number.
+        Missing = "missing" => "not measured",
+        /// A side has only one round, and nothing shows how far its rounds lie apart.
+        OneRound = "one_round" => "one round",
+        /// A round measured 0, for which there are no ratios.
+        Nothing = "zero" => "a round has 0",
+        /// Both kept up with the offered load.
+        KeptUp = "kept_up" => "both kept up",
+        /// Rounds are bounds, and do not show which side is greater.
+        Bounds = "bounds" => "only bounds",
+        /// A side answered more requests wrongly, or failed more of them, than is tolerated.
+        Faults = "faults" => "wrong answers or failures",
+    }
 }
 
 /// The rounds of two runs: Welch's comparison of their logarithms.
@@ -107,15 +110,11 @@ pub(crate) fn unpaired(figure: Figure, a: &[Number], b: &[Number]) -> Result<Com
     comparable(a, b)?;
     let ((a_mean, a_variance), (b_mean, b_variance)) = (logarithms(a), logarithms(b));
     let (a_count, b_count) = (a.len() as f64, b.len() as f64);
-    let (a_part, b_part) = (a_variance / a_count, b_variance / b_count);
-    // Welch and Satterthwaite: the two sides may have different variances.
-    let freedom = (a_part + b_part).powi(2)
-        / (a_part.powi(2) / (a_count - 1.0) + b_part.powi(2) / (b_count - 1.0));
-    let own = Own {
-        spread: Spread { variance: a_variance + b_variance, freedom },
-        error: (a_part + b_part).sqrt(),
-        freedom_a_round: 2.0,
-    };
+    // The two sides may have different variances.
+    let (error, freedom) =
+        welch(&[(a_variance / a_count, a_count - 1.0), (b_variance / b_count, b_count - 1.0)]);
+    let spread = Spread { variance: a_variance + b_variance, freedom };
+    let own = Own { spread, error, freedom_a_round: 2.0 };
     made(figure, [a, b], [a_mean, b_mean], own)
 }
 

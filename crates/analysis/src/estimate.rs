@@ -5,7 +5,7 @@ use lab::figure::{Fold, Number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::student;
+use crate::student::{self, OUTSIDE};
 
 /// The mean of a figure over the rounds, and how far these lie apart: geometric for rates, times and bytes if no round is
 /// 0, else arithmetic; for the shortest and the longest response time the extreme of all rounds.
@@ -32,9 +32,6 @@ pub struct Estimate {
     pub is_supported: bool,
 }
 
-/// The probability that the true value is outside of an interval.
-const OUTSIDE: f64 = 0.05;
-
 impl Estimate {
     /// The estimate from these numbers; none if there are none.
     #[must_use]
@@ -52,10 +49,7 @@ impl Estimate {
         let (value, interval) = match fold {
             Fold::Least => (min, None),
             Fold::Greatest => (max, None),
-            Fold::Factors | Fold::Amounts | Fold::Shares | Fold::Differences => {
-                let found = mean(&values, fold);
-                (found.value, found.interval)
-            }
+            Fold::Factors | Fold::Amounts | Fold::Shares | Fold::Differences => mean(&values, fold),
         };
         Some(Estimate {
             value,
@@ -90,18 +84,14 @@ impl Estimate {
 }
 
 /// A mean and its interval.
-struct Mean {
-    value: f64,
-    interval: Option<(f64, f64)>,
-}
-
+///
 /// Rates and times differ by factors, so the mean of their logarithms is used. Zero has no logarithm: where a round is
 /// zero, the numbers themselves are used.
-fn mean(values: &[f64], fold: Fold) -> Mean {
+fn mean(values: &[f64], fold: Fold) -> (f64, Option<(f64, f64)>) {
     // Converting to a logarithm and back loses the last digit.
     if values.iter().all(|value| *value == values[0]) {
         let interval = (1 < values.len()).then_some((values[0], values[0]));
-        return Mean { value: values[0], interval };
+        return (values[0], interval);
     }
     let by_factors = fold == Fold::Factors && values.iter().all(|value| 0.0 < *value);
     let scaled: Vec<f64> =
@@ -120,7 +110,7 @@ fn mean(values: &[f64], fold: Fold) -> Mean {
     let ends = half(&scaled, mean).map(|half| {
         (back(mean - half).max(least.min(back(mean))), back(mean + half).min(most.max(back(mean))))
     });
-    Mean { value: back(mean), interval: ends }
+    (back(mean), ends)
 }
 
 /// How far the 95 % interval of a mean extends to either side; there is none for one number.
@@ -133,7 +123,7 @@ fn half(values: &[f64], mean: f64) -> Option<f64> {
 
 /// The interval of numbers that differ by factors.
 pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
-    if values.is_empty() { None } else { mean(values, Fold::Factors).interval }
+    if values.is_empty() { None } else { mean(values, Fold::Factors).1 }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lab::experiment::Point;
 use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::record::{RunRecord, TrialRecord};
@@ -147,13 +148,11 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
         }
     }
     let totals = || own().filter_map(|trial| Some(&trial.loaded.as_ref()?.recording.total));
-    let mut security: Option<Security> = None;
-    for seen in totals().filter_map(|total| total.security.as_deref()) {
-        match &mut security {
-            None => security = Some(seen.clone()),
-            Some(all) => all.merge(seen),
-        }
-    }
+    let seen = totals().filter_map(|total| total.security.as_deref().cloned());
+    let security = seen.reduce(|mut all, seen| {
+        all.merge(&seen);
+        all
+    });
     let mut settings: Vec<(ServerSettings, u64)> = Vec::new();
     for (seen, connections) in
         totals().filter_map(|it| it.http2.as_ref()).flat_map(|it| &it.settings)
@@ -183,7 +182,7 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
 }
 
 /// Answers can be compared only where the same values were requested: one place, round and phase.
-type Occasion = (u64, u32, &'static str);
+type Occasion = (Point, u32, &'static str);
 type Digests<'t> = BTreeMap<&'t str, [u8; 32]>;
 
 /// For every question of these trials, which servers gave the same answer.
@@ -193,7 +192,7 @@ pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> 
         let key = &trial.key;
         for check in &trial.checks {
             let Some(digest) = check.digest.filter(|_| check.wrong.is_none()) else { continue };
-            let occasion = (key.point.value().to_bits(), key.repeat, check.phase.name());
+            let occasion = (key.point, key.repeat, check.phase.name());
             let occasions = asked.entry((&key.workload, &check.ask)).or_default();
             occasions.entry(occasion).or_default().insert(&key.subject, digest);
         }

@@ -1,13 +1,18 @@
-//! One trial's figures. A figure that was not measured is missing.
+//! The figures of one trial, or of one of its plateaus. A figure that was not measured is missing.
 
-use lab::figure::{Figure, Number, Terms, Trial};
+use std::collections::BTreeMap;
+
+use lab::figure::{Figure, Fold, Number, Step, Terms, Trial, Unit};
+use lab::probe::{ProbeFigure, ProbeFold, ProbeReading};
 use lab::record::TrialRecord;
 use load::{Distribution, Failure, Recording};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     numbers: [Option<Number>; Figure::COUNT],
-    /// Failures by class, those that occurred, in the order of `Failure::ALL`.
+    /// Of a plateau what its probe read, by the figures' names.
+    probe: BTreeMap<String, Number>,
+    /// Failures by class, those that occurred, in the order of `Failure::ALL`; of a plateau none.
     pub failures: Vec<(Failure, u64)>,
 }
 
@@ -25,14 +30,33 @@ impl Figures {
         Figures::made(&Trial::of_load(recording), Some(recording))
     }
 
+    /// The figures of a trial on one of its plateaus, those of its probe included. Only counts and times if the
+    /// plateau's measured part was never reached.
+    pub(crate) fn of_plateau(
+        trial: &TrialRecord,
+        plateau: &load::Plateau,
+        readings: &[ProbeReading],
+    ) -> Figures {
+        let step = Step::of(trial, plateau);
+        let probe = readings.iter().flat_map(|reading| &reading.figures);
+        let named = |figure: &ProbeFigure| {
+            Some((figure.name.clone(), Number::exact(probed(&step, figure)?)?))
+        };
+        Figures {
+            numbers: Figure::ALL.map(|figure| figure.of_step(&step)),
+            probe: probe.filter_map(named).collect(),
+            failures: Vec::new(),
+        }
+    }
+
     /// These numbers alone, as a file states them.
     #[must_use]
-    pub(crate) fn of_numbers(numbers: &[(Figure, Number)]) -> Figures {
-        let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
-        for (figure, number) in numbers {
-            figures.numbers[*figure as usize] = Some(*number);
+    pub(crate) fn of_numbers(stated: &[(Figure, Number)]) -> Figures {
+        let mut numbers = [None; Figure::COUNT];
+        for (figure, number) in stated {
+            numbers[*figure as usize] = Some(*number);
         }
-        figures
+        Figures { numbers, probe: BTreeMap::new(), failures: Vec::new() }
     }
 
     fn made(trial: &Trial<'_>, recording: Option<&Recording>) -> Figures {
@@ -41,26 +65,110 @@ impl Figures {
         let failures = Failure::ALL.map(times).into_iter().filter(|(_, times)| 0 < *times);
         Figures {
             numbers: Figure::ALL.map(|figure| figure.of_trial(trial)),
+            probe: BTreeMap::new(),
             failures: failures.collect(),
         }
     }
 
     /// A number, if there is one.
     #[must_use]
-    pub fn get(&self, figure: Figure) -> Option<Number> {
-        self.numbers[figure as usize]
+    pub fn get<'f>(&self, figure: impl Into<PlateauFigure<'f>>) -> Option<Number> {
+        match figure.into() {
+            PlateauFigure::Own(figure) => self.numbers[figure as usize],
+            PlateauFigure::Probe(figure) => self.probe.get(&figure.name).copied(),
+        }
     }
 }
 
-/// All values of all these distributions; nothing if there are none.
-pub(crate) fn merged<'r>(
-    all: impl Iterator<Item = &'r Distribution> + Clone,
-) -> Option<Distribution> {
+/// A figure of a probe's readings in the measured part.
+fn probed(step: &Step<'_>, figure: &ProbeFigure) -> Option<f64> {
+    let name = figure.reading.as_str();
+    let folded = match &figure.fold {
+        ProbeFold::Mean => step.mean(name),
+        ProbeFold::Max => step.greatest(name),
+        ProbeFold::Growth => step.growth_per_s(name),
+        ProbeFold::Per(other) => {
+            let many = step.mean(other).filter(|many| 0.0 < *many);
+            step.mean(name).zip(many).map(|(sum, many)| sum / many)
+        }
+    };
+    folded.map(|value| value * figure.scale)
+}
+
+/// A figure of one plateau: one of dyno's own, or one that a probe's manifest declares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PlateauFigure<'d> {
+    /// One of dyno's own, which all subjects have.
+    Own(Figure),
+    /// For the subjects with that probe.
+    Probe(&'d ProbeFigure),
+}
+
+impl<'d> PlateauFigure<'d> {
+    /// The stable name that stands in results.
+    #[must_use]
+    pub fn name(self) -> &'d str {
+        match self {
+            PlateauFigure::Own(figure) => figure.name(),
+            PlateauFigure::Probe(figure) => &figure.name,
+        }
+    }
+
+    /// What it counts.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        match self {
+            PlateauFigure::Own(figure) => figure.unit(),
+            PlateauFigure::Probe(figure) => figure.unit,
+        }
+    }
+
+    /// The heading of its column.
+    #[must_use]
+    pub fn heading(self) -> &'d str {
+        match self {
+            PlateauFigure::Own(figure) => figure.heading(),
+            PlateauFigure::Probe(figure) => &figure.heading,
+        }
+    }
+
+    /// What it is, in words that follow its heading.
+    #[must_use]
+    pub fn meaning(self) -> &'d str {
+        match self {
+            PlateauFigure::Own(figure) => figure.meaning(),
+            PlateauFigure::Probe(figure) => &figure.meaning,
+        }
+    }
+
+    /// How its rounds become one number.
+    pub(crate) fn fold(self) -> Fold {
+        match self {
+            PlateauFigure::Own(figure) => figure.fold(),
+            PlateauFigure::Probe(figure) => figure.fold.rounds(figure.unit),
+        }
+    }
+}
+
+impl From<Figure> for PlateauFigure<'_> {
+    fn from(figure: Figure) -> Self {
+        PlateauFigure::Own(figure)
+    }
+}
+
+impl<'d> From<&'d ProbeFigure> for PlateauFigure<'d> {
+    fn from(figure: &'d ProbeFigure) -> Self {
+        PlateauFigure::Probe(figure)
+    }
+}
+
+/// All values of all these distributions.
+pub(crate) fn merged<'r>(all: impl Iterator<Item = &'r Distribution> + Clone) -> Distribution {
     // Trials of one run have the same limit; what a store holds may have any.
-    let highest = all.clone().map(Distribution::high).max()?;
+    let highest = all.clone().map(Distribution::high).max().unwrap_or(1);
     let mut merged = Distribution::new(highest);
     all.for_each(|distribution| merged.merge(distribution));
-    Some(merged)
+    merged
 }
 
 #[cfg(test)]
@@ -74,6 +182,17 @@ mod tests {
 
     fn value(trial: &TrialRecord, figure: Figure) -> Option<f64> {
         Figures::of(trial, ONE).get(figure).map(|number| number.value)
+    }
+
+    #[test]
+    fn times_of_rounds_with_other_bounds_are_added_all_the_same() {
+        let (mut short, mut long) = (Distribution::new(5 * SECOND), Distribution::new(60 * SECOND));
+        short.record(1_000);
+        long.record(30 * SECOND);
+        let all = merged([short, long].iter());
+        assert_eq!(all.count(), 2);
+        assert!(all.quantile(1.0).is_some_and(|longest| 30 * SECOND <= longest.value));
+        assert_eq!(merged([].iter()).quantile(0.5), None);
     }
 
     #[test]

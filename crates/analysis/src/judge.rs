@@ -28,35 +28,37 @@ impl Row {
     pub fn is_behind(&self) -> bool {
         kept_up(self) == Some(false)
     }
+
+    /// Whether the server may be what limits its rate. One that keeps up with a schedule achieves what was offered, as
+    /// every other does, and one that holds more connections is not faster.
+    pub(crate) fn is_limited(&self) -> bool {
+        match self.point {
+            Point::Connections(_) => true,
+            Point::Held(_) => false,
+            Point::Requests(_) | Point::Sessions(_) => self.is_behind(),
+        }
+    }
 }
 
 /// Judges a row whose doubts and marks are complete.
 pub(crate) fn judge(row: &Row, promise: Promise) -> Judgement {
     Judgement {
         kept_up: kept_up(row),
-        breaches: is_scheduled(row.point).then(|| breaches(row, promise)),
+        breaches: row.is_offered().then(|| breaches(row, promise)),
         verdict: row.verdict(),
         unranked: unranked(row),
     }
 }
 
-fn is_scheduled(point: Point) -> bool {
-    match point {
-        Point::Requests(_) | Point::Sessions(_) => true,
-        Point::Connections(_) | Point::Held(_) => false,
-    }
-}
-
 /// Over its rounds: enough of the requests due were on time, and there was a growing queue in fewer than half of them.
 pub(crate) fn kept_up(row: &Row) -> Option<bool> {
-    let on_time = row.estimate(Figure::OnTime).filter(|_| is_scheduled(row.point))?;
+    let on_time = row.estimate(Figure::OnTime).filter(|_| row.is_offered())?;
     Some(KEPT_UP <= on_time.value / 100.0 && !is_growing(row))
 }
 
 fn is_growing(row: &Row) -> bool {
-    let measured = || row.trials.iter().filter(|trial| trial.is_measured());
-    let growing = measured().filter(|trial| grows(trial)).count();
-    0 < growing && measured().count() <= 2 * growing
+    let growing = row.measured_trials().filter(|trial| grows(trial)).count();
+    0 < growing && row.measured() <= 2 * growing
 }
 
 fn unranked(row: &Row) -> Option<Unranked> {
@@ -97,11 +99,14 @@ fn broken(
     promise: Promise,
     is_growing: bool,
 ) -> Vec<Breach> {
-    let (Some(p99), Some(failed), Some(on_time)) =
-        (value(Figure::ResponseP99), value(Figure::FailedShare), value(Figure::OnTime))
-    else {
+    let (Some(failed), Some(on_time)) = (value(Figure::FailedShare), value(Figure::OnTime)) else {
         return vec![Breach::Unmeasured];
     };
+    // Where all requests failed, no time is known, and the failures are what was measured.
+    let p99 = value(Figure::ResponseP99);
+    if p99.is_none() && failed <= promise.failed_percent {
+        return vec![Breach::Unmeasured];
+    }
     let share = on_time / 100.0;
     let behind = match (share < promise.on_time_share, is_growing) {
         (true, _) => Some(Breach::Behind(share)),
@@ -109,7 +114,7 @@ fn broken(
         (false, false) => None,
     };
     let all = [
-        (promise.p99_ms < p99).then_some(Breach::P99(p99)),
+        p99.filter(|p99| promise.p99_ms < *p99).map(Breach::P99),
         (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
         behind,
     ];

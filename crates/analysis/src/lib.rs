@@ -4,7 +4,6 @@ mod alarm;
 mod assembly;
 mod board;
 mod capacity;
-mod capped;
 mod ceiling;
 mod compare;
 mod conduct;
@@ -24,6 +23,7 @@ mod held;
 mod judge;
 mod judgement;
 mod leading;
+mod other_load;
 mod price;
 mod remark;
 mod remarks;
@@ -34,9 +34,7 @@ pub mod search;
 mod standing;
 mod student;
 pub mod trend;
-mod unchunked;
 mod unmet;
-mod unresumed;
 mod until;
 mod verdict;
 pub mod why;
@@ -45,12 +43,12 @@ mod worth;
 pub use alarm::Alarm;
 pub use assembly::StatedLoad;
 pub use board::{Board, JudgedTrial, Peak, Row, Table};
-pub use capacity::{Capacity, capacity};
+pub use capacity::Capacity;
 pub use compare::{
     COMPARED, Gate, GateAnswer, Gated, Pair, RoundsOfRun, Sides, Single, Unsure, Versus,
     against_first, compared_runs, groups_of_runs,
 };
-pub use conduct::{Conduct, Faults, Tolerated};
+pub use conduct::{Conduct, Faults, Tolerated, Ways};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use cpu_shares::{CpuShares, Limit};
 pub use detail::{
@@ -65,10 +63,10 @@ pub use doubt::{
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
-pub use figures::Figures;
+pub use figures::{Figures, PlateauFigure};
 pub use held::{
-    After, Basis, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Memory, Plateau,
-    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
+    After, Basis, Cause, FirstFailure, HeldSubject, LossCount, Memory, Plateau, Price, Ramps,
+    Round, RoundPlateau, Slope, Sums,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use lab::figure::generator::{

@@ -4,6 +4,7 @@
 use lab::experiment::Point;
 use lab::figure::{Better, Figure};
 use lab::manner::{Manner, Protocol, Task};
+use lab::named;
 
 use crate::board::{Board, Row, Table};
 use crate::compare::{Pair, decide_all, pair, primary, share_spreads};
@@ -11,13 +12,14 @@ use crate::difference::common_spread;
 use crate::judgement::Unranked;
 use crate::verdict::Verdict;
 
-/// What one of two manners has, and the other has not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PaidFor {
-    Tls,
-    Http2,
-    /// Sessions that are resumed, against full handshakes.
-    Resumption,
+named! {
+    /// What one of two manners has, and the other has not.
+    pub enum PaidFor {
+        Tls = "tls" => "TLS",
+        Http2 = "http2" => "HTTP/2",
+        /// Sessions that are resumed, against full handshakes.
+        Resumption = "resumption" => "resumption",
+    }
 }
 
 /// What servers pay for one thing at one place of the axis.
@@ -140,8 +142,7 @@ fn lacks<'b>(table: &'b Table, row: &'b Row) -> Option<LeftOut<'b>> {
 
 fn sort(pairs: &mut [Pair<'_>], figure: Figure) {
     let ratio = |pair: &Pair<'_>| {
-        let found = pair.figures.iter().find(|(of, _)| *of == figure);
-        let made = found.and_then(|(_, made)| made.ok()).map(|made| made.ratio);
+        let made = pair.made(figure).ok().map(|made| made.ratio);
         made.or(pair.single_ratio(figure))
     };
     let worth = |pair: &Pair<'_>| match (ratio(pair), figure.better()) {

@@ -51,15 +51,12 @@ pub(crate) fn of_table(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -
 
 /// Places where a subject was measured, but no reference and no service alone.
 fn no_ceiling(table: &Table) -> Option<Remark> {
-    let mut points: Vec<Point> = Vec::new();
-    for row in table.rows.iter().filter(|row| 0 < row.measured()) {
-        let is_of_service = table.service_ceilings.iter().any(|(point, _)| *point == row.point);
-        if !is_of_service && !has_ceiling(table, row.point) && !points.contains(&row.point) {
-            points.push(row.point);
-        }
-    }
-    points.sort_by(|one, other| one.value().total_cmp(&other.value()));
-    (!points.is_empty()).then_some(Remark::NoCeiling(points))
+    let measured = table.rows.iter().filter(|row| 0 < row.measured());
+    let mut points: BTreeSet<Point> = measured.map(|row| row.point).collect();
+    let is_of_service =
+        |point: &Point| table.service_ceilings.iter().any(|(other, _)| other == point);
+    points.retain(|point| !is_of_service(point) && !has_ceiling(table, *point));
+    (!points.is_empty()).then(|| Remark::NoCeiling(points.into_iter().collect()))
 }
 
 /// Held connections have no rate: it is enough that a reference held as many.
@@ -74,7 +71,7 @@ fn has_ceiling(table: &Table, point: Point) -> bool {
 }
 
 /// Requests can be compared where the same values were to be sent: one question, place, round and phase.
-type Occasion<'t> = (&'t str, u64, u32, &'static str);
+type Occasion<'t> = (&'t str, Point, u32, &'static str);
 
 fn requests_unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
     let mut first: BTreeMap<Occasion<'_>, &Check> = BTreeMap::new();
@@ -83,8 +80,7 @@ fn requests_unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
     for trial in trials.iter().filter(|trial| trial.launch.is_some()) {
         let key = &trial.key;
         for check in &trial.checks {
-            let occasion: Occasion<'_> =
-                (&check.ask, key.point.value().to_bits(), key.repeat, check.phase.name());
+            let occasion: Occasion<'_> = (&check.ask, key.point, key.repeat, check.phase.name());
             if !first.entry(occasion).or_insert(check).requests_alike(check) {
                 unlike.entry(&check.ask).or_default().insert(&key.subject);
             }

@@ -121,19 +121,6 @@ impl Measured {
     }
 }
 
-impl Statistic {
-    /// How many samples it takes: ten beyond a percentile.
-    #[must_use]
-    pub fn samples_needed(self) -> u64 {
-        match self {
-            Statistic::Percentile(millionths) => {
-                10_000_000_u64.div_ceil(u64::from(1_000_000 - millionths))
-            }
-            Statistic::Mean | Statistic::Max => 1,
-        }
-    }
-}
-
 impl Required {
     /// Whether only a schedule has it.
     #[must_use]
@@ -172,6 +159,17 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 }
 
 impl Statistic {
+    /// How many samples it takes: ten beyond a percentile.
+    #[must_use]
+    pub fn samples_needed(self) -> u64 {
+        match self {
+            Statistic::Percentile(millionths) => {
+                10_000_000_u64.div_ceil(u64::from(1_000_000 - millionths))
+            }
+            Statistic::Mean | Statistic::Max => 1,
+        }
+    }
+
     fn measured(self, times: &Distribution) -> Option<Measured> {
         let measured = |moment: Moment| Measured::of(moment.value, moment.is_bound);
         let Statistic::Percentile(millionths) = self else {
@@ -268,7 +266,7 @@ mod tests {
     fn recording(times: &[(u64, Nanos)], given_up: u64) -> Recording {
         let mut total = Tally::new(10 * SECOND);
         for &(count, ns) in times {
-            (0..count).for_each(|_| total.response.record(ns));
+            total.response.record_many(ns, count);
             total.correct += count;
         }
         (0..given_up).for_each(|_| total.response.record_censored(5 * SECOND));

@@ -12,7 +12,7 @@ const LITTLE: f64 = 0.05;
 const RATE: f64 = 0.01;
 /// Fewer than four subjects may agree by chance, or because they are related.
 pub const ALIKE_AT_LEAST: usize = 4;
-/// And they must be so large a share of all. A third is a choice, and no measurement. The two
+/// They must be so large a share of all, too. A third is a choice, and no measurement. The two
 /// published tables that something else had limited had 43 % and 46 %, which 40 % would find, too; but two tables do
 /// not say how small such a share can be. How often sound tables have a third was not counted.
 const SHARE_AT_LEAST: f64 = 1.0 / 3.0;

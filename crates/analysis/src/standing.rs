@@ -6,6 +6,7 @@
 //! no CPU of its own, or where the experiment wants it, the server's CPU time for an answer takes the place of all three.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -29,10 +30,7 @@ impl Row {
     /// Whether a schedule determined when requests are due, whatever the server did.
     #[must_use]
     pub fn is_offered(&self) -> bool {
-        match self.point {
-            Point::Connections(_) | Point::Held(_) => false,
-            Point::Requests(_) | Point::Sessions(_) => true,
-        }
+        self.point.is_scheduled()
     }
 }
 
@@ -40,14 +38,8 @@ impl Table {
     /// The places of the axis, from low to high.
     #[must_use]
     pub fn points(&self) -> Vec<Point> {
-        let mut points: Vec<Point> = Vec::new();
-        for row in &self.rows {
-            if !points.contains(&row.point) {
-                points.push(row.point);
-            }
-        }
-        points.sort_by(|one, other| one.value().total_cmp(&other.value()));
-        points
+        let points: BTreeSet<Point> = self.rows.iter().map(|row| row.point).collect();
+        points.into_iter().collect()
     }
 
     /// The competitors at one place, best first.

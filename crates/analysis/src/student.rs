@@ -3,6 +3,17 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+/// Intervals are of 95 %: the probability that one does not hold the truth.
+pub(crate) const OUTSIDE: f64 = 0.05;
+
+/// The standard error of a sum, and its degrees of freedom, after Welch and Satterthwaite: of parts that are each known
+/// with a variance and degrees of freedom of their own.
+pub(crate) fn welch(parts: &[(f64, f64)]) -> (f64, f64) {
+    let sum: f64 = parts.iter().map(|(variance, _)| variance).sum();
+    let squares: f64 = parts.iter().map(|(variance, freedom)| variance.powi(2) / freedom).sum();
+    (sum.sqrt(), if 0.0 < squares { sum.powi(2) / squares } else { 1.0 })
+}
+
 /// The two-sided p-value: the probability of a deviation at least this large, to either side.
 pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     tail(t, freedom, ln_beta(freedom))

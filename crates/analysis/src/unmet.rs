@@ -6,7 +6,7 @@ use load::{Evidence, Failure, Tally};
 use units::count;
 
 use crate::board::Row;
-use crate::conduct::{Conduct, Faults, Tolerated};
+use crate::conduct::{Conduct, Faults, Tolerated, Ways};
 
 /// How many failures of each class are kept with their bytes, over all rounds together.
 const EVIDENCE_KEPT: usize = 3;
@@ -22,13 +22,13 @@ pub(crate) fn mark(rows: &mut [Row], tolerated: Tolerated, is_search: bool) {
         let is_sweep = 1 < rows.len() && rows[0].is_offered();
         for (place, row) in rows.iter_mut().enumerate() {
             let faults = match is_search || is_sweep && 0 < place {
-                true => Faults { failed: 0, mostly: None, ..row.faults },
+                true => Faults { failed: 0, ways: Ways::default(), ..row.faults },
                 false => row.faults,
             };
             row.conduct = Conduct::of(faults, tolerated);
         }
         if rows.iter().any(|row| matches!(row.conduct, Conduct::Wrong(_))) {
-            let all = rows.iter().map(|row| row.faults).fold(Faults::default(), Faults::and);
+            let all = Faults::sum(rows.iter().map(|row| row.faults));
             rows.iter_mut().for_each(|row| row.conduct = Conduct::Wrong(all));
         }
         for row in rows {
@@ -43,15 +43,17 @@ impl Row {
         let Tolerated { wrong_percent, failed_percent } = tolerated;
         match self.conduct {
             Conduct::Sound | Conduct::Tolerated(_) => {}
-            Conduct::Wrong(Faults { wrong, of, .. }) => self.lack(format!(
-                "{} of {} requests were answered with the wrong content, at most {wrong_percent} % may be",
-                count(wrong),
-                count(of)
+            Conduct::Wrong(faults) => self.lack(format!(
+                "{} of {} {} were answered with the wrong content, at most {wrong_percent} % may be",
+                count(faults.wrong),
+                count(faults.of),
+                faults.unit()
             )),
-            Conduct::Failing(Faults { failed, of, .. }) => self.lack(format!(
-                "{} of {} requests failed, at most {failed_percent} % may",
-                count(failed),
-                count(of)
+            Conduct::Failing(faults) => self.lack(format!(
+                "{} of {} {} failed, at most {failed_percent} % may",
+                count(faults.failed),
+                count(faults.of),
+                faults.unit()
             )),
         }
     }
@@ -143,11 +145,14 @@ mod tests {
         let allowed = board(400, status, "");
         assert_eq!(unmet(&allowed), [None, None]);
         let faults =
-            Faults { wrong: 0, failed: 400, mostly: Some(status), of: 40_000, ..Faults::default() };
+            Faults { failed: 400, ways: Ways::one(status, 400), of: 40_000, ..Faults::default() };
         assert_eq!(conduct(&allowed), Conduct::Tolerated(faults));
         let failing = board(401, status, "");
         assert_eq!(unmet(&failing)[1], Some("401 of 40,000 requests failed, at most 1 % may"));
-        assert_eq!(conduct(&failing), Conduct::Failing(Faults { failed: 401, ..faults }));
+        assert_eq!(
+            conduct(&failing),
+            Conduct::Failing(Faults { failed: 401, ways: Ways::one(status, 401), ..faults })
+        );
         assert_eq!(conduct(&board(0, status, "")), Conduct::Sound);
         assert_eq!(conduct(&board(5_000, of_name("own.still"), "")), Conduct::Sound, "dyno's own");
         let header = of_name("content.header");

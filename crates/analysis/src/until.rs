@@ -113,7 +113,6 @@ impl Rounds {
         let is_measured = trial.outcome.kind == OutcomeKind::Measured;
         let figures = Figures::of(trial, self.terms);
         let value = |figure| figures.get(figure).map(|number| number.value);
-        let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
         self.trials.push(TrialSummary {
             key: trial.key.clone(),
             figures: is_measured.then(|| RoundFigures {
@@ -121,7 +120,7 @@ impl Rounds {
                 p99: value(Figure::ResponseP99),
                 is_behind: doubts(trial, self.terms).iter().any(Doubt::is_behind),
             }),
-            took: ended.unwrap_or(0) + self.pause,
+            took: trial.load_ended() + self.pause,
         });
     }
 
@@ -134,8 +133,7 @@ impl Rounds {
         }
         let needs = |key: &TrialKey| self.stopped_before(key, key.repeat).is_none();
         let is_beside = |other: &TrialKey| {
-            (other.repeat, &other.workload) == (key.repeat, &key.workload)
-                && is_same_point(other.point, key.point)
+            (other.repeat, &other.workload, other.point) == (key.repeat, &key.workload, key.point)
         };
         let needs_beside = |other: &&TrialKey| is_beside(other) && needs(other);
         needs(key) || (self.is_together && plan.iter().any(needs_beside))
@@ -208,21 +206,13 @@ impl Rounds {
 }
 
 fn is_same_row(one: &TrialKey, other: &TrialKey) -> bool {
-    (&one.subject, &one.workload) == (&other.subject, &other.workload)
-        && is_same_point(one.point, other.point)
-}
-
-fn is_same_point(one: Point, other: Point) -> bool {
-    (one.unit(), one.value().to_bits()) == (other.unit(), other.value().to_bits())
+    (&one.subject, &one.workload, one.point) == (&other.subject, &other.workload, other.point)
 }
 
 /// The figure by which rounds are judged, and how far its interval extends to either side. A server that keeps up with
 /// a schedule achieves the schedule's rate: there it is the p99.
 fn judged(point: Point, rounds: &[RoundFigures]) -> (Figure, Option<f64>) {
-    let is_given = match point {
-        Point::Connections(_) | Point::Held(_) => false,
-        Point::Requests(_) | Point::Sessions(_) => !rounds.iter().any(|round| round.is_behind),
-    };
+    let is_given = point.is_scheduled() && !rounds.iter().any(|round| round.is_behind);
     let figure = if is_given { Figure::ResponseP99 } else { Figure::Throughput };
     let value = |round: &RoundFigures| if is_given { round.p99 } else { round.throughput };
     let values: Option<Vec<f64>> = rounds.iter().map(value).collect();

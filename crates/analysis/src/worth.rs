@@ -109,12 +109,7 @@ impl Board {
     /// The verdicts on all rows, one by one.
     #[must_use]
     pub fn worth(&self) -> Worth {
-        self.tables.iter().map(Table::worth).fold(Worth::default(), |sum, worth| Worth {
-            valid: sum.valid + worth.valid,
-            suspect: sum.suspect + worth.suspect,
-            invalid: sum.invalid + worth.invalid,
-            untried: sum.untried + worth.untried,
-        })
+        Worth::of(self.tables.iter().flat_map(Table::competitors).map(Row::verdict))
     }
 
     /// Its verdict as a whole; none before the first trial.

@@ -3,8 +3,8 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use campaign::trees::git;
 use lab::Refusal;
 use report::history::Commit;
 
@@ -102,32 +102,17 @@ fn shown(path: &Path) -> String {
 /// The commit of the repository around a folder, if it is in one. That a history in it has grown is no change.
 #[must_use]
 pub fn commit(folder: &Path, history: &Path) -> Option<Commit> {
-    let hash = git(folder, &["rev-parse", "--verify", "--quiet", "HEAD"])?;
-    let top = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"])?);
+    let hash = git(folder, &["rev-parse", "--verify", "--quiet", "HEAD"]).ok()?;
+    let top = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"]).ok()?);
     let history = fs::canonicalize(history).ok();
     let inside = history.as_ref().and_then(|path| path.strip_prefix(&top).ok());
     let but = inside.map(|path| format!(":(top,exclude,literal){}", path.display()));
     let mut arguments = vec!["status", "--porcelain", "--untracked-files=no", "--", ":(top)"];
     arguments.extend(but.as_deref());
     // Where git cannot say it, the files may differ.
-    let is_dirty = git(folder, &arguments).is_none_or(|changes| !changes.is_empty());
+    let is_dirty = git(folder, &arguments).ok().is_none_or(|changes| !changes.is_empty());
     let is_hash = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then_some(Commit { hash, is_dirty })
-}
-
-/// What git prints; none if it fails, or is not there.
-fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
-    let ended = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .output()
-        .ok()?;
-    ended.status.success().then(|| String::from_utf8_lossy(&ended.stdout).trim().to_string())
 }
 
 #[cfg(test)]
@@ -177,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_commit_is_that_of_the_folder_and_a_history_that_grew_is_no_change() {
-        if git(Path::new("/"), &["--version"]).is_none() {
+        if git(Path::new("/"), &["--version"]).is_err() {
             return;
         }
         let folder = folder("commit");

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use lab::Refusal;
@@ -91,19 +92,49 @@ pub fn write_for(flag: &str, path: &Path, content: impl AsRef<[u8]>) -> Result<(
         .map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
 }
 
+/// A file that is to be created: its path below a folder, its content, and whether it is a program.
+pub type NewFile<'f> = (&'f str, &'f [u8], bool);
+
+/// Creates files below a folder, all of them or none; nothing is written over. An error comes with the file's path.
+pub fn create<'f>(
+    folder: &Path,
+    files: impl IntoIterator<Item = NewFile<'f>>,
+) -> Result<(), (&'f str, io::Error)> {
+    let mut made = Vec::new();
+    let created = files.into_iter().try_for_each(|(path, content, is_program)| {
+        let whole = folder.join(path);
+        let mode = if is_program { 0o777 } else { 0o666 };
+        create_folder(directory(&whole), &mut made)
+            .and_then(|()| File::options().write(true).create_new(true).mode(mode).open(&whole))
+            .and_then(|mut file| {
+                made.push(whole);
+                file.write_all(content)
+            })
+            .map_err(|error| (path, error))
+    });
+    if created.is_err() {
+        for path in made.iter().rev() {
+            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
+        }
+    }
+    created
+}
+
+/// Creates a folder with those above it, and notes which were not there.
+fn create_folder(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    create_folder(directory(folder), made)?;
+    fs::create_dir(folder)?;
+    made.push(folder.into());
+    Ok(())
+}
+
 fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
-    }
-}
-
-/// Removes a store that is not wanted, with what SQLite keeps beside it.
-pub fn remove_store(path: &Path) {
-    for ending in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_os_string();
-        name.push(ending);
-        let _ = fs::remove_file(PathBuf::from(name));
     }
 }
 

@@ -9,21 +9,8 @@ use public::{PublicRun, Verified};
 use report::Findings;
 
 use crate::ranking::Shown;
-use crate::settings::{BOARD, Superseded, Written};
+use crate::settings::{BOARD, Refused, Superseded, Written};
 use crate::summary::RunSummary;
-
-/// A file that is not a part of the site, and why.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Refused {
-    pub file: String,
-    pub why: String,
-}
-
-impl From<&(String, String)> for Refused {
-    fn from((file, why): &(String, String)) -> Refused {
-        Refused { file: file.clone(), why: why.clone() }
-    }
-}
 
 /// How a file becomes a run, or why it is refused; and what a recomputation finds in it.
 #[derive(Clone, Copy)]
@@ -49,7 +36,7 @@ impl Known {
         written: Written,
         found: Vec<(String, Result<RunSummary, String>)>,
     ) -> (Known, BTreeSet<String>) {
-        let mut refused: Vec<Refused> = written.refused.iter().map(Refused::from).collect();
+        let mut refused = written.refused.clone();
         let mut runs: BTreeMap<String, RunSummary> = BTreeMap::new();
         let mut twice = BTreeSet::new();
         for (file, found) in found {

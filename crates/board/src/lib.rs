@@ -22,6 +22,6 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
-pub use folder::Refused;
 pub use place::{Disk, PARTS, Place, is_site};
+pub use settings::Refused;
 pub use site::{Built, site};

@@ -42,103 +42,84 @@ pub(crate) fn table(key: &str, root: &str, rows: &[Ranked<'_>], with: With) -> T
     };
     let others: Vec<(Figure, u8)> =
         OTHERS.into_iter().filter(|(figure, _)| is_shown(figure)).collect();
-    let columns = columns(leading, &others, with);
-    let rows = shown.iter().map(|ranked| Row {
-        tie: ranked.rank,
-        is_reference: ranked.shown.row.is_reference,
-        cells: cells(root, ranked, leading, &others, with),
-        ..Row::default()
-    });
-    let caption = match rows.len() {
+    let mut columns = Vec::new();
+    let mut made = Vec::new();
+    for ranked in shown {
+        let entries = entries(root, ranked, leading, &others, with);
+        let (of_all, cells): (Vec<Column>, Vec<Cell>) = entries.into_iter().unzip();
+        columns = of_all;
+        made.push(Row {
+            tie: ranked.rank,
+            is_reference: ranked.shown.row.is_reference,
+            cells,
+            ..Row::default()
+        });
+    }
+    let caption = match made.len() {
         ROWS_MOST => format!("the first {ROWS_MOST} rows; data/rows.jsonl has all"),
         _ => String::new(),
     };
-    Table::of(key, columns, rows).captioned(caption)
+    Table::of(key, columns, made).captioned(caption)
 }
 
-fn columns(leading: Figure, others: &[(Figure, u8)], with: With) -> Vec<Column> {
-    let mut all = Vec::new();
-    if with.ranks {
-        let meaning =
-            "first to last place: within a group no row is shown to differ from the first one";
-        all.push(Column::new("rank", "rank", 0).left().meaning(meaning));
-    }
-    all.push(Column::new("subject", "server", 0).left());
-    if with.printed {
-        all.push(Column::new("load", "workload and load", 0).left());
-    }
-    let figure = |figure: Figure, priority: u8| {
-        Column::new(figure.name(), figure.heading(), priority).meaning(figure.meaning())
-    };
-    match with.printed {
-        true => all.extend([
-            Column::new("figure", "figure", 2).left(),
-            Column::new("printed", "as printed", 0),
-            Column::new("now", "as computed now", 1),
-        ]),
-        false => all.push(figure(leading, 0).explained()),
-    }
-    all.push(Column::new("verdict", "verdict", 0).left());
-    all.extend(others.iter().map(|(of, priority)| figure(*of, *priority)));
-    let trials = "measured, of those planned";
-    all.extend([
-        Column::new("version", "server's version", 1).left(),
-        Column::new("trials", "trials", 1).meaning(trials),
-        Column::new("date", "date", 1).left(),
-        Column::new("dyno", "dyno", 1).left(),
-        Column::new("class", "machine class", 1).left(),
-        Column::new("run", "run", 1).left(),
-    ]);
-    if with.ranks {
-        all.push(Column::new("why", "why it has no number", 2).left());
-    }
-    all
-}
-
-fn cells(
+/// The columns of a table, each with its cell in the row of this server.
+fn entries(
     root: &str,
     ranked: &Ranked<'_>,
     leading: Figure,
     others: &[(Figure, u8)],
     with: With,
-) -> Vec<Cell> {
+) -> Vec<(Column, Cell)> {
     let Ranked { shown: Shown { run, row, .. }, .. } = *ranked;
     let is_pale = run.began_unix_ms < with.pale_before || row.is_reference;
-    let figure = |figure: Figure| match row.estimate(figure) {
-        None => Cell::none(),
-        Some(estimate) => cell_of(figure, estimate),
-    };
     let toned =
         |cell: Cell, tone: Tone| if is_pale { cell.toned(Tone::Dim) } else { cell.toned(tone) };
     let text = |text: &str| toned(Cell::text(text), Tone::Plain);
-    let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
-    let main = if row.verdict == Verdict::Valid { Tone::Strong } else { Tone::Doubtful };
-    let verdict = Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) };
+    let left =
+        |key: &'static str, heading: &str, priority| Column::new(key, heading, priority).left();
+    let figure = |figure: Figure, priority, tone| {
+        let value = row.estimate(figure).map_or_else(Cell::none, |it| cell_of(figure, it));
+        let column = Column::new(figure.name(), figure.heading(), priority);
+        (column.meaning(figure.meaning()), toned(value, tone))
+    };
     let mut all = Vec::new();
     if with.ranks {
-        all.push(rank(ranked.rank));
+        let meaning =
+            "first to last place: within a group no row is shown to differ from the first one";
+        all.push((left("rank", "rank", 0).meaning(meaning), rank(ranked.rank)));
     }
-    all.push(server.linked(format!("{root}{}", servers::address(&row.server))));
+    let server = Cell { sign: Sign::Slot, ..Cell::text(&row.title) };
+    let server = server.linked(format!("{root}{}", servers::address(&row.server)));
+    all.push((left("subject", "server", 0), server));
     if with.printed {
-        all.push(text(&format!("{}, {}", row.task, row.place)));
+        let load = text(&format!("{}, {}", row.task, row.place));
+        all.push((left("load", "workload and load", 0), load));
+        let printed_as = Column::new("printed", "as printed", 0);
+        let now = Column::new("now", "as computed now", 1);
+        all.extend([left("figure", "figure", 2), printed_as, now].into_iter().zip(printed(row)));
+    } else {
+        let main = if row.verdict == Verdict::Valid { Tone::Strong } else { Tone::Doubtful };
+        let (column, value) = figure(leading, 0, main);
+        all.push((column.explained(), value));
     }
-    match with.printed {
-        true => all.extend(printed(row)),
-        false => all.push(toned(figure(leading), main)),
-    }
-    all.push(verdict);
-    all.extend(others.iter().map(|(of, _)| toned(figure(*of), Tone::Plain)));
-    let trials = format!("{}/{}", row.measured, row.planned);
+    let verdict = Cell { sign: Sign::Verdict(row.verdict), ..Cell::text(row.verdict.name()) };
+    all.push((left("verdict", "verdict", 0), verdict));
+    all.extend(others.iter().map(|(of, priority)| figure(*of, *priority, Tone::Plain)));
+    let trials = text(&format!("{}/{}", row.measured, row.planned));
+    let class = text(&run.class.label).linked(format!("{root}m/index.html#{}", run.class.label));
     all.extend([
-        text(row.stated_version()),
-        text(&trials).valued(Some(row.measured as f64)),
-        text(&run.date()).valued(Some(run.began_unix_ms as f64)),
-        text(&run.dyno),
-        text(&run.class.label).linked(format!("{root}m/index.html#{}", run.class.label)),
-        toned(runs::linked(run, root), Tone::Plain),
+        (left("version", "server's version", 1), text(row.stated_version())),
+        (
+            Column::new("trials", "trials", 1).meaning("measured, of those planned"),
+            trials.valued(Some(row.measured as f64)),
+        ),
+        (left("date", "date", 1), text(&run.date()).valued(Some(run.began_unix_ms as f64))),
+        (left("dyno", "dyno", 1), text(&run.dyno)),
+        (left("class", "machine class", 1), class),
+        (left("run", "run", 1), toned(runs::linked(run, root), Tone::Plain)),
     ]);
     if with.ranks {
-        all.push(text(&ranked.why));
+        all.push((left("why", "why it has no number", 2), text(&ranked.why)));
     }
     all
 }

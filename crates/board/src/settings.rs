@@ -82,6 +82,13 @@ pub(crate) struct Superseded {
     pub(crate) reason: String,
 }
 
+/// A file that is not a part of the site, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refused {
+    pub file: String,
+    pub why: String,
+}
+
 /// All that people wrote.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Written {
@@ -93,8 +100,8 @@ pub(crate) struct Written {
     pub(crate) superseded: Vec<Superseded>,
     /// `CHANGES.md`: how the method changed, and errata.
     pub(crate) changes: String,
-    /// Files that cannot be read, each with the reason.
-    pub(crate) refused: Vec<(String, String)>,
+    /// Files that cannot be read.
+    pub(crate) refused: Vec<Refused>,
 }
 
 const TEXT_MOST: usize = 256 * 1_024;
@@ -118,8 +125,8 @@ impl Written {
         }
         written.settings.base_url = base;
         for path in paths {
-            if let Err(says) = written.take(place, path) {
-                written.refused.push((path.clone(), says));
+            if let Err(why) = written.take(place, path) {
+                written.refused.push(Refused { file: path.clone(), why });
             }
         }
         Ok(written)

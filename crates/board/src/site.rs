@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use public::{PublicRun, verify_found};
 
 use crate::changes::changes;
-use crate::folder::{Known, Reader, Refused, for_each, signature};
+use crate::folder::{Known, Reader, for_each, signature};
 use crate::pages::runs::Around;
 use crate::pages::{File, beside, first, machines, method, rounds, runs, servers, workloads};
 use crate::place::Place;
 use crate::ranking::{Shown, newest};
 use crate::repetition::add_repetitions;
-use crate::settings::Written;
+use crate::settings::{Refused, Written};
 use crate::summary::RunSummary;
 use crate::{badge, data, feed};
 

@@ -16,14 +16,14 @@ use lab::record::{
     TrialKey, TrialRecord,
 };
 use lab::subject::{Serving, Tier};
-use lab::trial::Enough;
+use lab::trial::{Beside, Enough};
 use load::{Glance, Halt};
 use store::{Extent, Kept, RunId, Store};
 use wire::mix;
 
 use crate::event::{Event, Watch};
 use crate::trials::{Means, Next, Rule, Run, has_lost_agent};
-use crate::{Campaign, Ended, Entrant, RunResources};
+use crate::{Admitted, Campaign, Ended, Entrant, RunResources};
 
 /// A closed loop that only shows where to begin does not need many connections.
 const FIRST_CONNECTIONS: u32 = 16;
@@ -103,8 +103,8 @@ impl<'a> Rule<'a> for Searches<'a> {
             let lost = || lost_so_far(aim, glance.total);
             due.is_some_and(|due| !glance.is_warmup && aim.is_hopeless(&lost(), due))
         };
-        let enough = Some(Enough(&is_hopeless));
-        Ok(vec![run.means().try_as(&experiment, &keys[0], enough, watch)?])
+        let beside = Beside { enough: Some(Enough(&is_hopeless)), ..Beside::default() };
+        Ok(vec![run.means().tried(&experiment, &keys[0], beside, watch)?])
     }
 
     fn heed(
@@ -121,7 +121,7 @@ impl<'a> Rule<'a> for Searches<'a> {
         let tried = &self.tried[place];
         let progress = of.search.progress(tried);
         watch(&Event::Tried { of, press, tried: &tried[tried.len() - 1], progress });
-        match run.resources.elsewhere.as_ref().filter(|_| has_lost_agent(trial)) {
+        match run.admitted.resources.elsewhere.as_ref().filter(|_| has_lost_agent(trial)) {
             Some(generators) => run.meet_agents_again(generators, trial),
             None => Ok(()),
         }
@@ -169,7 +169,7 @@ pub fn ceiling(
     let mut found = Err(String::new());
     for repeat in 0..CEILING_TRIALS {
         let key = TrialKey::new(SEARCH_TRIALS, reference, task, experiment.points[0], repeat);
-        let trial = means.try_as(&experiment, &key, None, &mut |_| {})?;
+        let trial = means.tried(&experiment, &key, Beside::default(), &mut |_| {})?;
         if trial.outcome.kind == OutcomeKind::Interrupted {
             return Ok(None);
         }
@@ -216,8 +216,7 @@ pub fn ceiling_says(name: &str, found: &Result<f64, String>) -> String {
 /// notified. None: interrupted.
 pub fn ceilings(
     campaign: &Campaign,
-    resources: &RunResources,
-    entrants: &[Entrant],
+    Admitted { resources, entrants, .. }: &Admitted,
     halt: &Halt,
     watch: Watch<'_>,
 ) -> Result<Option<BTreeMap<String, f64>>, Refusal> {

@@ -50,15 +50,9 @@ pub fn expected_checks(
 impl Campaign {
     /// Checks a subject that dyno starts, by itself; none if interrupted.
     pub fn checked(&self, entrant: &Entrant, halt: &Halt) -> Option<Conformance> {
-        let warden = self.warden();
-        let setup = VisitSetup {
-            launcher: self.launcher(&warden),
-            workloads: &self.spoken,
-            protocol: Protocol::Http1,
-            service: None,
-            halt,
-        };
-        checked(setup, entrant, &self.checked_over(&entrant.subject), &mut |_, _| {})
+        let (setup, over) =
+            (self.visits(Protocol::Http1, halt), self.checked_over(&entrant.subject));
+        checked(setup, entrant, &over, &mut |_, _| {})
     }
 
     /// What a subject is checked over: HTTP/1.1 in cleartext, if it speaks it; and HTTP/2 where the experiment loads it over
@@ -92,7 +86,7 @@ impl<'a> Run<'a> {
                 it.subject.name == entry.name && matches!(it.subject.serving, Serving::Found(_))
             };
             // What an address answered once, another server may answer today.
-            let found = match self.entrants.iter().any(runs_already) {
+            let found = match self.admitted.entrants.iter().any(runs_already) {
                 true => None,
                 false => lasting(self.store, record, entry, needs_http2(self.campaign, entry))?,
             };
@@ -120,18 +114,9 @@ impl<'a> Run<'a> {
         let is_http2 = left.iter().any(|entry| needs_http2(campaign, entry));
         let count = cases(false).len() + if is_http2 { cases(true).len() } else { 0 };
         watch(&Event::Checks { subjects: left.len(), cases: count });
-        let (warden, workloads) = (campaign.warden(), &campaign.spoken);
-        let setup = VisitSetup {
-            launcher: campaign.launcher(&warden),
-            workloads,
-            protocol: Protocol::Http1,
-            service: None,
-            halt: self.halt,
-        };
-        let protocols = |entrant: &Entrant| campaign.checked_over(&entrant.subject);
         let is_race = self.record.facts.iter().any(|fact| fact.name == RACE);
         for (place, entry) in left.iter().enumerate() {
-            let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);
+            let entrant = self.admitted.entrants.iter().find(|it| it.subject.name == entry.name);
             let Some(entrant) = entrant else { continue };
             let on = &mut |done: usize, cases: usize| {
                 let (subject, subjects) = (entry.name.as_str(), left.len());
@@ -141,11 +126,11 @@ impl<'a> Run<'a> {
                 // A check may harm a server: one that dyno did not start is checked only where that was asked for.
                 Serving::Found(site) if is_race && site.address.ip().is_loopback() => {
                     let protocol = campaign.experiment.manners[0].protocol;
-                    let setup = VisitSetup { protocol, ..setup };
-                    checked_where_it_runs(setup, entrant, site, on)
+                    checked_where_it_runs(campaign.visits(protocol, self.halt), entrant, site, on)
                 }
                 Serving::Found(_) | Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => {
-                    checked(setup, entrant, &protocols(entrant), on)
+                    let setup = campaign.visits(Protocol::Http1, self.halt);
+                    checked(setup, entrant, &campaign.checked_over(&entrant.subject), on)
                 }
             };
             let Some(found) = checked else {

@@ -34,16 +34,6 @@ impl EmbeddedFile {
     }
 }
 
-/// Writes all of them below a folder.
-pub fn write_to(folder: &Path) -> io::Result<()> {
-    for file in FILES {
-        let path = folder.join(file.path);
-        fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
-        file.write(&path)?;
-    }
-    Ok(())
-}
-
 /// The folder below `cache` with exactly these files; it is made, or repaired, if it is not so. A file that is right is
 /// never touched, and one that is wrong is replaced at once, so that other dynos may read meanwhile.
 pub(crate) fn unpack(cache: &Path) -> io::Result<PathBuf> {

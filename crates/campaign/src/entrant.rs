@@ -1,6 +1,6 @@
 //! A subject that takes part: built, or built several times where pairs are of several builds.
 
-use lab::build::{Built, salt};
+use lab::build::{Built, Recipe, salt};
 use lab::probe::Probe;
 use lab::service::ReadyService;
 use lab::subject::{Serving, Subject};
@@ -79,19 +79,17 @@ impl Campaign {
                 Availability::Built { .. }
                 | Availability::Buildable
                 | Availability::Missing(_)
-                | Availability::Broken(_) => self.build(&member.name, &subject, halt, watch)?,
+                | Availability::Broken(_) => {
+                    self.build((&subject).into(), (&member.name, "it"), halt, watch)?
+                }
             };
             builds.push((subject, built));
         }
         let probe = match roster::probe(&self.project.root, subject)? {
             None => None,
             Some(probe) => {
-                let built = self
-                    .cache
-                    .build((&probe).into(), &|| halt.is_asked(), &mut |command| {
-                        watch(&Event::Building { name: &probe.title, command });
-                    })
-                    .map_err(|error| unbuilt(&probe.title, &error, "its probe", watch))?;
+                let called = (probe.title.as_str(), "its probe");
+                let built = self.build((&probe).into(), called, halt, watch)?;
                 Some((probe, built))
             }
         };
@@ -116,15 +114,15 @@ impl Campaign {
 
     fn build(
         &self,
-        name: &str,
-        subject: &Subject,
+        recipe: Recipe<'_>,
+        (name, what): (&str, &str),
         halt: &Halt,
         watch: Watch<'_>,
     ) -> Result<Built, String> {
         self.cache
-            .build(subject.into(), &|| halt.is_asked(), &mut |command| {
+            .build(recipe, &|| halt.is_asked(), &mut |command| {
                 watch(&Event::Building { name, command });
             })
-            .map_err(|error| unbuilt(name, &error, "it", watch))
+            .map_err(|error| unbuilt(name, &error, what, watch))
     }
 }

@@ -1,6 +1,7 @@
 //! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order. What
 //! happens is reported as events; nothing is printed.
 
+mod admitted;
 pub mod capacity;
 mod certificate;
 mod checks;
@@ -28,7 +29,6 @@ pub mod trees;
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use lab::Refusal;
@@ -38,13 +38,14 @@ use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::PublishedFigures;
 use lab::identity::Identity;
 use lab::manner::{Protocol, Task};
-use lab::plan::{Runner, plan};
+use lab::plan::Runner;
 use lab::probe::Probe;
-use lab::record::{Entry, Fact, RunRecord};
+use lab::record::{Entry, Fact};
 use lab::service::Service;
 use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
 use lab::trial::Launcher;
+use lab::visit::VisitSetup;
 use lab::workload::Workload;
 use load::Halt;
 
@@ -52,6 +53,7 @@ use certificate::identity;
 use project::{Project, unknown};
 use roster::Member;
 
+pub use admitted::Admitted;
 pub use certificate::new_identity;
 pub use checks::{EACH, expected_checks};
 pub use elsewhere::{Generators, Meet};
@@ -63,7 +65,7 @@ pub use ports::ports_for;
 pub use profiling::probes;
 pub use remains::{part_in, sweep};
 pub use resources::RunResources;
-pub use resume::{admitted_again, as_it_was, same_entries, same_instrument};
+pub use resume::{admitted_again, as_it_was};
 pub use trials::{Ended, Run, now_unix_ms};
 
 /// An experiment with everything that it names, read and checked. Copies of it share their certificate, whose files are
@@ -233,49 +235,21 @@ impl Campaign {
         pages.chain(&self.history).map(text).collect()
     }
 
-    /// The run's row: what it does, where, and with what.
-    pub fn record(
-        &self,
-        resources: &RunResources,
-        entrants: &[Entrant],
-        entries: Vec<Entry>,
-        began_unix_ms: i64,
-    ) -> RunRecord {
-        let runners: Vec<Runner> =
-            entrants.iter().map(|entrant| self.runner(&entrant.subject)).collect();
-        RunRecord {
-            name: self.experiment.name.clone(),
-            experiment: Some(self.as_asked()),
-            files: self.files(),
-            is_quick: self.experiment.is_quick,
-            seed: self.experiment.seed,
-            began_unix_ms,
-            dyno: version(),
-            facts: (resources.facts().into_iter())
-                .chain(self.left_out.clone())
-                .chain(services::facts(entrants))
-                .collect(),
-            entries,
-            plan: plan(&self.experiment, &runners),
-            ..RunRecord::default()
-        }
-    }
-
     /// The experiment as it was asked for: that no subject is checked is a fact of its own.
     fn as_asked(&self) -> Experiment {
         let has_check = self.experiment.has_check || self.left_out.is_some();
         Experiment { has_check, ..self.experiment.clone() }
     }
 
-    /// The command that starts a warden.
-    #[must_use]
-    pub fn warden(&self) -> [OsString; 2] {
-        [self.cache.dyno.clone().into_os_string(), OsString::from("warden")]
+    /// What starts the subjects.
+    pub(crate) fn launcher(&self) -> Launcher<'_> {
+        Launcher { cache: &self.cache, identity: self.identity.as_deref() }
     }
 
-    /// What starts the subjects, under this warden.
-    pub(crate) fn launcher<'a>(&'a self, warden: &'a [OsString]) -> Launcher<'a> {
-        Launcher { cache: &self.cache, warden, identity: self.identity.as_deref() }
+    /// What starts a subject for a visit over this protocol, without a service.
+    pub(crate) fn visits<'a>(&'a self, protocol: Protocol, halt: &'a Halt) -> VisitSetup<'a> {
+        let (launcher, workloads) = (self.launcher(), &self.spoken[..]);
+        VisitSetup { launcher, workloads, protocol, service: None, halt }
     }
 
     /// The workload of the task with this name.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use analysis::Rounds;
 use lab::Refusal;
 use lab::record::{Entry, Fact, OutcomeKind, TrialKey, TrialRecord};
+use lab::trial::Beside;
 use store::{Extent, Kept};
 
 use crate::Ended;
@@ -94,7 +95,8 @@ impl<'a> Rule<'a> for PlannedTrials<'a> {
         let means = Means { build: self.rounds.build_of(keys[0].repeat), ..run.means() };
         match keys {
             [key] => {
-                let mut tried = means.try_one(key, None, watch)?;
+                let experiment = &run.campaign.experiment;
+                let mut tried = means.tried(experiment, key, Beside::default(), watch)?;
                 let is_first = is_first_of_place(&run.record.plan, key);
                 if is_first && tried.outcome.kind != OutcomeKind::Interrupted {
                     tried.conditions.extend(means.service_alone(key));
@@ -112,7 +114,8 @@ impl<'a> Rule<'a> for PlannedTrials<'a> {
         run: &Run<'a>,
         mut tried: Vec<TrialRecord>,
     ) -> Result<Option<Vec<TrialRecord>>, Refusal> {
-        let (Some(generators), [trial]) = (&run.resources.elsewhere, tried.as_mut_slice()) else {
+        let (Some(generators), [trial]) = (&run.admitted.resources.elsewhere, tried.as_mut_slice())
+        else {
             return Ok(Some(tried));
         };
         let number = trial.key.number;

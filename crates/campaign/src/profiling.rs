@@ -8,7 +8,7 @@ use lab::Refusal;
 use lab::experiment::{Experiment, Profiling};
 use lab::probe::Probe;
 use lab::record::{OutcomeKind, ProfileRecord, TrialKey};
-use lab::trial::{LEAST_WARMUP, SAMPLED_LOAD, Sampling, is_permitted};
+use lab::trial::{Beside, LEAST_WARMUP, SAMPLED_LOAD, Sampling, is_permitted};
 use load::Halt;
 use store::{Extent, Kept};
 
@@ -42,9 +42,9 @@ impl Run<'_> {
                 }
                 cut.ask();
             });
-            let Run { campaign, resources, entrants, record, id, .. } = *self;
+            let Run { campaign, admitted, record, id, .. } = *self;
             let store = &mut *self.store;
-            let mut run = Run { campaign, resources, entrants, record, store, id, halt: &cut };
+            let mut run = Run { campaign, admitted, record, store, id, halt: &cut };
             let taken = run.take_profiles(profiling, watch);
             cut.ask();
             taken
@@ -110,7 +110,8 @@ impl Run<'_> {
             ..self.campaign.experiment.clone()
         };
         let sampling = Sampling { probes, hz: profiling.hz, found: Mutex::new(None) };
-        let trial = self.means().try_sampled(&experiment, key, &sampling, watch)?;
+        let beside = Beside { sampling: Some(&sampling), ..Beside::default() };
+        let trial = self.means().tried(&experiment, key, beside, watch)?;
         if trial.outcome.kind == OutcomeKind::Interrupted {
             return Ok(None);
         }

@@ -8,8 +8,8 @@ use lab::Refusal;
 use lab::build::{BuildCache, WORK, give_to_caller};
 use lab::command::shown;
 use lab::experiment::Experiment;
-use lab::source_file::nearest;
 use lab::subject::is_file_name;
+use units::nearest;
 
 use crate::{embedded, places};
 
@@ -167,22 +167,22 @@ impl Project {
 
     /// The names of all subjects, sorted.
     pub fn subjects(&self) -> Vec<String> {
-        names(&self.root.join("subjects"), |path| {
-            path.join("subject.toml").is_file().then(|| path.file_name()).flatten()
-        })
+        self.folders_with("subjects", "subject.toml")
     }
 
     /// The names of all services, sorted.
     pub fn services(&self) -> Vec<String> {
-        names(&self.root.join("services"), |path| {
-            path.join("service.toml").is_file().then(|| path.file_name()).flatten()
-        })
+        self.folders_with("services", "service.toml")
     }
 
     /// The names of all probes, sorted.
     pub fn probes(&self) -> Vec<String> {
-        names(&self.root.join("probes"), |path| {
-            path.join("probe.toml").is_file().then(|| path.file_name()).flatten()
+        self.folders_with("probes", "probe.toml")
+    }
+
+    fn folders_with(&self, folder: &str, file: &str) -> Vec<String> {
+        names(&self.root.join(folder), |path| {
+            path.join(file).is_file().then(|| path.file_name()).flatten()
         })
     }
 

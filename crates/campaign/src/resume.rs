@@ -11,10 +11,10 @@ use store::RunId;
 use crate::event::Watch;
 use crate::project::Project;
 use crate::services::{self, SERVICE};
-use crate::{Campaign, Entrant, RunResources};
+use crate::{Admitted, Campaign, Entrant, RunResources};
 
 /// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
-pub fn same_instrument(
+fn same_instrument(
     record: &RunRecord,
     resources: &RunResources,
     (run, store): (RunId, &Path),
@@ -62,7 +62,7 @@ pub fn as_it_was(project: Project, record: &RunRecord, store: &Path) -> Result<C
 }
 
 /// Refuses subjects that were built anew since the run began: a run compares like with like.
-pub fn same_entries(
+fn same_entries(
     record: &RunRecord,
     entries: &[Entry],
     (run, store): (RunId, &Path),
@@ -107,20 +107,18 @@ fn same_services(
 /// with which it began. None: interrupted.
 pub fn admitted_again(
     campaign: &Campaign,
-    resources: &RunResources,
+    resources: RunResources,
     (record, run, store): (&RunRecord, RunId, &Path),
     halt: &Halt,
     watch: Watch<'_>,
-) -> Result<Option<Vec<Entrant>>, Refusal> {
-    same_instrument(record, resources, (run, store))?;
-    resources.take()?;
-    let (entrants, entries) = campaign.admit(halt, watch);
-    if halt.is_asked() {
-        return Ok(None);
+) -> Result<Option<Admitted>, Refusal> {
+    same_instrument(record, &resources, (run, store))?;
+    let admitted = Admitted::of(campaign, resources, halt, watch)?;
+    if let Some(Admitted { entrants, entries, .. }) = &admitted {
+        same_entries(record, entries, (run, store))?;
+        same_services(record, entrants, (run, store))?;
     }
-    same_entries(record, &entries, (run, store))?;
-    same_services(record, &entrants, (run, store))?;
-    Ok(Some(entrants))
+    Ok(admitted)
 }
 
 /// The command that runs the experiment anew, into the same store.

@@ -4,7 +4,7 @@ use lab::Refusal;
 use lab::build::{BuildCache, Fitness};
 use lab::experiment::Experiment;
 use lab::record::Fact;
-use lab::service::{ReadyService, Service};
+use lab::service::{Manifest, ReadyService, Service};
 use lab::subject::{Serving, Subject};
 use lab::workload::Workload;
 use load::Halt;
@@ -104,7 +104,7 @@ pub fn lack(service: &Service, cache: &BuildCache) -> Option<String> {
         Ok(Fitness::Missing(needs)) => needs,
         Err(error) => return Some(error.to_string()),
     };
-    let Service { name, debian, home, advice, .. } = service;
+    let Service { name, manifest: Manifest { debian, home, advice, .. }, .. } = service;
     Some(lacking(&needs, (name, debian, home, advice.as_deref()), has_apt(cache)))
 }
 
@@ -153,11 +153,14 @@ pub(crate) fn facts(entrants: &[Entrant]) -> Vec<Fact> {
         if facts.iter().any(|fact| fact.name == name) {
             continue;
         }
-        let version = if ready.version.is_empty() { &ready.service.title } else { &ready.version };
+        let version =
+            if ready.version.is_empty() { &ready.service.manifest.title } else { &ready.version };
         let value = format!("{version}; template {}", ready.built.hash);
         facts.push(Fact { name: name.clone(), value });
-        let more =
-            [("settings", ready.settings.join(", ")), ("notes", ready.service.notes.clone())];
+        let more = [
+            ("settings", ready.settings.join(", ")),
+            ("notes", ready.service.manifest.notes.clone()),
+        ];
         let more = more.into_iter().filter(|(_, value)| !value.is_empty());
         facts.extend(more.map(|(what, value)| Fact { name: format!("{name}.{what}"), value }));
     }

@@ -142,7 +142,7 @@ fn is_of_dyno(entry: &Path) -> bool {
 }
 
 /// What git prints, without the line's end; or the last line of what it complains of.
-fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+pub fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     git_with(Stdio::null(), folder, arguments)
 }
 

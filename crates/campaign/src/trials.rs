@@ -1,6 +1,5 @@
 //! Measures a run: trial after trial, or those that live at once, as a rule says; keeps each as it comes.
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -10,7 +9,7 @@ use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Fact, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
-use lab::trial::{self, AGENT_LOST, Beside, Candidate, Enough, Part, Round, Sampling, Setup};
+use lab::trial::{self, AGENT_LOST, Beside, Candidate, Part, Round, Setup};
 use load::{Halt, Place};
 use store::{RunId, Store};
 
@@ -18,7 +17,7 @@ use crate::capacity::Searches;
 use crate::event::{Event, Watch};
 use crate::others::Others;
 use crate::planned::PlannedTrials;
-use crate::{Campaign, Entrant, Generators, RunResources};
+use crate::{Admitted, Campaign, Entrant, Generators, RunResources};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +35,7 @@ pub(crate) const ROOM: u64 = 32 << 20;
 /// A run under way: what it does, where, and where it is kept.
 pub struct Run<'a> {
     pub campaign: &'a Campaign,
-    pub resources: &'a RunResources,
-    pub entrants: &'a [Entrant],
+    pub admitted: &'a Admitted,
     pub record: &'a RunRecord,
     pub store: &'a mut Store,
     pub id: RunId,
@@ -132,8 +130,8 @@ impl<'a> Run<'a> {
     pub(crate) fn means(&self) -> Means<'_> {
         Means {
             campaign: self.campaign,
-            resources: self.resources,
-            entrants: self.entrants,
+            resources: &self.admitted.resources,
+            entrants: &self.admitted.entrants,
             halt: self.halt,
             build: 0,
         }
@@ -190,7 +188,9 @@ impl Means<'_> {
                     let mut tell = |event: &Event<'_>| {
                         watch.lock().unwrap_or_else(PoisonError::into_inner)(event);
                     };
-                    self.try_one(key, Some(Part { round, place: &place }), &mut tell)
+                    let part = Some(Part { round, place: &place });
+                    let beside = Beside { part, ..Beside::default() };
+                    self.tried(&self.campaign.experiment, key, beside, &mut tell)
                 }));
             }
             let join = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
@@ -218,10 +218,10 @@ impl Means<'_> {
         }
     }
 
-    fn setup<'s>(&'s self, experiment: &'s Experiment, warden: &'s [OsString]) -> Setup<'s> {
+    fn setup<'s>(&'s self, experiment: &'s Experiment) -> Setup<'s> {
         Setup {
             experiment,
-            launcher: self.campaign.launcher(warden),
+            launcher: self.campaign.launcher(),
             split: &self.resources.split,
             address: self.resources.address,
             sources: &self.resources.sources,
@@ -236,44 +236,11 @@ impl Means<'_> {
     pub(crate) fn service_alone(self, key: &TrialKey) -> Option<Fact> {
         let workload = self.campaign.workload(&key.workload);
         let ready = self.entrants.iter().find_map(|entrant| entrant.service(workload))?;
-        let warden = self.campaign.warden();
-        let setup = self.setup(&self.campaign.experiment, &warden);
-        trial::service_alone(setup, ready, key, self.halt)
+        trial::service_alone(self.setup(&self.campaign.experiment), ready, key, self.halt)
     }
 
-    pub(crate) fn try_one(
-        self,
-        key: &TrialKey,
-        part: Option<Part<'_>>,
-        watch: Watch<'_>,
-    ) -> Result<TrialRecord, Refusal> {
-        self.tried(&self.campaign.experiment, key, Beside { part, ..Beside::default() }, watch)
-    }
-
-    /// Tries with another load than the experiment's, which may end early.
-    pub(crate) fn try_as(
-        self,
-        experiment: &Experiment,
-        key: &TrialKey,
-        enough: Option<Enough<'_>>,
-        watch: Watch<'_>,
-    ) -> Result<TrialRecord, Refusal> {
-        self.tried(experiment, key, Beside { enough, ..Beside::default() }, watch)
-    }
-
-    /// Tries with samples beside the load.
-    pub(crate) fn try_sampled(
-        self,
-        experiment: &Experiment,
-        key: &TrialKey,
-        sampling: &Sampling<'_>,
-        watch: Watch<'_>,
-    ) -> Result<TrialRecord, Refusal> {
-        let beside = Beside { sampling: Some(sampling), ..Beside::default() };
-        self.tried(experiment, key, beside, watch)
-    }
-
-    fn tried(
+    /// One trial with the load of an experiment.
+    pub(crate) fn tried(
         self,
         experiment: &Experiment,
         key: &TrialKey,
@@ -286,8 +253,7 @@ impl Means<'_> {
             let name = &key.subject;
             Refusal::new(format!("`{name}` could take part when this run began, and cannot now"))
         })?;
-        let warden = campaign.warden();
-        let setup = Setup { beside, ..self.setup(experiment, &warden) };
+        let setup = Setup { beside, ..self.setup(experiment) };
         let (subject, built) = entrant.build(self.build);
         let workload = campaign.workload(&key.workload);
         let candidate = Candidate {

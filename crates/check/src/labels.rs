@@ -3,33 +3,19 @@
 
 use units::named;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Protocol {
-    /// HTTP/1.1.
-    Http,
-    /// HTTP/2.
-    Http2,
-    /// WebSocket.
-    Socket,
+named! {
+    /// What is spoken.
+    pub enum Protocol {
+        Http = "HTTP/1.1",
+        Http2 = "HTTP/2",
+        Socket = "WebSocket",
+    }
 }
 
 impl Protocol {
-    /// All of them.
-    pub const ALL: [Protocol; 3] = [Protocol::Http, Protocol::Http2, Protocol::Socket];
-
     #[must_use]
     pub fn is_http2(self) -> bool {
         self == Protocol::Http2
-    }
-
-    /// As it is written in text.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Protocol::Http => "HTTP/1.1",
-            Protocol::Http2 => "HTTP/2",
-            Protocol::Socket => "WebSocket",
-        }
     }
 }
 
@@ -103,42 +89,13 @@ named! {
 }
 
 impl Area {
-    /// The protocol that the area belongs to.
+    /// The protocol that the area belongs to, as its name begins.
     #[must_use]
     pub fn protocol(self) -> Protocol {
-        match self {
-            Area::RequestLine
-            | Area::Host
-            | Area::Fields
-            | Area::Framing
-            | Area::Chunked
-            | Area::Methods
-            | Area::Connections
-            | Area::Expectations
-            | Area::Answers
-            | Area::Conditions
-            | Area::Limits
-            | Area::Slow
-            | Area::Robustness => Protocol::Http,
-            Area::Http2Frames
-            | Area::Http2Settings
-            | Area::Http2Streams
-            | Area::Http2Flow
-            | Area::Http2Headers
-            | Area::Http2Hpack
-            | Area::Http2Fields
-            | Area::Http2Requests
-            | Area::Http2Control
-            | Area::Http2Smuggling
-            | Area::Http2Limits
-            | Area::Http2Tls => Protocol::Http2,
-            Area::Handshake
-            | Area::Frames
-            | Area::Fragments
-            | Area::Control
-            | Area::Closing
-            | Area::Utf8
-            | Area::SocketLimits => Protocol::Socket,
+        match self.name().split_once('-') {
+            Some(("h2", _)) => Protocol::Http2,
+            Some(("ws", _)) => Protocol::Socket,
+            _ => Protocol::Http,
         }
     }
 }

@@ -53,12 +53,17 @@ pub struct Observation {
 impl Observation {
     /// The first final answer, if it is complete.
     pub fn first(&self) -> Option<&ReceivedAnswer> {
-        self.reading.finals.first().filter(|answer| answer.is_whole)
+        self.nth(0)
     }
 
     /// The final answer with this number, from 0, if it is complete.
     pub fn nth(&self, number: usize) -> Option<&ReceivedAnswer> {
         self.reading.finals.get(number).filter(|answer| answer.is_whole)
+    }
+
+    /// The status of the final answer with this number, from 0, if it is complete.
+    pub(crate) fn status(&self, number: usize) -> Option<u16> {
+        self.nth(number).map(|answer| answer.status)
     }
 
     /// The final answers that are complete.

@@ -52,33 +52,19 @@ impl VerdictCounts {
     }
 
     fn count(&mut self, finding: &Finding) {
-        let earned = match finding.verdict {
+        let (count, earned) = match finding.verdict {
             CaseVerdict::NotApplicable => {
                 self.not_applicable += 1;
                 return;
             }
-            CaseVerdict::Pass => {
-                self.pass += 1;
-                1.0
-            }
+            CaseVerdict::Pass => (&mut self.pass, 1.0),
             // A warning must cost something, or no server would ever be fixed.
-            CaseVerdict::Warn => {
-                self.warn += 1;
-                0.5
-            }
-            CaseVerdict::NotTestable => {
-                self.not_testable += 1;
-                0.0
-            }
-            CaseVerdict::Fail => {
-                self.fail += 1;
-                0.0
-            }
-            CaseVerdict::Crash => {
-                self.crash += 1;
-                0.0
-            }
+            CaseVerdict::Warn => (&mut self.warn, 0.5),
+            CaseVerdict::NotTestable => (&mut self.not_testable, 0.0),
+            CaseVerdict::Fail => (&mut self.fail, 0.0),
+            CaseVerdict::Crash => (&mut self.crash, 0.0),
         };
+        *count += 1;
         self.earned += earned * f64::from(finding.weight);
         self.weight += f64::from(finding.weight);
         self.unstable += usize::from(finding.is_unstable());

@@ -84,29 +84,35 @@ impl Target {
         let joined = format!("{}{}", self.get, if self.get.contains('?') { '&' } else { '?' });
         let socket = self.socket.as_deref().unwrap_or("/");
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        let placeholders: [(&[u8], &str); 6] = [
-            (b"{H}", &self.authority),
-            (b"{get}", &self.get),
-            (b"{get?}", &joined),
-            (b"{post}", post),
-            (b"{ws}", socket),
-            (b"{scheme}", scheme),
+        let placeholders: [(&str, &str); 6] = [
+            ("{H}", &self.authority),
+            ("{get}", &self.get),
+            ("{get?}", &joined),
+            ("{post}", post),
+            ("{ws}", socket),
+            ("{scheme}", scheme),
         ];
-        let (mut filled, mut rest) = (Vec::with_capacity(template.len() + 64), template);
-        while let Some((first, after)) = rest.split_first() {
-            match placeholders.iter().find(|(placeholder, _)| rest.starts_with(placeholder)) {
-                Some((placeholder, text)) => {
-                    filled.extend_from_slice(text.as_bytes());
-                    rest = &rest[placeholder.len()..];
-                }
-                None => {
-                    filled.push(*first);
-                    rest = after;
-                }
+        filled(template, &placeholders.map(|(name, text)| (name, Some(text.as_bytes()))))
+            .expect("each of these has a value")
+    }
+}
+
+/// A template whose placeholders are filled; none if one of those in it has no value.
+pub(crate) fn filled(template: &[u8], values: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
+    let (mut filled, mut rest) = (Vec::with_capacity(template.len() + 64), template);
+    while let Some((first, after)) = rest.split_first() {
+        match values.iter().find(|(placeholder, _)| rest.starts_with(placeholder.as_bytes())) {
+            Some((placeholder, value)) => {
+                filled.extend_from_slice((*value)?);
+                rest = &rest[placeholder.len()..];
+            }
+            None => {
+                filled.push(*first);
+                rest = after;
             }
         }
-        filled
     }
+    Some(filled)
 }
 
 #[cfg(test)]

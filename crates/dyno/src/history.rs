@@ -33,9 +33,18 @@ impl HistoryFlags {
         self.history.is_some()
     }
 
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.history.as_deref()
+    }
+
     /// The file that is named, with its flag.
     pub(crate) fn named(&self) -> Option<(&'static str, &Path)> {
-        self.history.as_deref().map(|path| (FLAG, path))
+        self.path().map(|path| (FLAG, path))
+    }
+
+    /// Refuses a file that could not be appended to in the end.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        self.path().map_or(Ok(()), |path| check(FLAG, path))
     }
 
     /// Refuses a run that has no figures which a history could have.
@@ -54,7 +63,7 @@ impl HistoryFlags {
     /// Before anything is measured: the file can be appended to, and the commit of this folder is noted.
     pub(crate) fn begin(&self, folder: &Path) -> Result<(), Refusal> {
         let Some(path) = &self.history else { return Ok(()) };
-        check(FLAG, path)?;
+        self.check()?;
         self.began.get_or_init(|| commit(folder, path));
         Ok(())
     }
@@ -73,9 +82,17 @@ impl HistoryFlags {
 
     /// Appends what was found.
     pub(crate) fn append(&self, findings: &Findings<'_>, origin: &Origin) -> Result<(), Refusal> {
-        let Some(path) = &self.history else { return Ok(()) };
+        if !self.is_given() {
+            return Ok(());
+        }
         let began = self.began.get().and_then(Option::as_ref);
-        append(FLAG, path, &lines(findings, origin, began)?)?;
+        self.append_lines(&lines(findings, origin, began)?)
+    }
+
+    /// Appends whole lines.
+    pub(crate) fn append_lines(&self, lines: &str) -> Result<(), Refusal> {
+        let Some(path) = &self.history else { return Ok(()) };
+        append(FLAG, path, lines)?;
         terminal::notice(&format!("history: {}", archive::page::near(path)));
         Ok(())
     }

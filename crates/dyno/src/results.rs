@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use archive::keep;
@@ -18,47 +17,23 @@ const FLAG: &str = "--output";
 /// Columns of a text in a file.
 const FILE_WIDTH: usize = 120;
 
-/// A kind of results: which formats there are of it.
-pub(crate) trait Kind: Send + Sync + 'static {
-    const LACKS: &'static [&'static str];
-}
+/// What trials were made for (a run, a race, loads), what pairs were measured for (a gate), what says yes or no (a
+/// check), and all other results: places in `LACKS`.
+pub(crate) const OF_TRIALS: usize = 0;
+pub(crate) const OF_PAIRS: usize = 1;
+pub(crate) const OF_CASES: usize = 2;
+pub(crate) const OF_FIGURES: usize = 3;
 
-/// What trials were made for: a run, a race, loads.
-#[derive(Default)]
-pub(crate) struct OfTrials;
+/// The formats that there are not of each kind of results.
+const LACKS: [&[&str]; 4] = [
+    &["junit"],
+    &["csv", "svg"],
+    &["csv", "svg", "bmf", "customBiggerIsBetter", "customSmallerIsBetter"],
+    &["csv", "svg", "junit", "bmf", "customBiggerIsBetter", "customSmallerIsBetter"],
+];
 
-/// What pairs were measured for: a gate.
-#[derive(Default)]
-pub(crate) struct OfPairs;
-
-/// What says yes or no: a check.
-#[derive(Default)]
-pub(crate) struct OfCases;
-
-/// All other results.
-#[derive(Default)]
-pub(crate) struct OfFigures;
-
-impl Kind for OfTrials {
-    const LACKS: &'static [&'static str] = &["junit"];
-}
-
-impl Kind for OfPairs {
-    const LACKS: &'static [&'static str] = &["csv", "svg"];
-}
-
-impl Kind for OfCases {
-    const LACKS: &'static [&'static str] =
-        &["csv", "svg", "bmf", "customBiggerIsBetter", "customSmallerIsBetter"];
-}
-
-impl Kind for OfFigures {
-    const LACKS: &'static [&'static str] =
-        &["csv", "svg", "junit", "bmf", "customBiggerIsBetter", "customSmallerIsBetter"];
-}
-
-fn formats<K: Kind>() -> impl Iterator<Item = &'static Format> {
-    FORMATS.into_iter().filter(|format| !K::LACKS.contains(&format.name))
+fn formats<const KIND: usize>() -> impl Iterator<Item = &'static Format> {
+    FORMATS.into_iter().filter(|format| !LACKS[KIND].contains(&format.name))
 }
 
 /// A file, and the format in which it is written.
@@ -71,9 +46,9 @@ struct Output {
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Results")]
-pub(crate) struct ResultFlags<K: Kind + Default> {
+pub(crate) struct ResultFlags<const KIND: usize> {
     /// What is printed [default: text]
-    #[arg(long, value_name = "NAME", value_parser = named::<K>())]
+    #[arg(long, value_name = "NAME", value_parser = named::<KIND>())]
     format: Option<&'static Format>,
     /// Short for --format md
     #[arg(long, conflicts_with = "format")]
@@ -83,7 +58,7 @@ pub(crate) struct ResultFlags<K: Kind + Default> {
     json: bool,
     /// Also write the results to this file, atomically, in the format of its extension (x.json, x.md, x.html, x.txt …)
     /// or of a prefix (json:FILE); may be given again. If there is no result, the file says why
-    #[arg(short, long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output::<K>))]
+    #[arg(short, long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output::<KIND>))]
     output: Vec<Output>,
     /// Whether the files were written.
     #[arg(skip)]
@@ -91,18 +66,16 @@ pub(crate) struct ResultFlags<K: Kind + Default> {
     /// Why there is no result, where that is no refusal.
     #[arg(skip)]
     failure: RefCell<Option<String>>,
-    #[arg(skip)]
-    kind: PhantomData<K>,
 }
 
 /// The formats, each with its use.
-fn named<K: Kind>() -> impl TypedValueParser<Value = &'static Format> {
-    let values = formats::<K>().map(|format| PossibleValue::new(format.name).help(format.about));
+fn named<const KIND: usize>() -> impl TypedValueParser<Value = &'static Format> {
+    let values = formats::<KIND>().map(|format| PossibleValue::new(format.name).help(format.about));
     PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or("no such format"))
 }
 
 /// A file as it was written on the command line.
-fn output<K: Kind>(path: PathBuf) -> Result<Output, String> {
+fn output<const KIND: usize>(path: PathBuf) -> Result<Output, String> {
     let text = path.to_string_lossy();
     let prefixed = text.split_once(':').and_then(|(name, rest)| Some((Format::named(name)?, rest)));
     let of_ending = |path: &Path| Format::of_ending(path.extension()?.to_str()?);
@@ -113,15 +86,15 @@ fn output<K: Kind>(path: PathBuf) -> Result<Output, String> {
     if path.as_os_str().is_empty() {
         return Err("no file is named behind the format; write json:FILE".into());
     }
-    let format = format.filter(|format| formats::<K>().any(|there| there == *format));
+    let format = format.filter(|format| formats::<KIND>().any(|there| there == *format));
     format.map(|format| Output { format, path }).ok_or_else(|| {
-        let endings: Vec<String> = formats::<K>().map(|it| format!(".{}", it.ending)).collect();
+        let endings: Vec<String> = formats::<KIND>().map(|it| format!(".{}", it.ending)).collect();
         let endings = endings.join(", ");
         format!("its ending names the format, one of {endings}; or write the format before it: json:FILE")
     })
 }
 
-impl<K: Kind + Default> ResultFlags<K> {
+impl<const KIND: usize> ResultFlags<KIND> {
     fn format(&self) -> &'static Format {
         match (self.json, self.markdown) {
             (true, _) => &JSON,

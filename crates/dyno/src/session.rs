@@ -11,11 +11,11 @@ use archive::page;
 use campaign::project::Project;
 use campaign::remote_run::RemoteRun;
 use campaign::{
-    Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, Watch, admitted_again,
+    Admitted, Campaign, Claim, Ended, Event, Lock, Run, RunResources, Watch, admitted_again,
     now_unix_ms,
 };
 use lab::experiment::Profiling;
-use lab::record::{Entry, Fact, RunRecord};
+use lab::record::{Fact, RunRecord};
 use load::Halt;
 use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
@@ -34,11 +34,7 @@ pub(crate) struct Keeping {
 }
 
 impl Keeping {
-    /// Opens the store. The folder of one that was not named is made; a misspelt one is not.
-    pub(crate) fn open(path: &Path, is_named: bool) -> Result<Keeping, Refusal> {
-        if let Some(folder) = path.parent().filter(|_| !is_named) {
-            lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
-        }
+    pub(crate) fn open(path: &Path) -> Result<Keeping, Refusal> {
         Ok(Keeping { store: Store::open(path)?, claim: None })
     }
 
@@ -85,6 +81,14 @@ impl StorePlace {
         let path = named.map_or_else(|| project.store_path(), Path::to_path_buf);
         StorePlace { pages: project.reports(&path), path, is_named: named.is_some() }
     }
+
+    /// Makes the folder of a store that was not named; that of a misspelt one is not made.
+    pub(crate) fn made(self) -> Result<StorePlace, Refusal> {
+        if let Some(folder) = self.path.parent().filter(|_| !self.is_named) {
+            lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
+        }
+        Ok(self)
+    }
 }
 
 pub(crate) struct Session {
@@ -93,20 +97,6 @@ pub(crate) struct Session {
     pub(crate) pages: PathBuf,
     pub(crate) halt: Arc<Halt>,
     _lock: Lock,
-}
-
-/// What a campaign is measured with, and who takes part.
-pub(crate) struct Admitted {
-    pub(crate) resources: RunResources,
-    pub(crate) entrants: Vec<Entrant>,
-    pub(crate) entries: Vec<Entry>,
-}
-
-impl Admitted {
-    /// The row of the run that would begin now.
-    pub(crate) fn record(&self, campaign: &Campaign) -> RunRecord {
-        campaign.record(&self.resources, &self.entrants, self.entries.clone(), now_unix_ms())
-    }
 }
 
 impl Session {
@@ -139,7 +129,8 @@ impl Session {
         place: StorePlace,
         (lock, halt): (Lock, Arc<Halt>),
     ) -> Result<Session, Refusal> {
-        let keeping = Keeping::open(&place.path, place.is_named)?;
+        let place = place.made()?;
+        let keeping = Keeping::open(&place.path)?;
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));
         }
@@ -164,9 +155,7 @@ impl Session {
     ) -> Result<Option<Admitted>, Refusal> {
         let given = generators.given_to(campaign, weighed, &self.halt)?;
         let Some(resources) = given else { return Ok(None) };
-        resources.take()?;
-        let (entrants, entries) = campaign.admit(&self.halt, watch);
-        Ok((!self.halt.is_asked()).then_some(Admitted { resources, entrants, entries }))
+        Admitted::of(campaign, resources, &self.halt, watch)
     }
 
     /// Admits the campaign of a kept run, which goes on; refused unless the instrument and the servers are those with
@@ -180,9 +169,7 @@ impl Session {
         let given = generators.given_to(campaign, weighed(campaign)?, &self.halt)?;
         let Some(resources) = given else { return Ok(None) };
         let kept = (record, run, self.store().path());
-        let entrants =
-            admitted_again(campaign, &resources, kept, &self.halt, &mut progress::admitting)?;
-        Ok(entrants.map(|entrants| Admitted { resources, entrants, entries: Vec::new() }))
+        admitted_again(campaign, resources, kept, &self.halt, &mut progress::admitting)
     }
 
     /// Measures what is left of a run, and shows its progress. If it cannot go on, and is kept, the refusal says what to do
@@ -193,9 +180,8 @@ impl Session {
         admitted: &Admitted,
         (record, run): (&RunRecord, RunId),
     ) -> Result<Ended, Refusal> {
-        let Admitted { resources, entrants, .. } = admitted;
         let ended = self.show(campaign, run, |store, halt, watch| {
-            Run { campaign, resources, entrants, record, store, id: run, halt }.go(watch)
+            Run { campaign, admitted, record, store, id: run, halt }.go(watch)
         });
         ended.map_err(|refusal| self.keeping.with_way_on(refusal, (record, run)))
     }
@@ -211,10 +197,9 @@ impl Session {
         // It may be the run of which the claim is held.
         self.keeping.claim = None;
         self.keeping.claim(run)?;
-        let Admitted { resources, entrants, .. } = admitted;
         let (store, halt) = (&mut self.keeping.store, &self.halt);
         let mut progress = Progress::open(campaign, 0);
-        Run { campaign, resources, entrants, record, store, id: run, halt }.sample_for(
+        Run { campaign, admitted, record, store, id: run, halt }.sample_for(
             most,
             Profiling::default(),
             &mut |event| progress.update(event),

@@ -1,6 +1,7 @@
 //! Servers that are named on a command line, made into subjects: those of a race, or the one whose capacity is searched
 //! for.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::project::Project;
@@ -139,9 +140,7 @@ impl SideFlags {
     ) -> Result<Subject, Refusal> {
         let subject = match side {
             Side::Own { text, .. } => {
-                let here = std::env::current_dir()
-                    .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-                Subject::own(&label.name, &label.title, text, &here).map_err(Refusal::new)?
+                Subject::own(&label.name, &label.title, text, &here()?).map_err(Refusal::new)?
             }
             Side::Found(url) => {
                 let Endpoint::Host(host, port) = &url.endpoint else {
@@ -176,6 +175,11 @@ impl SideFlags {
             Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
         })
     }
+}
+
+/// The current folder.
+pub(crate) fn here() -> Result<PathBuf, Refusal> {
+    std::env::current_dir().map_err(|error| Refusal::new(format!("the current folder: {error}")))
 }
 
 /// A command is to present dyno's certificate, so it must say where it takes the files.

@@ -17,6 +17,10 @@ pub(crate) struct StoreFlag {
     store: Option<PathBuf>,
 }
 
+/// The help of `--store` where what is measured is of no project.
+pub(crate) const OF_USER: &str =
+    "The file that keeps what is measured [default: dyno/runs.sqlite in the user's state folder]";
+
 impl StoreFlag {
     pub(crate) fn named(&self) -> Option<&Path> {
         self.store.as_deref()
@@ -27,27 +31,21 @@ impl StoreFlag {
         self.named().map(|path| ("--store", path))
     }
 
+    /// The store that is named, or the user's own.
+    pub(crate) fn of_user(&self) -> Result<StorePlace, Refusal> {
+        Ok(StorePlace::of(&Project::of_user()?, self.named()))
+    }
+
+    /// The store that is named, or the project's own, of which the folder is made.
+    pub(crate) fn to_write(&self) -> Result<PathBuf, Refusal> {
+        if let Some(path) = &self.store {
+            return Ok(path.clone());
+        }
+        Ok(StorePlace::of(&Project::find()?, None).made()?.path)
+    }
+
     /// The store's path, and the project that it is of, if there is one here.
     pub(crate) fn find(&self) -> Result<(Option<Project>, PathBuf), Refusal> {
         store_of(self.named())
-    }
-}
-
-// No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args, Default)]
-pub(crate) struct UserStoreFlag {
-    /// The file that keeps what is measured [default: dyno/runs.sqlite in the user's state folder]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
-}
-
-impl UserStoreFlag {
-    /// The flag, if it is given, with its file.
-    pub(crate) fn given(&self) -> Option<(&'static str, &Path)> {
-        self.store.as_deref().map(|path| ("--store", path))
-    }
-
-    pub(crate) fn place(&self) -> Result<StorePlace, Refusal> {
-        Ok(StorePlace::of(&Project::of_user()?, self.store.as_deref()))
     }
 }

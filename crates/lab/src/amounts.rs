@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The longest time that may be written.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
@@ -38,6 +39,11 @@ pub fn time_or_none(text: &str) -> Result<Duration, String> {
         Ok(time) if time <= LONGEST => Ok(time),
         _ => Err(format!("`{text}` is longer than a day; at most 24h")),
     }
+}
+
+/// A time above zero, in a file.
+pub(crate) fn read_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    time(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 /// A time as the functions above read it: whole in its unit, so that nothing of it is lost.

@@ -87,14 +87,45 @@ pub(crate) fn first_answer(
     unreachable!("attempts do not end by themselves")
 }
 
-/// The message for a deadline that is over.
-pub(crate) fn too_late(waited: Duration, last: Option<&Check>) -> String {
-    let wrong = last.and_then(|check| check.wrong.as_deref()).unwrap_or_default();
-    format!("no correct answer within {} s; the last attempt: {wrong}", waited.as_secs_f64())
+impl Absence {
+    /// What follows for a subject that had so long, and the answer that shows why. `words` finds in the output of one that
+    /// ended what is said of it.
+    pub(crate) fn setback(
+        self,
+        running: &mut Running,
+        port: u16,
+        had: Duration,
+        words: fn(&[u8]) -> String,
+    ) -> (Setback, Option<Check>) {
+        let strangers = refuse_strangers(port, running).err();
+        let (kind, says, last) = match (self, strangers) {
+            (Absence::Halted, _) => (OutcomeKind::Interrupted, "interrupted".into(), None),
+            (_, Some(strangers)) => return (strangers, None),
+            (Absence::Ended(exit), None) => {
+                let tail = running.tail();
+                if found_its_port_taken(&tail) {
+                    let says = format!("it ended{}", last_words(&tail));
+                    return (Setback::PortTaken(says), None);
+                }
+                let says = format!("it ended before it answered: {exit}{}", words(&tail));
+                (OutcomeKind::Died, says, None)
+            }
+            (Absence::Refuses(check), None) => (OutcomeKind::Wrong, refused(&check), Some(*check)),
+            (Absence::Late(last), None) => {
+                let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
+                let kind = if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady };
+                let wrong = last.as_ref().and_then(|check| check.wrong.as_deref());
+                let (had, wrong) = (had.as_secs_f64(), wrong.unwrap_or_default());
+                let says = format!("no correct answer within {had} s; the last attempt: {wrong}");
+                (kind, says, last.map(|check| *check))
+            }
+        };
+        (Setback::Final(Outcome { kind, says }), last)
+    }
 }
 
 /// The message for a server that refuses the first request of a load, with what would change that request.
-pub(crate) fn refused(check: &Check) -> String {
+fn refused(check: &Check) -> String {
     let line = check.request.split(|&byte| byte == b'\r').next().unwrap_or_default();
     let way_out = match check.status() {
         "401" | "403" | "407" => "-H adds a header field with credentials",
@@ -124,8 +155,13 @@ pub(crate) fn foreign_listener(port: u16, running: &Running) -> Option<String> {
     }
 }
 
+/// Refuses the subject's port if another process has it.
+pub(crate) fn refuse_strangers(port: u16, running: &Running) -> Result<(), Setback> {
+    foreign_listener(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
+}
+
 /// How often a subject is started again, each time on another port, if it finds its port taken.
-pub(crate) const OTHER_PORTS: u32 = 2;
+const OTHER_PORTS: u32 = 2;
 
 /// Why a start failed.
 #[derive(Debug)]
@@ -142,13 +178,23 @@ impl From<Outcome> for Setback {
     }
 }
 
-/// The outcome of a subject that found each of its ports taken.
-pub(crate) fn no_port_of_its_own(says: &str) -> Outcome {
+/// Tries on another port, a few times, while another process has the port.
+pub(crate) fn on_another_port<T>(
+    mut attempt: impl FnMut() -> Result<T, Setback>,
+) -> Result<T, Outcome> {
+    let mut last = String::new();
+    for _ in 0..=OTHER_PORTS {
+        match attempt() {
+            Ok(started) => return Ok(started),
+            Err(Setback::Final(outcome)) => return Err(outcome),
+            Err(Setback::PortTaken(says)) => last = says,
+        }
+    }
+    let ports = OTHER_PORTS + 1;
     let says = format!(
-        "another process listened before the server did, on each of {} ports; the last: {says}",
-        OTHER_PORTS + 1
+        "another process listened before the server did, on each of {ports} ports; the last: {last}"
     );
-    Outcome { kind: OutcomeKind::Unable, says }
+    Err(Outcome { kind: OutcomeKind::Unable, says })
 }
 
 /// Whether a subject that ended early did so because its port was taken. The other process may be gone by now.
@@ -162,8 +208,9 @@ const LAST_LINES: usize = 10;
 
 /// Why a server ended, in its own words: the line that names the error, or else its last lines.
 pub(crate) fn last_words(tail: &[u8]) -> String {
-    if let Some(line) = error_line(tail) {
-        return format!(" (`{line}`)");
+    let error = error_words(tail);
+    if !error.is_empty() {
+        return error;
     }
     let lines = printable_lines(tail);
     match &lines[lines.len().saturating_sub(LAST_LINES)..] {
@@ -175,12 +222,14 @@ pub(crate) fn last_words(tail: &[u8]) -> String {
 
 /// The last line at the left margin that names an error. Stack traces, notes and versions follow such a line, and are
 /// indented or say nothing of errors. Where the message is on the next line, as after a panic of Rust, it is added.
-pub(crate) fn error_line(tail: &[u8]) -> Option<String> {
+pub(crate) fn error_words(tail: &[u8]) -> String {
     let lines = printable_lines(tail);
-    let place = lines.iter().rposition(|line| names_error(line))?;
+    let Some(place) = lines.iter().rposition(|line| names_error(line)) else {
+        return String::new();
+    };
     let next = lines.get(place + 1).filter(|_| lines[place].ends_with(':'));
     let next = next.map_or(String::new(), |next| format!(" {}", next.trim()));
-    Some(format!("{}{next}", lines[place].trim()))
+    format!(" (`{}{next}`)", lines[place].trim())
 }
 
 /// Whether a line at the left margin names an error.

@@ -15,7 +15,7 @@ use wire::{
 
 use crate::record::{Check, Phase};
 use crate::workload::{Question, Stream};
-use peer::{connected, read, send};
+use peer::{Conversation, keep};
 
 /// How much of an answer is kept as evidence.
 const KEPT: usize = 64 << 10;
@@ -82,8 +82,8 @@ fn once(
     let began = Instant::now();
     let verdict = match &topic {
         Some(topic) => {
-            let call = socket::Call { server, question, values, limit };
-            call.talk(topic, &mut request, &mut received_bytes)
+            let evidence = (&mut request, &mut received_bytes);
+            socket::talk(server, question, values, limit, topic, evidence)
         }
         None => {
             question.ask.show(values, &mut request);
@@ -134,44 +134,28 @@ fn converse(
     values: Values,
     request: &[u8],
     limit: Duration,
-    received_bytes: &mut Vec<u8>,
+    received: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     if question.ask.is_over_http2() {
-        return http2::converse(server, question, values, limit, received_bytes);
+        return http2::converse(server, question, values, limit, received);
     }
-    let until = Instant::now() + limit;
-    let mut socket = connected(server, limit)?;
-    let sent = Instant::now();
-    send(&mut socket, request, until)
-        .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
     let limits = Limits::default();
-    let mut session = H1::new(&limits);
-    let _ = session.submit(
-        ExchangeId::default(),
-        &question.ask,
+    let mut listener = Listener {
+        session: answered_by(&limits, question, values),
+        question,
         values,
-        &mut Vec::new(),
-        &mut Vec::new(),
-    );
-    let mut listener = Listener { session, question, values, sent, beats: Vec::new() };
-    let mut buffer = [0; 16 << 10];
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(failure(listener.too_late(limit)));
-        }
-        match read(&mut socket, &mut buffer, left)? {
-            None => {}
-            Some(0) => return listener.ended(),
-            Some(count) => {
-                let room = KEPT.saturating_sub(received_bytes.len());
-                received_bytes.extend_from_slice(&buffer[..count.min(room)]);
-                if let Some(verdict) = listener.take(&buffer[..count], received_bytes) {
-                    return verdict;
-                }
-            }
-        }
-    }
+        received,
+        sent: Instant::now(),
+        beats: Vec::new(),
+    };
+    peer::converse(server, limit, request.to_vec(), &mut listener)
+}
+
+/// A session that has sent the request, and reads its answer.
+fn answered_by<'a>(limits: &'a Limits, question: &'a Question, values: Values) -> H1<'a> {
+    let (mut session, exchange) = (H1::new(limits), ExchangeId::default());
+    let _ = session.submit(exchange, &question.ask, values, &mut Vec::new(), &mut Vec::new());
+    session
 }
 
 /// Reads an answer to its end.
@@ -179,15 +163,20 @@ struct Listener<'a> {
     session: H1<'a>,
     question: &'a Question,
     values: Values,
+    received: &'a mut Vec<u8>,
     /// When the request was sent.
     sent: Instant,
     /// When each chunk of an endless answer had arrived.
     beats: Vec<Instant>,
 }
 
-impl Listener<'_> {
-    /// The verdict after these bytes, if it is time for one.
-    fn take(&mut self, bytes: &[u8], received_bytes: &[u8]) -> Option<Result<(), Fault>> {
+impl Conversation for Listener<'_> {
+    fn begun(&mut self, at: Instant) {
+        self.sent = at;
+    }
+
+    fn take(&mut self, bytes: &[u8], _: &mut Vec<u8>) -> Option<Result<(), Fault>> {
+        keep(self.received, bytes);
         let mut news = Vec::new();
         if let Err(fault) = self.session.receive(bytes, &mut news, &mut Vec::new()) {
             return Some(Err(failure(format!("malformed: {}", fault.name()))));
@@ -197,35 +186,8 @@ impl Listener<'_> {
             (Some(Err(fault)), Some(_)) => Some(Err(fault)),
             (Some(Ok(())), Some(_)) => Some(Err(failure("the answer ended; it should never end"))),
             (None, None) => None,
-            (None, Some(stream)) => self.beat(stream, received_bytes),
+            (None, Some(stream)) => self.beat(stream),
         }
-    }
-
-    fn beat(&mut self, stream: Stream, received_bytes: &[u8]) -> Option<Result<(), Fault>> {
-        let chunks = AnswerParts::of(received_bytes).chunks();
-        self.beats.resize(chunks.max(self.beats.len()), Instant::now());
-        let enough = stream.chunks as usize <= chunks;
-        enough.then(|| {
-            self.judge_head(received_bytes)?;
-            judge_beat(self.sent, &self.beats, stream, "chunks")
-        })
-    }
-
-    /// An endless answer is never whole, so its head is judged as if the content ended at once.
-    fn judge_head(&self, received_bytes: &[u8]) -> Result<(), Fault> {
-        let limits = Limits::default();
-        let (mut session, mut news) = (H1::new(&limits), Vec::new());
-        let _ = session.submit(
-            ExchangeId::default(),
-            &self.question.ask,
-            self.values,
-            &mut Vec::new(),
-            &mut Vec::new(),
-        );
-        let mut cut = received_bytes[..AnswerParts::of(received_bytes).head_len].to_vec();
-        cut.extend_from_slice(b"0\r\n\r\n");
-        let _ = session.receive(&cut, &mut news, &mut Vec::new());
-        whole(&news).unwrap_or_else(|| Err(failure("its head is malformed")))
     }
 
     fn ended(&mut self) -> Result<(), Fault> {
@@ -253,6 +215,29 @@ impl Listener<'_> {
             }
             None => format!("no whole answer within {limit} s"),
         }
+    }
+}
+
+impl Listener<'_> {
+    fn beat(&mut self, stream: Stream) -> Option<Result<(), Fault>> {
+        let chunks = AnswerParts::of(self.received).chunks();
+        self.beats.resize(chunks.max(self.beats.len()), Instant::now());
+        let enough = stream.chunks as usize <= chunks;
+        enough.then(|| {
+            self.judge_head()?;
+            judge_beat(self.sent, &self.beats, stream, "chunks")
+        })
+    }
+
+    /// An endless answer is never whole, so its head is judged as if the content ended at once.
+    fn judge_head(&self) -> Result<(), Fault> {
+        let limits = Limits::default();
+        let mut session = answered_by(&limits, self.question, self.values);
+        let mut cut = self.received[..AnswerParts::of(self.received).head_len].to_vec();
+        cut.extend_from_slice(b"0\r\n\r\n");
+        let mut news = Vec::new();
+        let _ = session.receive(&cut, &mut news, &mut Vec::new());
+        whole(&news).unwrap_or_else(|| Err(failure("its head is malformed")))
     }
 }
 

@@ -6,19 +6,20 @@ mod env;
 pub(crate) mod plan;
 mod salt;
 mod sources;
+pub(crate) mod step;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
-use machine::process::{Exit, Marker, Spec, launch_with_lock};
+use machine::process::{Marker, Spec, launch_with_lock};
 use machine::unprivileged::nobody;
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
 
 use crate::command::{Command, Placeholders, shown};
@@ -32,6 +33,7 @@ pub use caller::{caller_home, give_to_caller};
 pub use plan::{BuildPlan, Built};
 pub use salt::{SALT, salt};
 use sources::sources;
+use step::{Failed, ends_within, run_to_end};
 
 /// Where builds are kept, and what they may see.
 #[derive(Clone, Debug)]
@@ -57,38 +59,23 @@ pub struct Recipe<'a> {
 }
 
 impl<'a> From<&'a Subject> for Recipe<'a> {
-    fn from(subject: &'a Subject) -> Recipe<'a> {
-        Recipe {
-            kind: "builds",
-            manifest: "subject.toml",
-            name: &subject.name,
-            folders: [subject.from.as_deref(), Some(&subject.folder)],
-            plan: &subject.plan,
-        }
+    fn from(Subject { name, folder, from, plan, .. }: &'a Subject) -> Recipe<'a> {
+        let folders = [from.as_deref(), Some(folder)];
+        Recipe { kind: "builds", manifest: "subject.toml", name, folders, plan }
     }
 }
 
 impl<'a> From<&'a Probe> for Recipe<'a> {
-    fn from(probe: &'a Probe) -> Recipe<'a> {
-        Recipe {
-            kind: "probes",
-            manifest: "probe.toml",
-            name: &probe.name,
-            folders: [None, Some(&probe.folder)],
-            plan: &probe.plan,
-        }
+    fn from(Probe { name, folder, plan, .. }: &'a Probe) -> Recipe<'a> {
+        let folders = [None, Some(folder.as_path())];
+        Recipe { kind: "probes", manifest: "probe.toml", name, folders, plan }
     }
 }
 
 impl<'a> From<&'a Service> for Recipe<'a> {
-    fn from(service: &'a Service) -> Recipe<'a> {
-        Recipe {
-            kind: SERVICES,
-            manifest: "service.toml",
-            name: &service.name,
-            folders: [None, Some(&service.folder)],
-            plan: &service.plan,
-        }
+    fn from(Service { name, folder, plan, .. }: &'a Service) -> Recipe<'a> {
+        let folders = [None, Some(folder.as_path())];
+        Recipe { kind: SERVICES, manifest: "service.toml", name, folders, plan }
     }
 }
 
@@ -135,6 +122,11 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 const GRACE_MS: u64 = 1_000;
 
 impl BuildCache {
+    /// The command that starts a warden: this dyno's own, which ends up in `warden_main`.
+    pub(crate) fn warden(&self) -> [OsString; 2] {
+        [self.dyno.clone().into_os_string(), "warden".into()]
+    }
+
     fn around(&self) -> Surroundings<'_> {
         Surroundings { variables: &self.variables }
     }
@@ -237,12 +229,11 @@ impl BuildCache {
             let mut written = File::options().append(true).open(log).map_err(io)?;
             writeln!(written, "$ {typed}").map_err(io)?;
             let spec = Spec { user, log: Some(log.into()), ..self.spec(recipe, place, words) };
-            self.step(&spec, lock, halt).map_err(|says| match says {
-                Some(says) => BuildError::Failed {
-                    says: format!("`{typed}` {says}{}", last_line(log)),
-                    log: log.into(),
-                },
-                None => BuildError::Halted,
+            // The build's lock is not free before all processes of the command have ended.
+            let launched = launch_with_lock(&self.warden(), &spec, lock);
+            run_to_end(launched, &typed, log, LONGEST, halt).map_err(|failed| match failed {
+                Failed::Halted => BuildError::Halted,
+                failed => BuildError::Failed { says: failed.to_string(), log: log.into() },
             })?;
         }
         if let Some(private) = &private {
@@ -270,33 +261,6 @@ impl BuildCache {
         }
     }
 
-    /// Runs one command of a build; returns how it failed, or nothing if it was halted. A warden ends all processes of
-    /// it with it, or with dyno, and the build's lock is not free before.
-    fn step(
-        &self,
-        spec: &Spec,
-        lock: &File,
-        halt: &dyn Fn() -> bool,
-    ) -> Result<(), Option<String>> {
-        let warden = [self.dyno.clone().into_os_string(), "warden".into()];
-        let mut running = launch_with_lock(&warden, spec, lock)
-            .map_err(|error| Some(format!("cannot be run: {error}")))?;
-        let began = Instant::now();
-        while running.ended().is_none() {
-            if halt() {
-                return Err(None);
-            }
-            if LONGEST < began.elapsed() {
-                return Err(Some("took more than half an hour".into()));
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        match running.stop().exit {
-            Exit::Status(0) => Ok(()),
-            exit => Err(Some(format!("ended with {exit}"))),
-        }
-    }
-
     /// A copy of what is to be built, in which a template is made.
     fn private(&self, sources: &Path) -> io::Result<PrivateFolder> {
         let root = private_root(&self.variables);
@@ -312,9 +276,9 @@ impl BuildCache {
     ) -> Result<ReadyService, BuildError> {
         let built = self.build(service.into(), halt, report)?;
         let env = self.env(&service.plan.env, &built.folder);
-        let version = service.version.as_ref();
+        let version = service.manifest.version.as_ref();
         let version = version.and_then(|command| self.printed(command, &built, env));
-        let lines = match service.settings.as_ref().map(|file| built.folder.join(file)) {
+        let lines = match service.manifest.settings.as_ref().map(|file| built.folder.join(file)) {
             None => String::new(),
             Some(file) => fs::read_to_string(&file).map_err(|error| BuildError::Io(file, error))?,
         };
@@ -349,13 +313,8 @@ impl BuildCache {
             .process_group(0)
             .spawn()
             .ok()?;
-        let began = Instant::now();
-        while child.try_wait().ok()?.is_none() {
-            if Duration::from_secs(20) < began.elapsed() {
-                end(&mut child);
-                return None;
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        if !ends_within(&mut child, Duration::from_secs(20)) {
+            return None;
         }
         let mut text = Vec::new();
         child.stdout.take()?.take(4 << 10).read_to_end(&mut text).ok()?;
@@ -453,15 +412,6 @@ fn beside(folder: &Path, ending: &str) -> PathBuf {
     folder.with_extension(ending)
 }
 
-/// Ends a command and every process that it started.
-fn end(child: &mut Child) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
-}
-
 /// The folder in a project for builds and runs.
 pub const WORK: &str = ".dyno";
 const GITIGNORE: &str = ".gitignore";
@@ -479,7 +429,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// The last line of a log that is not empty, for a message of one line.
-pub(crate) fn last_line(log: &Path) -> String {
+fn last_line(log: &Path) -> String {
     let text = last_bytes(log, 8 << 10).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 /// A command's words, with placeholders such as `{port}` in them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Command {
     words: Vec<String>,
 }
@@ -46,6 +49,12 @@ impl Command {
     /// The words with their placeholders filled; a placeholder that is not known here is refused.
     pub fn fill(&self, placeholders: Placeholders<'_>) -> Result<Vec<String>, String> {
         self.words.iter().map(|word| placeholders.fill(word)).collect()
+    }
+
+    /// Refuses placeholders that are none of these.
+    pub(crate) fn has_only(&self, names: &[&str]) -> Result<(), String> {
+        let known: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+        self.fill(Placeholders { known: &known }).map(drop)
     }
 
     /// All words, with the placeholders not filled.

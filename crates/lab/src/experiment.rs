@@ -8,6 +8,7 @@ mod pairs;
 mod reader;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -206,8 +207,9 @@ pub struct Holds {
 }
 
 /// How much load a trial makes: one place on the experiment's axis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "Place", into = "Place")]
+#[schemars(inline)]
 pub enum Point {
     /// A closed loop of so many connections.
     Connections(u32),
@@ -220,6 +222,22 @@ pub enum Point {
 }
 
 impl Point {
+    /// So much on the axis of this unit.
+    pub fn at(value: f64, unit: &str) -> Result<Point, String> {
+        let whole = || {
+            let count = value as u32;
+            let is_whole = f64::from(count) == value;
+            is_whole.then_some(count).ok_or_else(|| format!("{value} {unit}: a whole number"))
+        };
+        match unit {
+            "connections" => whole().map(Point::Connections),
+            "requests/s" => Ok(Point::Requests(value)),
+            "sessions/s" => Ok(Point::Sessions(value)),
+            "held connections" => whole().map(Point::Held),
+            _ => Err(format!("no place is counted in `{}`", unit.escape_debug())),
+        }
+    }
+
     /// The load.
     #[must_use]
     pub fn value(self) -> f64 {
@@ -239,7 +257,38 @@ impl Point {
             Point::Held(_) => "held connections",
         }
     }
+
+    /// Whether a schedule says when requests are due, whatever the server does.
+    #[must_use]
+    pub fn is_scheduled(self) -> bool {
+        match self {
+            Point::Connections(_) | Point::Held(_) => false,
+            Point::Requests(_) | Point::Sessions(_) => true,
+        }
+    }
 }
+
+impl Ord for Point {
+    /// From low to high; of equal numbers by what they count.
+    fn cmp(&self, other: &Point) -> Ordering {
+        let by_value = self.value().total_cmp(&other.value());
+        by_value.then_with(|| self.unit().cmp(other.unit()))
+    }
+}
+
+impl PartialOrd for Point {
+    fn partial_cmp(&self, other: &Point) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Point {
+    fn eq(&self, other: &Point) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Point {}
 
 /// A place of the axis as it is written.
 #[derive(Serialize, Deserialize)]
@@ -262,32 +311,7 @@ impl TryFrom<Place> for Point {
     type Error = String;
 
     fn try_from(Place { point, point_unit }: Place) -> Result<Point, String> {
-        let whole = || {
-            let count = point as u32;
-            let is_whole = f64::from(count) == point;
-            is_whole.then_some(count).ok_or_else(|| format!("{point} {point_unit}: a whole number"))
-        };
-        match &*point_unit {
-            "connections" => whole().map(Point::Connections),
-            "requests/s" => Ok(Point::Requests(point)),
-            "sessions/s" => Ok(Point::Sessions(point)),
-            "held connections" => whole().map(Point::Held),
-            _ => Err(format!("no place is counted in `{}`", point_unit.escape_debug())),
-        }
-    }
-}
-
-impl schemars::JsonSchema for Point {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Place::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Place::json_schema(generator)
+        Point::at(point, &point_unit)
     }
 }
 

@@ -18,9 +18,7 @@ pub use source::{Step, Trial};
 pub use table::{DISTRIBUTIONS, Figure};
 pub use terms::Terms;
 
-use units::named;
-
-use crate::source_file::nearest;
+use units::{named, nearest};
 
 named! {
     pub enum Unit {

@@ -129,9 +129,10 @@ fn published(line: &str) -> Result<Published, String> {
         })?),
     };
     let value = number(value).filter(|&value| 0.0 <= value);
+    [subject, workload].into_iter().try_for_each(|name| file_name(name))?;
     Ok(Published {
-        subject: file_name(subject)?,
-        workload: file_name(workload)?,
+        subject: subject.clone(),
+        workload: workload.clone(),
         point,
         figure,
         value: value.ok_or_else(|| format!("{} needs a number, not below 0", figure.name()))?,

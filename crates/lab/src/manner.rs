@@ -6,10 +6,8 @@ use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 use tls::{HTTP_1_1, HTTP_2, Offer, Resume, TlsOrder, Trust, Version};
-use units::named;
+use units::{named, nearest};
 use wire::h2::Scheme;
-
-use crate::source_file::nearest;
 
 /// More streams than this on one connection no server allows.
 pub const STREAMS_MAX: u16 = 10_000;

@@ -4,10 +4,13 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use crate::pattern::matches;
 
 /// One thing that is needed; it is enough if it is in any one of the places.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Need {
     text: String,
     locations: Vec<Location>,

@@ -1,6 +1,6 @@
 //! What a reader of TOML or JSON says of a wrong value, in plain words: without the names of types in dyno's code.
 
-use crate::source_file::nearest;
+use units::nearest;
 
 /// How a notation calls a value with named parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,9 +108,10 @@ fn unknown(says: &str) -> Option<String> {
     let kind =
         ["unknown field", "unknown variant"].into_iter().find(|kind| says.starts_with(kind))?;
     let noun = if kind == "unknown field" { "key" } else { "word" };
-    Some(match nearest(what, known.iter().copied()) {
-        Some(near) => format!("unknown {noun} `{what}`; did you mean `{near}`?"),
-        None => format!("unknown {noun} `{what}`; known are {}", known.join(", ")),
+    Some(match (nearest(what, known.iter().copied()), known) {
+        (Some(near), _) => format!("unknown {noun} `{what}`; did you mean `{near}`?"),
+        (None, [only]) => format!("unknown {noun} `{what}`; the only one known is {only}"),
+        (None, known) => format!("unknown {noun} `{what}`; known are {}", known.join(", ")),
     })
 }
 

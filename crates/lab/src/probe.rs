@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::build::plan::BuildPlan;
+use crate::command::Command;
 use crate::need::Need;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
-use crate::subject::manifest::{command, variables};
+use crate::subject::manifest::check_variables;
 
 pub use reading::{ProbeFigure, ProbeFold, ProbeReading};
 pub use why::Why;
@@ -44,11 +44,11 @@ pub struct Probe {
 struct Manifest {
     title: String,
     #[serde(default)]
-    needs: Vec<Spanned<String>>,
+    needs: Vec<Need>,
     #[serde(default)]
-    build: Vec<Spanned<String>>,
+    build: Vec<Command>,
     #[serde(default)]
-    env: BTreeMap<Spanned<String>, Spanned<String>>,
+    env: BTreeMap<String, String>,
     why: Option<why::Keys>,
     #[serde(default)]
     reading: Vec<reading::Keys>,
@@ -65,12 +65,11 @@ impl Probe {
     pub fn parse(root: &Path, name: &str, source: SourceFile) -> Result<Probe, ConfigError> {
         let folder = root.join("probes").join(name);
         let manifest: Manifest = source.parse()?;
-        let plan = BuildPlan {
-            needs: source.texts(&manifest.needs, Need::parse)?,
-            commands: source.texts(&manifest.build, |text| command(text, &BUILD_HOLES))?,
-            ..BuildPlan::default()
-        };
-        let env = variables(&source, &manifest.env, &BUILD_HOLES)?;
+        source.check("build", &manifest.build, |step| step.has_only(&BUILD_HOLES))?;
+        check_variables(&source, "env", &manifest.env, &BUILD_HOLES)?;
+        let (needs, commands) = (manifest.needs, manifest.build);
+        let plan = BuildPlan { needs, commands, ..BuildPlan::default() };
+        let env = manifest.env.into_iter().collect();
         let readings = reading::read(&source, &manifest.reading)?;
         let why = manifest.why.map(|keys| why::read(&source, keys)).transpose()?;
         let (name, title) = (name.into(), manifest.title);

@@ -335,6 +335,12 @@ impl TrialRecord {
             ending: Ending::default(),
         }
     }
+
+    /// From its start to the end of its load; 0 without a load.
+    #[must_use]
+    pub fn load_ended(&self) -> Nanos {
+        self.loaded.as_ref().map_or(0, |loaded| loaded.began + loaded.recording.ended)
+    }
 }
 
 /// The server's process, as it started.

@@ -7,10 +7,11 @@ mod running;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toml::Spanned;
+use units::named;
 
 use crate::amounts;
 use crate::build::plan::{BuildPlan, Built};
@@ -18,13 +19,13 @@ use crate::command::Command;
 use crate::need::{Need, Surroundings};
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
-use crate::subject::manifest::{self, READY, command, package};
+use crate::subject::manifest::{self, check_variables, package};
 
 pub use ceiling::{CEILING, ServiceCeiling};
 pub use private_folder::private_root;
 pub(crate) use private_folder::{PrivateFolder, copy_all};
 pub use running::Counters;
-pub(crate) use running::{RunningService, ServiceStart, Unstarted};
+pub(crate) use running::{RunningService, ServiceStart};
 
 /// What a workload needs beside the server.
 #[derive(Clone, Debug)]
@@ -32,27 +33,47 @@ pub struct Service {
     /// Its folder's name.
     pub name: String,
     pub folder: PathBuf,
-    /// Its manifest.
+    /// Its manifest's text.
     pub source: SourceFile,
-    pub title: String,
-    pub home: String,
+    pub manifest: Manifest,
     /// How its template is made: each trial gets a copy of it.
     pub plan: BuildPlan,
+}
+
+/// What its file says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub title: String,
+    #[serde(default)]
+    pub home: String,
+    #[serde(default)]
+    needs: Vec<Need>,
+    /// The folder of its programs, whose name may have stars.
+    programs: Option<String>,
     /// The Debian packages that provide what it needs.
+    #[serde(default)]
     pub debian: Vec<String>,
     /// How to get what those packages cannot provide.
     pub advice: Option<String>,
     /// What installing these packages would start, and the commands that prevent it, run before.
-    pub starts: Option<(String, Vec<Command>)>,
+    pub starts: Option<String>,
+    #[serde(default)]
+    pub prevent: Vec<Command>,
+    #[serde(default)]
+    build: Vec<Command>,
     /// The command that is the service: it runs until it is asked to end.
     pub run: Command,
     /// The signal that asks it to end.
-    pub stop_signal: i32,
+    #[serde(default)]
+    pub(crate) stop: StopSignal,
     /// Succeeds once it can be used.
     pub ready: Command,
     /// How long that may take.
+    #[serde(default = "manifest::usual_ready", deserialize_with = "amounts::read_time")]
     pub ready_within: Duration,
     /// Run in order, once it is ready.
+    #[serde(default)]
     pub seed: Vec<Command>,
     /// Prints a table as CSV.
     pub read: Option<Command>,
@@ -66,13 +87,27 @@ pub struct Service {
     /// Prints its version.
     pub version: Option<Command>,
     /// The file of the template whose lines are its settings.
-    pub settings: Option<PathBuf>,
+    pub(crate) settings: Option<PathBuf>,
     /// What a reader of the numbers should know.
+    #[serde(default)]
     pub notes: String,
     /// Variables of its own commands in a trial.
-    pub env: Vec<(String, String)>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
     /// Variables that the server is given.
-    pub gives: Vec<(String, String)>,
+    pub gives: BTreeMap<String, String>,
+}
+
+named! {
+    /// The signals that ask a process to end, by their numbers.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub(crate) enum StopSignal {
+        #[default]
+        Term = "TERM",
+        Int = "INT",
+        Quit = "QUIT",
+    }
 }
 
 /// A service with its template, and what is said of both in a run.
@@ -86,42 +121,6 @@ pub struct ReadyService {
     pub settings: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Manifest {
-    title: String,
-    #[serde(default)]
-    home: String,
-    #[serde(default)]
-    needs: Vec<Spanned<String>>,
-    programs: Option<Spanned<String>>,
-    #[serde(default)]
-    debian: Vec<Spanned<String>>,
-    advice: Option<String>,
-    starts: Option<Spanned<String>>,
-    #[serde(default)]
-    prevent: Vec<Spanned<String>>,
-    #[serde(default)]
-    build: Vec<Spanned<String>>,
-    run: Spanned<String>,
-    stop: Option<Spanned<String>>,
-    ready: Spanned<String>,
-    ready_within: Option<Spanned<String>>,
-    #[serde(default)]
-    seed: Vec<Spanned<String>>,
-    read: Option<Spanned<String>>,
-    insert: Option<Spanned<String>>,
-    counters: Option<Spanned<String>>,
-    ceiling: Option<Spanned<String>>,
-    version: Option<Spanned<String>>,
-    settings: Option<Spanned<PathBuf>>,
-    #[serde(default)]
-    notes: String,
-    #[serde(default)]
-    env: BTreeMap<Spanned<String>, Spanned<String>>,
-    gives: BTreeMap<Spanned<String>, Spanned<String>>,
-}
-
 /// Placeholders of its commands in a trial. The password is in variables alone: whoever may list processes sees what
 /// stands in a command.
 const HOLES: [&str; 3] = ["port", "work", "dyno"];
@@ -129,8 +128,6 @@ const READ_HOLES: [&str; 4] = ["port", "work", "dyno", "table"];
 const CEILING_HOLES: [&str; 6] = ["port", "work", "dyno", "workload", "connections", "seconds"];
 /// Those of its variables.
 const ENV_HOLES: [&str; 4] = ["port", "work", "dyno", "password"];
-/// The signal that asks it to end, where nothing is said.
-const TERM: i32 = 15;
 /// Where programs are besides the service's own.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -153,97 +150,86 @@ impl Service {
         variables: &[(String, String)],
     ) -> Result<Service, ConfigError> {
         let manifest: Manifest = source.parse()?;
-        let some =
-            |text: &Option<_>, holes: &[&str]| source.some_text(text, |text| command(text, holes));
-        let path = programs(&source, manifest.programs.as_ref(), variables)?;
-        let env = [("PATH".to_string(), path), ("HOME".into(), "{build}".into())];
-        Ok(Service {
-            name: name.into(),
-            folder: root.join("services").join(name),
-            plan: BuildPlan {
-                needs: source.texts(&manifest.needs, Need::parse)?,
-                commands: source.texts(&manifest.build, |text| command(text, &BUILD_HOLES))?,
-                env: env.to_vec(),
-                ..BuildPlan::default()
-            },
-            starts: starts(&source, &manifest)?,
-            run: source.text(&manifest.run, |text| command(text, &HOLES))?,
-            stop_signal: source.some_text(&manifest.stop, stop_signal)?.unwrap_or(TERM),
-            ready: source.text(&manifest.ready, |text| command(text, &HOLES))?,
-            ready_within: source.some_text(&manifest.ready_within, amounts::time)?.unwrap_or(READY),
-            seed: source.texts(&manifest.seed, |text| command(text, &HOLES))?,
-            read: some(&manifest.read, &READ_HOLES)?,
-            insert: some(&manifest.insert, &HOLES)?,
-            counters: some(&manifest.counters, &HOLES)?,
-            ceiling: some(&manifest.ceiling, &CEILING_HOLES)?,
-            version: some(&manifest.version, &BUILD_HOLES)?,
-            settings: manifest.settings.as_ref().map(|file| inside(&source, file)).transpose()?,
-            env: manifest::variables(&source, &manifest.env, &ENV_HOLES)?,
-            gives: manifest::variables(&source, &manifest.gives, &ENV_HOLES)?,
-            title: manifest.title,
-            home: manifest.home,
-            debian: source.texts(&manifest.debian, package)?,
-            advice: manifest.advice,
-            notes: manifest.notes,
-            source,
-        })
+        manifest.check(&source)?;
+        let env = [("PATH".to_string(), manifest.path(&source, variables)?)];
+        let plan = BuildPlan {
+            needs: manifest.needs.clone(),
+            commands: manifest.build.clone(),
+            env: env.into_iter().chain([("HOME".into(), "{build}".into())]).collect(),
+            ..BuildPlan::default()
+        };
+        let folder = root.join("services").join(name);
+        Ok(Service { name: name.into(), folder, source, manifest, plan })
     }
 }
 
-/// The PATH of its commands: its own programs first.
-fn programs(
-    source: &SourceFile,
-    folder: Option<&Spanned<String>>,
-    variables: &[(String, String)],
-) -> Result<String, ConfigError> {
-    let Some(folder) = folder else { return Ok(PATH.into()) };
-    if !folder.get_ref().starts_with('/') {
-        let says = "the folder of its programs is a path from /";
-        return Err(source.wrong_here(folder, says));
-    }
-    let need = source.text(folder, Need::parse)?;
-    // Where it is missing, `needs` says so.
-    let found = need.found(Surroundings { variables });
-    Ok(found.map_or(PATH.into(), |found| format!("{}:{PATH}", found.display())))
-}
-
-fn starts(
-    source: &SourceFile,
-    manifest: &Manifest,
-) -> Result<Option<(String, Vec<Command>)>, ConfigError> {
-    let commands = source.texts(&manifest.prevent, |text| command(text, &[]))?;
-    match (&manifest.starts, manifest.prevent.first()) {
-        (None, None) => Ok(None),
-        (Some(starts), Some(_)) => Ok(Some((starts.get_ref().clone(), commands))),
-        (Some(starts), None) => {
-            let says = "what a package starts is to be prevented: say how, in `prevent`";
-            Err(source.wrong_here(starts, says))
+impl Manifest {
+    fn check(&self, source: &SourceFile) -> Result<(), ConfigError> {
+        let commands: [(&str, &[Command], &[&str]); 10] = [
+            ("prevent", &self.prevent, &[]),
+            ("build", &self.build, &BUILD_HOLES),
+            ("run", slice::from_ref(&self.run), &HOLES),
+            ("ready", slice::from_ref(&self.ready), &HOLES),
+            ("seed", &self.seed, &HOLES),
+            ("read", self.read.as_slice(), &READ_HOLES),
+            ("insert", self.insert.as_slice(), &HOLES),
+            ("counters", self.counters.as_slice(), &HOLES),
+            ("ceiling", self.ceiling.as_slice(), &CEILING_HOLES),
+            ("version", self.version.as_slice(), &BUILD_HOLES),
+        ];
+        for (key, commands, holes) in commands {
+            source.check(key, commands, |command| command.has_only(holes))?;
         }
-        (None, Some(first)) => Err(source.wrong_here(first, "say in `starts` what this prevents")),
+        source.check("debian", &self.debian, |name| package(name))?;
+        source.check("settings", &self.settings, |file| is_inside(file))?;
+        check_variables(source, "env", &self.env, &ENV_HOLES)?;
+        check_variables(source, "gives", &self.gives, &ENV_HOLES)?;
+        match (&self.starts, self.prevent.is_empty()) {
+            (Some(_), true) => {
+                let says = "what a package starts is to be prevented: say how, in `prevent`";
+                Err(source.wrong_at(&["starts"], says))
+            }
+            (None, false) => {
+                Err(source.wrong_at(&["prevent"], "say in `starts` what this prevents"))
+            }
+            (None, true) | (Some(_), false) => Ok(()),
+        }
+    }
+
+    /// The PATH of its commands: its own programs first.
+    fn path(
+        &self,
+        source: &SourceFile,
+        variables: &[(String, String)],
+    ) -> Result<String, ConfigError> {
+        let Some(folder) = &self.programs else { return Ok(PATH.into()) };
+        if !folder.starts_with('/') {
+            let says = "the folder of its programs is a path from /";
+            return Err(source.wrong_at(&["programs"], says));
+        }
+        let need = Need::parse(folder).map_err(|says| source.wrong_at(&["programs"], says))?;
+        // Where it is missing, `needs` says so.
+        let found = need.found(Surroundings { variables });
+        Ok(found.map_or(PATH.into(), |found| format!("{}:{PATH}", found.display())))
     }
 }
 
-fn stop_signal(name: &str) -> Result<i32, String> {
-    match name {
-        "TERM" => Ok(TERM),
-        "INT" => Ok(2),
-        "QUIT" => Ok(3),
-        other => {
-            let shown = other.escape_debug();
-            Err(format!("`{shown}` does not ask it to end; write TERM, INT or QUIT"))
+impl StopSignal {
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            StopSignal::Term => 15,
+            StopSignal::Int => 2,
+            StopSignal::Quit => 3,
         }
     }
 }
 
 /// A file of the template.
-fn inside(source: &SourceFile, file: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+fn is_inside(file: &Path) -> Result<(), String> {
     let is_plain = |part| matches!(part, std::path::Component::Normal(_));
-    match file.get_ref().components().all(is_plain) {
-        true => Ok(file.get_ref().clone()),
-        false => {
-            let says = "a file of the template is named by a path from the template's folder";
-            Err(source.wrong_here(file, says))
-        }
+    match file.components().all(is_plain) {
+        true => Ok(()),
+        false => Err("a file of the template is named by a path from the template's folder".into()),
     }
 }
 

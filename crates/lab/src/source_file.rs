@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::DeTable;
 
+use crate::command::Command;
+use crate::need::Need;
 use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
+use crate::subject::Location;
 
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,13 +139,18 @@ impl SourceFile {
         text.as_ref().map(|text| self.text(text, read)).transpose()
     }
 
-    /// What several texts mean, or the line of the first that means nothing, with what is wrong with it.
-    pub(crate) fn texts<T>(
+    /// Refuses the first of the values below a key with which something is wrong: the members of its list, or its only
+    /// value.
+    pub(crate) fn check<'v, T: 'v>(
         &self,
-        texts: &[Spanned<String>],
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Vec<T>, ConfigError> {
-        texts.iter().map(|text| self.text(text, &read)).collect()
+        key: &str,
+        values: impl IntoIterator<Item = &'v T>,
+        check: impl Fn(&T) -> Result<(), String>,
+    ) -> Result<(), ConfigError> {
+        for (number, value) in values.into_iter().enumerate() {
+            check(value).map_err(|says| self.wrong_at(&[&format!("{key}.{number}"), key], says))?;
+        }
+        Ok(())
     }
 
     /// The error that something is wrong with this value.
@@ -203,16 +211,19 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The word that the user meant: the nearest of those known, if it is near.
-#[must_use]
-pub fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let reach = text.chars().count() / 3 + 1;
-    known
-        .map(|word| (strsim::levenshtein(text, word), word))
-        .filter(|(steps, _)| *steps <= reach)
-        .min_by_key(|(steps, _)| *steps)
-        .map(|(_, word)| word)
+/// Values that a file writes as texts.
+macro_rules! read_as_text {
+    ($($Value:ty),+) => { $(
+        impl TryFrom<String> for $Value {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<$Value, String> {
+                <$Value>::parse(&text)
+            }
+        }
+    )+ };
 }
+read_as_text!(Command, Need, Location);
 
 #[cfg(test)]
 mod tests {
@@ -236,7 +247,10 @@ mod tests {
             check("\n\nproceses = 1\n"),
             "a.toml:3: unknown key `proceses`; did you mean `processes`?"
         );
-        assert_eq!(check("zebra = 1"), "a.toml:1: unknown key `zebra`; known are processes");
+        assert_eq!(
+            check("zebra = 1"),
+            "a.toml:1: unknown key `zebra`; the only one known is processes"
+        );
     }
 
     #[test]

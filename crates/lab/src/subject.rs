@@ -221,9 +221,9 @@ impl Subject {
 }
 
 /// A name that cannot lead out of its folder.
-pub(crate) fn file_name(text: &str) -> Result<String, String> {
+pub(crate) fn file_name(text: &str) -> Result<(), String> {
     match is_file_name(text) {
-        true => Ok(text.into()),
+        true => Ok(()),
         false => {
             Err(format!("`{}` is not a name; names are of a-z, 0-9 and -", text.escape_debug()))
         }
@@ -332,7 +332,7 @@ backlog = "1024: why"
         );
         assert!(
             refusal("ready = \"10s\"", "chunked = \"perhaps\"")
-                .starts_with(&in_line(12, "`perhaps` is neither \"yes\" nor \"no\""))
+                .starts_with(&in_line(12, "unknown word `perhaps`; known are yes, no"))
         );
         assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
         assert!(
@@ -386,7 +386,7 @@ backlog = "1024: why"
         let programs = Protocol::ALL.map(program);
         assert_eq!(programs, ["./server", "tls", "two", "tls"]);
         for (keys, says) in [
-            ("protocols = ['http/2']", "`http/2` is not a protocol; there are http/1.1, "),
+            ("protocols = ['http/2']", "unknown word `http/2`; did you mean `http/1.1`?"),
             ("protocols = ['h2c', 'h2c']", "`h2c` is given twice"),
             ("protocols = ['h2']", "`h2` needs the key `run_tls`"),
             ("run_tls = 'x {cert} {key}'", "no protocol within TLS is declared"),

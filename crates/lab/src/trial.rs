@@ -15,7 +15,6 @@ mod running_server;
 mod sampled;
 mod spot;
 
-use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -25,8 +24,8 @@ use tls::Client;
 use wire::{Dataset, Files, Tables, Values};
 
 use crate::arrival::{
-    Absence, OTHER_PORTS, PATIENCE, Setback, error_line, first_answer, foreign_listener,
-    found_its_port_taken, no_port_of_its_own, refused, too_late,
+    PATIENCE, Setback, error_words, first_answer, foreign_listener, on_another_port,
+    refuse_strangers,
 };
 use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
@@ -63,8 +62,6 @@ pub use sampled::{LEAST_WARMUP, SAMPLED_LOAD, Sampling, beside_load};
 pub struct Launcher<'a> {
     /// Builds, and the user's environment.
     pub cache: &'a BuildCache,
-    /// The program, and its arguments, that end up in `warden_main`.
-    pub warden: &'a [OsString],
     /// What the subject presents within TLS; none where nothing is secured.
     pub identity: Option<&'a Identity>,
 }
@@ -250,20 +247,16 @@ fn try_out(
 }
 
 /// An outcome that ends a trial early.
-fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
+pub(crate) fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
     Outcome { kind, says: says.into() }
 }
 
 /// dyno cannot do its part.
-fn unable(says: String) -> Outcome {
+pub(crate) fn unable(says: String) -> Outcome {
     outcome(OutcomeKind::Unable, says)
 }
 
-fn refuse_early_strangers(port: u16, running: &Running) -> Result<(), Setback> {
-    foreign_listener(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
-}
-
-fn interrupted() -> Outcome {
+pub(crate) fn interrupted() -> Outcome {
     outcome(OutcomeKind::Interrupted, "interrupted")
 }
 
@@ -298,28 +291,21 @@ impl Trial<'_, '_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
-        let mut taken = Vec::new();
-        loop {
-            let ended = match &self.candidate.subject.serving {
-                Serving::Found(site) => self.visit(site, record, report).map_err(Setback::from),
-                Serving::ByUrl(_) => {
-                    Err(outcome(OutcomeKind::Unable, "its URL was not looked up").into())
-                }
-                Serving::Built(_) | Serving::Own(..) => self.attempt(record, report),
-            };
-            let says = match ended {
-                Err(Setback::PortTaken(says)) => says,
-                Err(Setback::Final(outcome)) => return Err(outcome),
-                Ok(()) => return Ok(()),
-            };
-            if taken.len() as u32 == OTHER_PORTS {
-                return Err(no_port_of_its_own(&says));
-            }
-            let value = format!("{says}; it was started again on another port");
-            taken.push(Fact { name: "port".into(), value });
+        let mut taken: Vec<Fact> = Vec::new();
+        on_another_port(|| {
             *record = TrialRecord::new(self.key.clone(), record.began_unix_ms);
             record.conditions.clone_from(&taken);
-        }
+            let ended = match &self.candidate.subject.serving {
+                Serving::Found(site) => self.visit(site, record, report).map_err(Setback::from),
+                Serving::ByUrl(_) => Err(unable("its URL was not looked up".into()).into()),
+                Serving::Built(_) | Serving::Own(..) => self.attempt(record, report),
+            };
+            if let Err(Setback::PortTaken(says)) = &ended {
+                let value = format!("{says}; it was started again on another port");
+                taken.push(Fact { name: "port".into(), value });
+            }
+            ended
+        })
     }
 
     /// Runs the trial from its start to its end, on one port.
@@ -334,15 +320,14 @@ impl Trial<'_, '_> {
         let facts = &mut record.conditions;
         let mut environment =
             Environment::set(environment_setup, self.candidate, protocol, facts).map_err(unable)?;
-        environment.start_service(environment_setup, self.candidate, self.halt, facts)?;
+        environment.start_service(self.halt, facts)?;
         let watch = environment
             .watch(self.setup.elsewhere)
             .map_err(|error| unable(format!("no monitor: {error}")))?;
-        let mut running =
-            environment.launch(environment_setup, self.candidate).map_err(|error| {
-                let says = format!("`{}` cannot be started: {error}", environment.shown());
-                outcome(OutcomeKind::NotReady, says)
-            })?;
+        let mut running = environment.launch().map_err(|error| {
+            let says = format!("`{}` cannot be started: {error}", environment.shown());
+            outcome(OutcomeKind::NotReady, says)
+        })?;
         watch.follow(running.warden_pid());
         if let (Some(attendance), Some(cpu)) =
             (self.attendance, environment.cpu_reader(running.warden_pid()))
@@ -377,7 +362,7 @@ impl Trial<'_, '_> {
     /// How it ended; if what the subject needs beside it has ended, then that is why, whatever the subject did then.
     fn unless_service_died(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         ended: Result<(), Setback>,
     ) -> Result<(), Setback> {
         let patience = if ended.is_err() { SERVICE_END_SEEN } else { Duration::ZERO };
@@ -390,7 +375,7 @@ impl Trial<'_, '_> {
     /// Everything that is done while the subject runs.
     fn with(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         running: &mut Running,
         watch: &Watch,
         record: &mut TrialRecord,
@@ -400,7 +385,7 @@ impl Trial<'_, '_> {
         let (address, port) = (environment.address(), environment.port());
         record.conditions.extend(environment.moved());
         // Nothing was measured yet: the port was taken after dyno had chosen it and before the subject listened on it.
-        refuse_early_strangers(port, running)?;
+        refuse_strangers(port, running)?;
         report(Event::Ready(ready_after));
         if let Some(launch) = &mut record.launch {
             launch.port = port;
@@ -423,7 +408,7 @@ impl Trial<'_, '_> {
     /// The checks before and after the load, and the load.
     fn load(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         address: SocketAddr,
         running: &mut Running,
         watch: &Watch,
@@ -464,45 +449,22 @@ impl Trial<'_, '_> {
     /// Waits for the first correct answer to the workload's first question.
     fn wait(
         &self,
-        environment: &Environment,
+        environment: &Environment<'_>,
         running: &mut Running,
         record: &mut TrialRecord,
     ) -> Result<Nanos, Setback> {
         let deadline = environment.began + self.candidate.subject.ready;
         let ask = |limit| self.question(0, Phase::Before, environment.address(), limit);
-        let seek = |running: &Running| environment.seek(self.candidate, running);
-        let port = || environment.port();
+        let seek = |running: &Running| environment.seek(running);
         let is_over = || self.halt.is_asked() || environment.service_has_ended();
-        match first_answer(running, deadline, &is_over, &seek, &ask) {
-            Ok(_) => Ok(environment.began.elapsed().as_nanos() as Nanos),
-            Err(Absence::Halted) => Err(interrupted().into()),
-            Err(Absence::Ended(exit)) => {
-                refuse_early_strangers(port(), running)?;
-                if found_its_port_taken(&running.tail()) {
-                    let says = format!("port {} was taken for a moment", port());
-                    return Err(Setback::PortTaken(says));
-                }
-                // What else it wrote stands in the report.
-                let error = error_line(&running.tail());
-                let error = error.map_or(String::new(), |line| format!(" (`{line}`)"));
-                let says = format!("it ended before it answered: {exit}{error}");
-                Err(outcome(OutcomeKind::Died, says).into())
-            }
-            Err(Absence::Refuses(check)) => {
-                refuse_early_strangers(port(), running)?;
-                let says = refused(&check);
-                record.checks.push(*check);
-                Err(outcome(OutcomeKind::Wrong, says).into())
-            }
-            Err(Absence::Late(last)) => {
-                refuse_early_strangers(port(), running)?;
-                let says = too_late(self.candidate.subject.ready, last.as_deref());
-                let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
-                record.checks.extend(last.map(|check| *check));
-                let kind = if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady };
-                Err(outcome(kind, says).into())
-            }
-        }
+        let answered = first_answer(running, deadline, &is_over, &seek, &ask);
+        answered.map(|_| environment.began.elapsed().as_nanos() as Nanos).map_err(|absence| {
+            // What else it wrote stands in the report.
+            let (port, ready) = (environment.port(), self.candidate.subject.ready);
+            let (setback, last) = absence.setback(running, port, ready, error_words);
+            record.checks.extend(last);
+            setback
+        })
     }
 
     fn question(&self, number: usize, phase: Phase, address: SocketAddr, limit: Duration) -> Check {

@@ -10,18 +10,15 @@ use load::Halt;
 use tls::Client;
 use wire::{BodyRule, Values};
 
-use crate::arrival::{
-    Absence, OTHER_PORTS, Setback, first_answer, foreign_listener, found_its_port_taken,
-    last_words, no_port_of_its_own, refused, too_late,
-};
+use crate::arrival::{Setback, first_answer, last_words, on_another_port, refuse_strangers};
 use crate::ask::{Asked, ask};
 use crate::build::Built;
 use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::service::ReadyService;
-use crate::subject::{Serving, Subject};
+use crate::subject::Subject;
 use crate::trial::environment::{Environment, EnvironmentSetup};
-use crate::trial::{Candidate, HERE, Launcher};
+use crate::trial::{Candidate, HERE, Launcher, outcome, unable};
 use crate::workload::{HOST, Interaction, Question, Workload};
 use machine::monitor::resident_bytes;
 use machine::process::{Running, Stopped};
@@ -44,7 +41,7 @@ pub struct VisitSetup<'a> {
 pub struct Visit<'a> {
     setup: VisitSetup<'a>,
     candidate: Candidate<'a>,
-    environment: Environment,
+    environment: Environment<'a>,
     tls: Option<Client>,
     /// What it gets first, if it answers anything.
     question: Option<Question>,
@@ -63,23 +60,9 @@ impl<'a> Visit<'a> {
         let needs_service = spoken(subject, setup.workloads).any(|it| it.service.is_some());
         let service = setup.service.filter(|_| needs_service);
         let candidate = Candidate { subject, built, probe: None, service };
-        let unable = |says| Outcome { kind: OutcomeKind::Unable, says };
-        let (tls, question) = (
-            setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?,
-            first_question(setup, subject),
-        );
-        let question = question.map_err(unable)?;
-        let mut ports_left = OTHER_PORTS;
-        loop {
-            match Visit::attempt(setup, candidate, tls.as_ref(), question.as_ref()) {
-                Ok(visit) => return Ok(visit),
-                Err(Setback::Final(outcome)) => return Err(outcome),
-                Err(Setback::PortTaken(says)) if ports_left == 0 => {
-                    return Err(no_port_of_its_own(&says));
-                }
-                Err(Setback::PortTaken(_)) => ports_left -= 1,
-            }
-        }
+        let tls = setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?;
+        let question = first_question(setup, subject).map_err(unable)?;
+        on_another_port(|| Visit::attempt(setup, candidate, tls.as_ref(), question.as_ref()))
     }
 
     /// Starts it on one port.
@@ -89,12 +72,11 @@ impl<'a> Visit<'a> {
         tls: Option<&Client>,
         question: Option<&Question>,
     ) -> Result<Visit<'a>, Setback> {
-        let (environment_setup, facts) =
-            (environment_setup(setup, candidate.subject), &mut Vec::new());
+        let facts = &mut Vec::new();
+        let environment_setup = environment_setup(setup, candidate.subject);
         let environment = Environment::set(environment_setup, candidate, setup.protocol, facts);
-        let mut environment =
-            environment.map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-        environment.start_service(environment_setup, candidate, setup.halt, facts)?;
+        let mut environment = environment.map_err(unable)?;
+        environment.start_service(setup.halt, facts)?;
         let (tls, question) = (tls.cloned(), question.cloned());
         let running = Mutex::new(None);
         let mut visit =
@@ -156,15 +138,11 @@ impl<'a> Visit<'a> {
 
     /// The process, and its first correct answer if a request was sent.
     fn start(&self) -> Result<(Running, Option<Check>), Setback> {
-        let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
-        let mut running = self
-            .environment
-            .launch(environment_setup(self.setup, self.candidate.subject), self.candidate)
-            .map_err(|error| {
-                let says = format!("`{}` cannot be started: {error}", self.environment.shown());
-                outcome(OutcomeKind::NotReady, says)
-            })?;
+        let mut running = self.environment.launch().map_err(|error| {
+            let says = format!("`{}` cannot be started: {error}", self.environment.shown());
+            outcome(OutcomeKind::NotReady, says)
+        })?;
         let ready = self.candidate.subject.ready;
         let is_halted = || self.setup.halt.is_asked();
         let arrived = match &self.question {
@@ -173,36 +151,14 @@ impl<'a> Visit<'a> {
                 let values = Values { seq: 0, random: 0 };
                 let server = || Asked { address: self.address(), tls: self.tls.as_ref() };
                 let ask = |limit| ask(server(), question, values, Phase::Before, limit);
-                let seek = |running: &Running| self.environment.seek(self.candidate, running);
+                let seek = |running: &Running| self.environment.seek(running);
                 first_answer(&mut running, began + ready, &is_halted, &seek, &ask).map(Some)
             }
         };
-        if let Some(says) = foreign_listener(self.environment.port(), &running) {
-            return Err(Setback::PortTaken(says));
-        }
+        let port = self.environment.port();
         match arrived {
-            Ok(first) => Ok((running, first)),
-            Err(Absence::Halted) => Err(outcome(OutcomeKind::Interrupted, "interrupted".into())),
-            Err(Absence::Ended(exit)) => {
-                let tail = running.tail();
-                if found_its_port_taken(&tail) {
-                    let says = match self.candidate.subject.serving {
-                        Serving::Own(..) => format!("it ended{}", last_words(&tail)),
-                        Serving::Built(_) | Serving::ByUrl(_) | Serving::Found(_) => {
-                            format!("port {} was taken for a moment", self.environment.port())
-                        }
-                    };
-                    return Err(Setback::PortTaken(says));
-                }
-                Err(outcome(
-                    OutcomeKind::Died,
-                    format!("it ended before it answered: {exit}{}", last_words(&tail)),
-                ))
-            }
-            Err(Absence::Refuses(check)) => Err(outcome(OutcomeKind::Wrong, refused(&check))),
-            Err(Absence::Late(last)) => {
-                Err(outcome(OutcomeKind::NotReady, too_late(ready, last.as_deref())))
-            }
+            Ok(first) => refuse_strangers(port, &running).map(|()| (running, first)),
+            Err(absence) => Err(absence.setback(&mut running, port, ready, last_words).0),
         }
     }
 }

@@ -9,8 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use load::{HoldWhat, Rate};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::Spanned;
 use wire::h2::Scheme;
 use wire::{
@@ -79,7 +78,7 @@ pub struct Stream {
     /// So many chunks must arrive.
     pub chunks: u32,
     /// The first at once, each of the others so much later.
-    #[serde(deserialize_with = "every")]
+    #[serde(deserialize_with = "amounts::read_time")]
     pub every: Duration,
     #[serde(default)]
     pub over: Over,
@@ -101,7 +100,7 @@ pub enum Over {
 #[serde(deny_unknown_fields)]
 struct File {
     title: String,
-    service: Option<Spanned<String>>,
+    service: Option<String>,
     #[serde(default)]
     vary: bool,
     rate: Option<Spanned<String>>,
@@ -115,7 +114,7 @@ struct AskKeys {
     weight: Option<Spanned<u32>>,
     request: Spanned<String>,
     #[serde(default)]
-    send_header: BTreeMap<Spanned<String>, Spanned<String>>,
+    send_header: BTreeMap<String, String>,
     send: Option<Spanned<String>>,
     #[serde(default)]
     chunked: bool,
@@ -165,7 +164,7 @@ impl Workload {
         if questions.is_empty() {
             return Err(source.wrong(None, "nothing is requested; write an [[ask]]"));
         }
-        let service = source.some_text(&file.service, file_name)?;
+        source.check("service", &file.service, |name| file_name(name))?;
         let rate = source.some_text(&file.rate, stated_rate)?;
         if questions.iter().any(|it| !matches!(it.interaction, Interaction::Answer)) {
             let alone = "an endless answer or an echo has no service beside the server; leave `service` out";
@@ -174,7 +173,7 @@ impl Workload {
             source.refuse(&[("service", alone), ("vary", once), ("rate", once)])?;
         }
         let from_database = file.ask.iter().find_map(|keys| keys.get_ref().database.as_ref());
-        if let (None, Some(key)) = (&service, from_database) {
+        if let (None, Some(key)) = (&file.service, from_database) {
             let says =
                 "rows come from a service; say from which one, as in service = \"postgresql\"";
             return Err(source.wrong_here(key, says));
@@ -182,7 +181,7 @@ impl Workload {
         Ok(Workload {
             name: name.into(),
             title: file.title,
-            service,
+            service: file.service,
             vary: file.vary,
             rate,
             questions,
@@ -209,14 +208,17 @@ impl Workload {
     /// The workload for servers that have this data set and these tables.
     #[must_use]
     pub fn with(mut self, dataset: &Dataset, tables: &Tables) -> Workload {
-        for question in &mut self.questions {
-            for ask in [&mut question.ask, &mut question.last_ask] {
-                if let BodyRule::Meaning(rule) = &mut ask.expect.body {
-                    *rule = rule.with(dataset, tables);
-                }
+        for body in self.bodies() {
+            if let BodyRule::Meaning(rule) = body {
+                *rule = rule.with(dataset, tables);
             }
         }
         self
+    }
+
+    fn bodies(&mut self) -> impl Iterator<Item = &mut BodyRule> {
+        let asks = self.questions.iter_mut().flat_map(|it| [&mut it.ask, &mut it.last_ask]);
+        asks.map(|ask| &mut ask.expect.body)
     }
 
     /// What the bodies of its answers must mean, where that is how they are judged.
@@ -406,17 +408,11 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
         );
         return Err(source.wrong_here(line, says));
     };
-    let headers = keys.send_header.iter();
+    let body = keys.send.as_ref().map(|body| body.get_ref().clone().into_bytes());
     Ok(Request {
         method: method.into(),
-        headers: headers
-            .map(|(name, value)| (name.get_ref().clone(), value.get_ref().clone()))
-            .collect(),
-        body: keys
-            .send
-            .as_ref()
-            .map(|body| body.get_ref().clone().into_bytes())
-            .unwrap_or_default(),
+        headers: keys.send_header.clone().into_iter().collect(),
+        body: body.unwrap_or_default(),
         http_1_0: version == "HTTP/1.0",
         chunked: keys.chunked,
         ..Request::get(HOST, target)
@@ -461,10 +457,6 @@ fn handshake_alone(source: &SourceFile, keys: &AskKeys) -> Result<(), ConfigErro
                     and `header` out";
         Err(source.wrong(Some(span), says))
     })
-}
-
-fn every<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    amounts::time(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 fn stream(source: &SourceFile, stream: &Spanned<Stream>) -> Result<Stream, ConfigError> {

@@ -134,7 +134,7 @@ impl<'a> Collector<'a> {
 
     /// Ends the run with a window that no lane has reached yet, so that all lanes end with the same window: with the one
     /// at whose end or in which that instant lies on which several processes have agreed, or as soon as possible: soon
-    /// after now, even if no lane has reported for a while, so that a time in which this process stood still is not left
+    /// after now, even if no lane has reported for a while, so that a time in which this process did not run is not left
     /// out. A run that has not begun does not begin.
     fn stop(&mut self, end: &StopTime, at: Option<u64>) {
         let width = self.plan.times.width;
@@ -204,7 +204,7 @@ impl<'a> Collector<'a> {
             }
             tally.received_inside = tally.bytes_received;
         } else {
-            // A lane that stood still when all lanes were to end noticed the end late.
+            // A lane that was not running when all lanes were to end noticed the end late.
             (tally.correct_inside, tally.carried_in) = (0, 0);
         }
         self.progress[lane] = match ended {

@@ -6,8 +6,6 @@ mod moments;
 mod places;
 mod sparse;
 
-use std::borrow::Cow;
-
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +13,7 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 pub use moments::{Moment, Moments};
-use places::{Count, lowest, place};
+use places::{Count, place};
 use sparse::Sparse;
 
 /// The percentiles that results have, by their names there.
@@ -29,27 +27,15 @@ pub const PERCENTILES: [(&str, f64); 7] = [
     ("p99_99_ns", 0.9999),
 ];
 
-/// A histogram with its exact sum, in which some values may be lower bounds. It is sparse until it has such bounds; one
-/// that was read from a file stays folded, in a few hundred bytes, until something is added to it. Queries read the
-/// counts of each form where they are.
+/// A histogram with its exact sum, in which some values may be lower bounds. One that was read from a file stays folded, in
+/// a few hundred bytes, until something is added to it. Queries read the counts of both forms where they are.
 #[derive(Clone, Debug)]
 pub struct Distribution(Form);
 
 #[derive(Clone, Debug)]
 enum Form {
-    Sparse(Sparse),
-    Open(Open),
+    Open(Sparse),
     Folded(Folded),
-}
-
-#[derive(Clone, Debug)]
-struct Open {
-    /// All values; for censored values, their lower bounds.
-    values: Histogram<u64>,
-    /// The lower bounds alone: exchanges that were given up would have taken longer. `censored <= values` at each
-    /// place.
-    censored: Option<Box<Histogram<u64>>>,
-    sum: u128,
 }
 
 /// The least value that is distinguished from zero.
@@ -81,31 +67,28 @@ impl Number {
 /// A percentile of a distribution.
 pub type Quantile = Number<Nanos>;
 
+impl Default for Distribution {
+    /// One that distinguishes hardly any value.
+    fn default() -> Distribution {
+        Distribution::new(0)
+    }
+}
+
 impl Distribution {
     /// Values up to `max` are distinguished; larger ones count as `max`.
     #[must_use]
     pub fn new(max: Nanos) -> Distribution {
-        Distribution(Form::Sparse(Sparse::new(max)))
-    }
-
-    fn open(&self) -> Cow<'_, Open> {
-        match &self.0 {
-            Form::Sparse(sparse) => Cow::Owned(Open::from(sparse)),
-            Form::Open(open) => Cow::Borrowed(open),
-            Form::Folded(folded) => Cow::Owned(folded.open()),
-        }
+        Distribution(Form::Open(Sparse::new(max)))
     }
 
     /// Unfolds the histogram, so that values can be added.
-    fn open_mut(&mut self) -> &mut Open {
-        match &self.0 {
-            Form::Sparse(sparse) => self.0 = Form::Open(sparse.into()),
-            Form::Folded(folded) => self.0 = Form::Open(folded.open()),
-            Form::Open(_) => {}
+    fn open_mut(&mut self) -> &mut Sparse {
+        if let Form::Folded(folded) = &self.0 {
+            self.0 = Form::Open(folded.open());
         }
         match &mut self.0 {
             Form::Open(open) => open,
-            Form::Sparse(_) | Form::Folded(_) => unreachable!("it was opened"),
+            Form::Folded(_) => unreachable!("it was opened"),
         }
     }
 
@@ -116,43 +99,24 @@ impl Distribution {
 
     /// Adds so many values that are equal.
     pub fn record_many(&mut self, value: Nanos, times: u64) {
-        if let Form::Sparse(sparse) = &mut self.0 {
-            return sparse.record_many(value, times);
-        }
-        let open = self.open_mut();
-        open.values.saturating_record_n(value, times);
-        open.sum += u128::from(value) * u128::from(times);
+        self.open_mut().record_many(value, times);
     }
 
     /// Adds a value that is only known to be no less than this.
     pub fn record_censored(&mut self, at_least: Nanos) {
-        self.record(at_least);
         let open = self.open_mut();
-        let high = open.values.high();
-        open.censored.get_or_insert_with(|| Box::new(empty(high))).saturating_record(at_least);
+        open.record_many(at_least, 1);
+        open.bounds().record_many(at_least, 1);
     }
 
     /// Adds all values of another. Values above this one's largest count as this one's largest.
     pub fn merge(&mut self, other: &Distribution) {
-        // To be unfolded, an empty one would need two hundred kilobytes.
-        if other.count() == 0 {
-            return;
-        }
         match (&mut self.0, &other.0) {
-            (Form::Folded(folded), _) => return folded.absorb(&Folded::of(other)),
-            (Form::Sparse(mine), Form::Sparse(theirs)) => return mine.merge_sparse(theirs),
-            (Form::Sparse(mine), _) if other.censored() == 0 => {
-                return mine.merge(&other.open().values, other.sum());
-            }
-            (Form::Sparse(_) | Form::Open(_), _) => {}
+            _ if other.count() == 0 => {}
+            (Form::Folded(folded), _) => folded.absorb(&Folded::of(other)),
+            (Form::Open(open), Form::Open(other)) => open.merge(other.counts(), other.sum),
+            (Form::Open(open), Form::Folded(other)) => open.merge(other.counts(), other.sum()),
         }
-        let (open, other) = (self.open_mut(), other.open());
-        add(&mut open.values, &other.values);
-        if let Some(theirs) = other.censored.as_deref().filter(|theirs| !theirs.is_empty()) {
-            let high = open.values.high();
-            add(open.censored.get_or_insert_with(|| Box::new(empty(high))), theirs);
-        }
-        open.sum += other.sum;
     }
 
     /// From now on it takes a few hundred bytes, also when others are merged into it.
@@ -162,8 +126,8 @@ impl Distribution {
 
     pub(crate) fn clear(&mut self) {
         match &mut self.0 {
-            Form::Sparse(sparse) => sparse.clear(),
-            Form::Open(_) | Form::Folded(_) => *self = Distribution::new(self.high()),
+            Form::Open(open) => open.clear(),
+            Form::Folded(_) => *self = Distribution::new(self.high()),
         }
     }
 
@@ -171,8 +135,7 @@ impl Distribution {
     #[must_use]
     pub fn count(&self) -> u64 {
         match &self.0 {
-            Form::Sparse(sparse) => sparse.count,
-            Form::Open(open) => open.values.len(),
+            Form::Open(open) => open.count,
             Form::Folded(folded) => folded.count(),
         }
     }
@@ -181,8 +144,7 @@ impl Distribution {
     #[must_use]
     pub fn censored(&self) -> u64 {
         match &self.0 {
-            Form::Sparse(_) => 0,
-            Form::Open(open) => open.censored.as_ref().map_or(0, |censored| censored.len()),
+            Form::Open(open) => open.censored.as_ref().map_or(0, |censored| censored.count),
             Form::Folded(folded) => folded.censored(),
         }
     }
@@ -191,8 +153,7 @@ impl Distribution {
     #[must_use]
     pub fn high(&self) -> Nanos {
         match &self.0 {
-            Form::Sparse(sparse) => sparse.high,
-            Form::Open(open) => open.values.high(),
+            Form::Open(open) => open.high,
             Form::Folded(folded) => folded.high(),
         }
     }
@@ -207,7 +168,6 @@ impl Distribution {
     #[must_use]
     pub fn sum(&self) -> u128 {
         match &self.0 {
-            Form::Sparse(sparse) => sparse.sum,
             Form::Open(open) => open.sum,
             Form::Folded(folded) => folded.sum(),
         }
@@ -215,7 +175,6 @@ impl Distribution {
 
     fn counts(&self) -> Box<dyn Iterator<Item = Count> + '_> {
         match &self.0 {
-            Form::Sparse(sparse) => Box::new(sparse.counts()),
             Form::Open(open) => Box::new(open.counts()),
             Form::Folded(folded) => Box::new(folded.counts()),
         }
@@ -225,6 +184,12 @@ impl Distribution {
     /// distinguished from it; censored values are at their bounds.
     pub fn values(&self) -> impl Iterator<Item = (Nanos, u64)> {
         self.counts().map(|count| (count.highest(), count.times))
+    }
+
+    /// The values that are known, in the same way: without the censored ones.
+    pub fn known(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        let known = self.counts().map(|count| (count.highest(), count.times - count.censored));
+        known.filter(|(_, times)| 0 < *times)
     }
 
     /// How many values lie in this range, to the histogram's resolution of a thousandth; censored ones count at their
@@ -304,12 +269,10 @@ impl Distribution {
 
     /// The histogram of all values, censored ones at their bounds.
     #[must_use]
-    pub fn histogram(&self) -> Cow<'_, Histogram<u64>> {
-        match &self.0 {
-            Form::Sparse(sparse) => Cow::Owned(sparse.values()),
-            Form::Open(open) => Cow::Borrowed(&open.values),
-            Form::Folded(folded) => Cow::Owned(folded.open().values),
-        }
+    pub fn histogram(&self) -> Histogram<u64> {
+        let mut histogram = empty(self.high());
+        self.counts().for_each(|it| histogram.saturating_record_n(it.lowest(), it.times));
+        histogram
     }
 }
 
@@ -324,34 +287,8 @@ pub fn is_supported(count: u64, q: f64) -> bool {
     10 <= count.saturating_sub(rank(count, q))
 }
 
-impl From<&Sparse> for Open {
-    fn from(sparse: &Sparse) -> Open {
-        Open { values: sparse.values(), censored: None, sum: sparse.sum }
-    }
-}
-
-impl Open {
-    fn counts(&self) -> impl Iterator<Item = Count> {
-        (place(self.values.min())..=place(self.values.max())).filter_map(|place| {
-            let value = lowest(place);
-            let times = self.values.count_at(value);
-            let censored = || self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
-            (0 < times).then(|| Count { place, times, censored: censored() })
-        })
-    }
-}
-
 fn empty(max: Nanos) -> Histogram<u64> {
     Histogram::new_with_bounds(LOWEST, max.max(2), DIGITS).expect("bounds and digits are valid")
-}
-
-/// Adds values to a histogram that may have other bounds.
-fn add(values: &mut Histogram<u64>, more: &Histogram<u64>) {
-    if values.add(more).is_err() {
-        for step in more.iter_recorded() {
-            values.saturating_record_n(step.value_iterated_to(), step.count_at_value());
-        }
-    }
 }
 
 impl PartialEq for Distribution {

@@ -45,7 +45,7 @@ named! {
         /// The time-out was over before the request could leave.
         Late = "own.late" => "dyno's own: it was sent too late",
         Still = "own.still"
-            => "dyno's own: dyno stood still while the time-out passed; the answer may have come in time",
+            => "dyno's own: dyno was not running while the time-out passed; the answer may have come in time",
         /// None became free within the time-out.
         Blocked = "own.blocked"
             => "dyno's own: every connection was busy, and no more were allowed",

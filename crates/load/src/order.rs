@@ -98,12 +98,20 @@ impl Order {
         self.share.map_or(self.lanes, |share| share.of)
     }
 
-    /// The length of a window: as ordered, or a little less, so that an ordered duration ends with one.
+    /// The length of a window: as ordered, or a little less, so that the measured time ends with one.
     #[must_use]
     pub fn window_length(&self) -> Nanos {
         let ordered = nanos(self.window).max(1_000_000);
-        let length = self.stop.duration.map_or(ordered, nanos).max(1);
+        let length = self.length().filter(|length| 0 < *length).unwrap_or(ordered);
         length.div_ceil(length.div_ceil(ordered)).max(1_000_000)
+    }
+
+    /// How long is measured: as ordered, and no longer than the schedule goes on after the warm-up; none where nothing
+    /// but the number of requests ends it.
+    pub(crate) fn length(&self) -> Option<Nanos> {
+        let scheduled = self.load.arrivals().and_then(Arrivals::length);
+        let left = scheduled.map(|whole| whole.saturating_sub(self.warmup));
+        self.stop.duration.into_iter().chain(left).min().map(nanos)
     }
 
     /// The number of this process's first lane.

@@ -41,26 +41,18 @@ const SECTIONS_MAX: usize = 64;
 impl Plan {
     pub(crate) fn of(order: &Order) -> Plan {
         let width = order.window_length();
-        let lead = match &order.load {
+        let opening = match &order.load {
             Load::Closed { .. } => 0,
             Load::Open { connections, .. } => {
                 (20_000 * *connections as Nanos).div_ceil(width).max(1) * width
             }
             Load::Sessions { .. } => width,
         };
-        // The measured time begins with a window, so that no window is half of it.
-        let from = (lead + nanos(order.warmup)).div_ceil(width) * width;
-        let own_length = match &order.load {
-            Load::Closed { .. } => None,
-            Load::Open { arrivals, .. } | Load::Sessions { arrivals, .. } => arrivals.length(),
-        };
-        let own_length =
-            own_length.map(|own| own.saturating_sub(Duration::from_nanos(from - lead)));
-        let length = match (order.stop.duration, own_length) {
-            (Some(length), Some(own)) => Some(length.min(own)),
-            (length, own) => length.or(own),
-        };
-        let until = length.map_or(Nanos::MAX, |length| from.saturating_add(nanos(length)));
+        // The measured time begins with a window, so that no window is half of it; before it, a schedule's warm-up
+        // lasts as long as was ordered.
+        let from = (opening + nanos(order.warmup)).div_ceil(width) * width;
+        let lead = if order.load.arrivals().is_some() { from - nanos(order.warmup) } else { 0 };
+        let until = order.length().map_or(Nanos::MAX, |length| from.saturating_add(length));
         let lanes = order.lanes_in_all().clamp(1, order.load.connections_max().max(1));
         Plan {
             lanes,

@@ -413,7 +413,8 @@ impl Recorder {
         }
         if self.is_measured(exchange) {
             self.window.failed[failure.index()] += 1;
-            if let Some(form) = exchange.form.filter(|_| exchange.is_sent() && !failure.is_own()) {
+            // It has a form once it has left, even if that was in vain and it has not left again.
+            if let Some(form) = exchange.form.filter(|_| !failure.is_own()) {
                 self.window.forms.get_or_insert_default().failed[form.index()] += 1;
             }
             if exchange.is_sent() {
@@ -440,7 +441,7 @@ impl Recorder {
         if exchange.is_sent() {
             let age = until.saturating_sub(exchange.sent);
             window.service.record_censored(age);
-            // What was read after the generator stood still may have come at any time.
+            // What was read after the generator was not running may have come at any time.
             match exchange.has_begun_to_be_answered() && exchange.first_byte < until {
                 true => {
                     window.first_byte.record(exchange.first_byte - exchange.sent);

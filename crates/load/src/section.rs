@@ -8,7 +8,7 @@ use crate::json_form;
 
 // Its distribution has a form of its own in a document.
 /// A tenth of a ramp or of listed times, or a step: what was due there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "section")]
 pub struct Section<D = Distribution> {
     /// its beginning
@@ -35,17 +35,7 @@ pub struct Section<D = Distribution> {
 
 impl Section {
     pub(crate) fn new(from: Nanos, until: Nanos, max: Nanos) -> Section {
-        let response = Distribution::new(max);
-        Section {
-            from,
-            until,
-            due: 0,
-            correct: 0,
-            on_time: 0,
-            failed: 0,
-            correct_inside: 0,
-            response,
-        }
+        Section { from, until, response: Distribution::new(max), ..Section::default() }
     }
 
     /// What it is with its response times in another form.

@@ -1,5 +1,7 @@
 //! Counts and distributions of a stretch of time, mergeable without loss.
 
+use std::mem;
+
 use serde::{Deserialize, Serialize};
 use wire::{Compared, Delivered, Rows};
 
@@ -400,26 +402,21 @@ impl Tally {
 
     /// Empties it without freeing its memory.
     pub(crate) fn clear(&mut self) {
-        for distribution in self.distributions() {
-            distribution.clear();
-        }
-        self.slowest.clear();
-        self.failed = [0; Failure::COUNT];
-        (self.connections, self.sessions) = (Connections::default(), Sessions::default());
-        self.notes = Notes::default();
-        (self.security, self.http2) = (None, None);
-        (self.receipt, self.waited, self.compared) = (None, None, None);
-        (self.rows, self.written, self.forms, self.delivered) = (None, None, None, None);
         self.answers.clear();
+        self.slowest.clear();
         self.evidence.clear();
-        (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);
-        (self.correct_inside, self.carried_in, self.received_inside) = (0, 0, 0);
-        (self.answered, self.under_way) = (0, 0);
-        (self.warmup_attempted, self.warmup_failed) = (0, 0);
-        (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);
-        (self.flight, self.still) = (Flight::default(), Still::default());
-        (self.cpu, self.idle, self.polled) = (0, 0, 0);
-        (self.last_due, self.last_done) = (0, 0);
+        // Of the one that is made for this only its zeros are kept.
+        let mut empty = Tally {
+            answers: mem::take(&mut self.answers),
+            slowest: mem::take(&mut self.slowest),
+            evidence: mem::take(&mut self.evidence),
+            ..Tally::new(0)
+        };
+        for (empty, kept) in empty.distributions().into_iter().zip(self.distributions()) {
+            kept.clear();
+            mem::swap(empty, kept);
+        }
+        *self = empty;
     }
 
     pub(crate) fn all_distributions(&self) -> [&Distribution; 6] {

@@ -9,6 +9,7 @@ pub mod monitor;
 pub mod namespace;
 pub mod owned;
 pub mod ports;
+mod proc;
 pub mod process;
 pub mod resident;
 pub mod sockets;

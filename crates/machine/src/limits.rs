@@ -7,7 +7,9 @@ mod tracked;
 use std::fs;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::thread::sched_getaffinity;
+
+use crate::conditions::Cpus;
+use crate::proc::keyed;
 
 pub use files::FileLimit;
 pub use ports::{PortFacts, Reuse};
@@ -24,14 +26,8 @@ pub struct Machine {
 
 impl Machine {
     pub fn read() -> Machine {
-        Machine { cpus: cpus(), files: files(), ports: ports() }
-    }
-}
-
-fn cpus() -> Vec<usize> {
-    match sched_getaffinity(None) {
-        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
-        Err(_) => vec![0],
+        let cpus = Cpus::available().map_or(vec![0], |cpus| cpus.iter().collect());
+        Machine { cpus, files: files(), ports: ports() }
     }
 }
 
@@ -53,9 +49,7 @@ fn ports() -> PortFacts {
 
 /// The most memory that this process has held so far.
 pub fn peak_memory_bytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let kibibytes = keyed(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")?;
     Some(kibibytes * 1_024)
 }
 
@@ -71,9 +65,7 @@ pub fn files_left() -> u64 {
 
 /// The kernel's estimate of the available memory.
 pub fn memory_available() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let kibibytes = keyed(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?;
     Some(kibibytes * 1_024)
 }
 

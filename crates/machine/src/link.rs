@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Result;
 use std::net::IpAddr;
 
-use crate::monitor::{cell, column};
+use crate::proc::{counter, number};
 use crate::sockets::netlink::{ACK, DUMP, Netlink, field};
 
 /// `RTM_GETROUTE`, `RTM_GETLINK`, `RTM_GETQDISC`.
@@ -54,8 +54,7 @@ pub fn toward(address: IpAddr) -> Option<Link> {
     let card = card_speed(&link.name);
     link.speed = [card, shaped].into_iter().flatten().min();
     let snmp = fs::read_to_string("/proc/thread-self/net/snmp").unwrap_or_default();
-    let count =
-        |name| column(&snmp, "Tcp:", name).and_then(|at| cell(&snmp, "Tcp:", at)).unwrap_or(0);
+    let count = |name| counter(&snmp, "Tcp:", name).unwrap_or(0);
     (link.segments_sent, link.retransmitted) = (count("OutSegs"), count("RetransSegs"));
     Some(link)
 }
@@ -147,8 +146,8 @@ fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
 
 /// What the driver says; a card without a cable, or a virtual one, may say nothing.
 fn card_speed(name: &str) -> Option<u64> {
-    let megabits = fs::read_to_string(format!("/sys/class/net/{name}/speed")).ok()?;
-    let megabits: u64 = megabits.trim().parse().ok().filter(|speed| 0 < *speed)?;
+    let megabits: u64 = number(format!("/sys/class/net/{name}/speed"))?;
+    let megabits = Some(megabits).filter(|speed| 0 < *speed)?;
     megabits.checked_mul(1_000_000)
 }
 

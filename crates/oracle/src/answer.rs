@@ -289,14 +289,7 @@ fn switch<'a>(head: &Head<'_>, resource: Resource, role: Role) -> Answer<'a> {
         Ok(accept) => {
             let status_line = "HTTP/1.1 101 Switching Protocols";
             let content = Content::Socket(accept, role);
-            Answer {
-                resource,
-                status_line,
-                content_type: "",
-                lines: "".into(),
-                content,
-                wait_ns: 0,
-            }
+            Answer { status_line, content, ..ok(resource, "", Cow::Borrowed(b"")) }
         }
         Err(Disagreement::UpgradeNeeded) => {
             let status_line = "HTTP/1.1 426 Upgrade Required";
@@ -388,40 +381,31 @@ fn connection(version: Version, persists: bool) -> &'static [u8] {
 }
 
 fn write_content(octets: &[u8], bodiless: bool, change: Change, out: &mut Vec<u8>) {
-    match change {
-        Change::Framing(fields) | Change::Chunked(fields) => {
-            out.extend_from_slice(fields.as_bytes());
-        }
-        Change::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+    let (framing, chunk_size) = match change {
+        Change::Framing(fields) => (Some(fields), None),
+        Change::Chunked(fields) => (Some(fields), Some(octets.len().max(1))),
+        Change::OneOctetChunks => (Some("Transfer-Encoding: chunked\r\n"), Some(1)),
         Change::Right
         | Change::StatusLine(_)
         | Change::Fields(_)
-        | Change::OtherBody
         | Change::Spoilt(_)
         | Change::NoUpgrade
         | Change::NoAccept
-        | Change::OtherAccept => {
+        | Change::OtherAccept => (None, None),
+    };
+    match framing {
+        Some(fields) => out.extend_from_slice(fields.as_bytes()),
+        None => {
             out.extend_from_slice(b"Content-Length: ");
             push_number(out, octets.len() as u64);
             out.extend_from_slice(b"\r\n");
         }
     }
     out.extend_from_slice(b"\r\n");
-    if bodiless {
-        return;
-    }
-    match change {
-        Change::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
-        Change::OneOctetChunks => write_chunks(octets, 1, out),
-        Change::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
-        Change::Right
-        | Change::StatusLine(_)
-        | Change::Fields(_)
-        | Change::Framing(_)
-        | Change::Spoilt(_)
-        | Change::NoUpgrade
-        | Change::NoAccept
-        | Change::OtherAccept => out.extend_from_slice(octets),
+    match chunk_size {
+        _ if bodiless => {}
+        Some(size) => write_chunks(octets, size, out),
+        None => out.extend_from_slice(octets),
     }
 }
 

@@ -19,16 +19,16 @@ mod traffic;
 use std::mem;
 
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
 
 use crate::h2::Multiplex;
 use crate::instructions::Arrived;
 use crate::intake::{Fed, Intake};
 use crate::line::Line;
-use crate::play::{Play, Turn};
+use crate::play::{End, Play, Turn};
 use crate::request::{Refusal, Status};
 use crate::socket::Socket;
 use crate::state::{ThreadState, Token, now_ns};
+use traffic::Read;
 
 /// How long a peer may take to notice that the oracle has closed.
 const DRAIN_NS: u64 = 5_000_000_000;
@@ -198,27 +198,16 @@ impl Conn {
     }
 
     fn read(&mut self, state: &mut ThreadState) -> Stepped {
-        let mut buffer = mem::take(&mut state.buffer);
-        let stepped = match self.line.receive(&mut buffer, state) {
-            Ok((0, _)) => GONE,
-            Ok((count, has_more)) => {
-                self.arrived_ns = now_ns();
-                self.readable = has_more || self.peer_done;
-                let used = self.digest(&buffer[..count], state);
-                if used < count {
-                    self.unread.bytes.extend_from_slice(&buffer[used..count]);
-                }
-                self.send(state, if has_more { TurnEnd::Again } else { TurnEnd::Rest })
-            }
-            Err(Errno::AGAIN) => {
-                self.readable = false;
-                Stepped::Further
-            }
-            Err(Errno::INTR) => Stepped::Further,
-            Err(_) => GONE,
-        };
-        state.buffer = buffer;
-        stepped
+        let read = self.read_some(state, |conn, bytes, state| {
+            let used = conn.digest(bytes, state);
+            conn.unread.bytes.extend_from_slice(&bytes[used..]);
+        });
+        match read {
+            Read::Nothing => Stepped::Further,
+            Read::Something => self.send(state, TurnEnd::Rest),
+            Read::Much => self.send(state, TurnEnd::Again),
+            Read::End => GONE,
+        }
     }
 
     /// Goes on with requests that were read while another was being answered.
@@ -311,12 +300,16 @@ impl Conn {
     fn follow(&mut self, turn: Turn, state: &mut ThreadState, now_ns: u64) -> Stepped {
         match turn {
             Turn::Ended => Stepped::Further,
+            Turn::Rest => REST,
             Turn::Yield => Stepped::Stop(TurnEnd::Again),
             // After the peer has gone, no further event will come.
-            Turn::Silence if self.peer_done => GONE,
-            Turn::Silence => REST,
-            Turn::Fin => self.half_close(state, now_ns),
-            Turn::Rst => {
+            Turn::End(End::Silence) if self.peer_done => GONE,
+            Turn::End(End::Silence) => REST,
+            Turn::End(End::Fin) => {
+                self.leave(state);
+                self.half_close(state, now_ns)
+            }
+            Turn::End(End::Rst) => {
                 self.line.reset_at_close();
                 GONE
             }

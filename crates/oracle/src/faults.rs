@@ -13,7 +13,8 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::nearest::nearest;
+use units::nearest;
+
 use crate::resource::Resource;
 use acts::Act;
 use twist::Twist;
@@ -138,8 +139,6 @@ pub(crate) enum Change {
     Chunked(&'static str),
     /// The body in chunks of one octet.
     OneOctetChunks,
-    /// A body of the same length with other octets.
-    OtherBody,
     /// Other content, or another time.
     Spoilt(Spoil),
     /// A handshake without `Upgrade` and `Connection`.
@@ -157,8 +156,13 @@ impl Fault {
     /// Every fault, in the catalogue's order.
     #[must_use]
     pub fn all() -> &'static [Fault] {
-        static ALL: LazyLock<Vec<Fault>> =
-            LazyLock::new(|| [table::ALL, h2::STREAMS, h2::CONNECTIONS, tls::ALL].concat());
+        static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
+            let of_http1 = [table::ALL, spoil::OF_HTTP1];
+            let others = [h2::STREAMS, spoil::OF_HTTP2, h2::CONNECTIONS, tls::ALL];
+            let mut all = [of_http1.concat(), others.concat()].concat();
+            all.sort_by_key(|fault| fault.case);
+            all
+        });
         &ALL
     }
 

@@ -39,7 +39,7 @@ impl Files {
     }
 
     /// The right answer; none if there is no such file.
-    pub(crate) fn answer<'a>(&self, name: &[u8], wanted: Wanted<&[u8]>) -> Option<Answer<'a>> {
+    pub(crate) fn answer<'a>(&self, name: &[u8], wanted: Wanted<'_>) -> Option<Answer<'a>> {
         let file = self.0.get(name)?;
         if wanted.known.is_some_and(|known| file.is_among(known)) {
             return Some(file.not_modified(&file.tag));
@@ -61,7 +61,7 @@ impl Files {
     pub(crate) fn spoilt<'a>(
         &self,
         name: &[u8],
-        wanted: Wanted<&[u8]>,
+        wanted: Wanted<'_>,
         spoil: Spoil,
         right: &Answer<'_>,
     ) -> Option<Answer<'a>> {
@@ -81,7 +81,8 @@ impl Files {
             Spoil::OtherVersion => Some(file.not_modified("\"another\"")),
             Spoil::Unasked304 => Some(file.not_modified(&file.tag)),
             Spoil::Unasked206 => Some(file.part((0, file.content.len() / 2), 0)),
-            Spoil::Early
+            Spoil::OtherBody
+            | Spoil::Early
             | Spoil::WrongTotal
             | Spoil::ShortBody
             | Spoil::OtherOctet

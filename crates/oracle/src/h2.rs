@@ -21,18 +21,17 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::mem;
 
 use crate::faults::Start;
+use crate::play::{End, Turn};
 use crate::state::{BUFFER, ThreadState, now_ns};
 use crate::truth::StreamTimes;
 use act::{Played, Script};
 use frames::{
     FRAME_MAX, Frame, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_HEADER_LIST_SIZE, NO_ERROR,
-    PROTOCOL_ERROR, WINDOW, Wrong, push_goaway, push_settings, push_window,
+    PREFACE, PROTOCOL_ERROR, WINDOW, Wrong, push_goaway, push_settings, push_window,
 };
 use hpack::{Decoder, Encoder, Fields};
 use stream::Stream;
 
-/// What a client says first.
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// What a peer may send on all streams together before it is allowed more.
 const CONNECTION_WINDOW: u32 = 1 << 24;
 /// The largest list of fields that is read, as SETTINGS says it.
@@ -116,27 +115,6 @@ pub(crate) enum Counts {
     Faulty,
     /// It was counted when its head left.
     Nothing,
-}
-
-/// How a connection ends, once what is written has left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Fin,
-    Rst,
-    /// It never reads or writes again.
-    Silence,
-}
-
-/// What follows a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Nothing, until something comes.
-    Rest,
-    /// A turn at this instant.
-    At(u64),
-    /// A turn as soon as the peer has room.
-    Again,
-    End(End),
 }
 
 impl Multiplex {
@@ -273,10 +251,10 @@ impl Multiplex {
     }
 
     /// Does what is due, and sends what finds a window.
-    pub(crate) fn perform(&mut self, state: &mut ThreadState, now_ns: u64) -> Next {
+    pub(crate) fn perform(&mut self, state: &mut ThreadState, now_ns: u64) -> Turn {
         self.begin_to_speak(state);
         if let Some(end) = self.end {
-            return Next::End(end);
+            return Turn::End(end);
         }
         let scripted = self.play_for_connection(state, now_ns);
         while let Some(Reverse((due_ns, id))) = self.waiting.peek().copied() {
@@ -291,16 +269,16 @@ impl Multiplex {
             self.fail(NO_ERROR, "", &mut state.out);
         }
         match (self.end, scripted) {
-            (Some(end), _) => Next::End(end),
-            _ if BUFFER <= state.out.len() => Next::Again,
-            (None, Some(Played::Again)) => Next::Again,
+            (Some(end), _) => Turn::End(end),
+            _ if BUFFER <= state.out.len() => Turn::Yield,
+            (None, Some(Played::Again)) => Turn::Yield,
             (None, scripted) => {
                 let of_script = match scripted {
                     Some(Played::At(due_ns)) => Some(due_ns),
                     _ => None,
                 };
                 let of_streams = self.waiting.peek().map(|Reverse((due_ns, _))| *due_ns);
-                of_script.into_iter().chain(of_streams).min().map_or(Next::Rest, Next::At)
+                of_script.into_iter().chain(of_streams).min().map_or(Turn::Rest, Turn::Wait)
             }
         }
     }

@@ -30,7 +30,6 @@ mod intake;
 mod line;
 mod listen;
 mod mailbox;
-mod nearest;
 mod octets;
 mod play;
 mod queue;
@@ -67,7 +66,6 @@ pub use truth::{QueueTruth, StreamTimes, Truth};
 
 use faults::Start;
 use mailbox::{Command, ThreadHandle, Waker};
-use queue::no_limit;
 
 use state::{Shared, now_ns};
 use tls::Secured;
@@ -90,12 +88,8 @@ pub enum StartError {
         /// The kernel's error.
         error: io::Error,
     },
-    /// The stall is as long as its period, or has no length.
-    Stall(Stall),
     /// There can be no such queue.
     Queue(QueueError),
-    /// There can be no such limit of the rate.
-    RateLimit(RateLimit),
     /// There can be no TLS.
     Tls(TlsError),
     /// The fault befalls a protocol that is not spoken.
@@ -116,11 +110,7 @@ impl fmt::Display for StartError {
                     "cannot pin a thread to CPU {cpu}: {error}; `nproc` says how many we have"
                 )
             }
-            StartError::Stall(stall) => {
-                write!(f, "a stall of {stall} would never end; make it shorter than its period")
-            }
             StartError::Queue(error) => error.fmt(f),
-            StartError::RateLimit(limit) => f.write_str(&no_limit(&limit.to_string())),
             StartError::Tls(error) => error.fmt(f),
             StartError::Unspoken(fault) => match fault.protocol() {
                 Protocol::Tls => write!(f, "{fault} is a fault of TLS; serve TLS, too"),
@@ -159,18 +149,12 @@ impl Oracle {
     /// Starts to serve. Raises this process's soft limit of open files to the hard one.
     ///
     /// # Errors
-    /// If the address, a CPU or the stall is not possible.
+    /// If the address, a CPU, the queue or TLS is not possible, or the fault befalls what is not spoken.
     pub fn start(config: Config) -> Result<Oracle, StartError> {
-        if let Some(stall) = config.stall.filter(|stall| !stall.is_possible()) {
-            return Err(StartError::Stall(stall));
-        }
         if let Some(fault) = config.fault.filter(|fault| !is_met(fault, &config)) {
             return Err(StartError::Unspoken(fault));
         }
         config.queue.map_or(Ok(()), |queue| queue.check()).map_err(StartError::Queue)?;
-        if let Some(limit) = config.rate_limit.filter(|limit| !limit.is_possible()) {
-            return Err(StartError::RateLimit(limit));
-        }
         let secured = config.tls.as_ref().map(|tls| Secured::new(tls, &config)).transpose();
         let secured = secured.map_err(StartError::Tls)?;
         listen::raise_file_limit();

@@ -47,19 +47,27 @@ pub(crate) struct Play {
     pub(crate) closes: bool,
 }
 
+/// How a connection ends, once what is written has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Fin,
+    Rst,
+    /// It never reads or writes again.
+    Silence,
+}
+
 /// What the connection must do once the bytes in the thread's buffer are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
+    /// Nothing, until something comes.
+    Rest,
     /// Come back at this instant.
     Wait(u64),
     /// Read another request; come back then, or at this instant.
     Read(u64),
     /// Come back when the other connections have had their turn.
     Yield,
-    /// Leave the peer alone forever.
-    Silence,
-    Fin,
-    Rst,
+    End(End),
     /// Go on with the next request.
     Ended,
 }
@@ -144,9 +152,9 @@ impl Play {
                 Step::Await(most) if !self.waiting => return Turn::Read(self.wait(most, now_ns)),
                 Step::Wait(span) if !self.waiting => return Turn::Wait(self.wait(span, now_ns)),
                 Step::Await(_) | Step::Wait(_) => self.waiting = false,
-                Step::Silence => return Turn::Silence,
-                Step::Fin => return Turn::Fin,
-                Step::Rst => return Turn::Rst,
+                Step::Silence => return Turn::End(End::Silence),
+                Step::Fin => return Turn::End(End::Fin),
+                Step::Rst => return Turn::End(End::Rst),
             }
             self.at += 1;
             self.progress = 0;
@@ -201,7 +209,7 @@ impl Play {
         };
         match beats.push_due(state, now_ns) {
             After::Next(due_ns) => Turn::Wait(due_ns),
-            After::Silence => Turn::Silence,
+            After::Silence => Turn::End(End::Silence),
             After::End => {
                 beats.push_end(&mut state.out);
                 Turn::Ended

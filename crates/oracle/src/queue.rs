@@ -11,7 +11,6 @@ use std::time::Duration;
 use crate::delays::Delay;
 use crate::spans::{Shown, span};
 
-pub(crate) use limit::no_limit;
 pub use limit::{Bucket, RateLimit};
 pub use servers::{Served, Servers};
 

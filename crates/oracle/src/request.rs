@@ -34,7 +34,7 @@ pub(crate) struct Head<'a> {
     /// The value of `X-Request-Id`.
     pub(crate) request_id: Option<&'a [u8]>,
     /// What it says of a file that it wants.
-    pub(crate) wanted: Wanted<&'a [u8]>,
+    pub(crate) wanted: Wanted<'a>,
     /// The header lines, unchanged.
     pub(crate) fields: &'a [u8],
     /// How many bytes the head takes.

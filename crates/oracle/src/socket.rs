@@ -27,35 +27,27 @@ pub(crate) enum Role {
 /// One WebSocket after its handshake.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    activity: Activity,
+    role: Role,
+    /// Under way, if that is its role.
+    beats: Option<Beats>,
     reader: Reader,
     /// Whether the conversation has ended: later bytes are ignored.
     is_over: bool,
 }
 
-#[derive(Debug)]
-enum Activity {
-    Beats(Beats),
-    Echo,
-    Room,
-}
-
 impl Socket {
     /// A WebSocket directly after the handshake.
     pub(crate) fn begin(role: Role, state: &mut ThreadState, now_ns: u64) -> Socket {
-        let activity = match role {
-            Role::Beats(rhythm) => {
-                Activity::Beats(Beats::begin(rhythm, Wrap::Frame, state, now_ns))
-            }
-            Role::Echo => Activity::Echo,
-            Role::Room => Activity::Room,
+        let beats = match role {
+            Role::Beats(rhythm) => Some(Beats::begin(rhythm, Wrap::Frame, state, now_ns)),
+            Role::Echo | Role::Room => None,
         };
         let message_max = match role {
             Role::Beats(_) | Role::Echo => BODY_MAX as usize,
             // Such a message is kept for each thread that has yet to spread it.
             Role::Room => BUFFER,
         };
-        Socket { activity, reader: Reader::new(message_max), is_over: false }
+        Socket { role, beats, reader: Reader::new(message_max), is_over: false }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -63,12 +55,12 @@ impl Socket {
     }
 
     pub(crate) fn is_in_room(&self) -> bool {
-        matches!(self.activity, Activity::Room) && !self.is_over
+        matches!(self.role, Role::Room) && !self.is_over
     }
 
     /// Writes the beats whose time has come; returns when it wants to write again.
     pub(crate) fn beat(&mut self, state: &mut ThreadState, now_ns: u64) -> Option<u64> {
-        let Activity::Beats(beats) = &mut self.activity else { return None };
+        let beats = self.beats.as_mut()?;
         match beats.push_due(state, now_ns) {
             After::Next(due_ns) => Some(due_ns),
             After::Silence => None,
@@ -82,7 +74,7 @@ impl Socket {
 
     /// Leaves out the beats that the peer had no room for.
     pub(crate) fn skip_beats(&mut self, now_ns: u64, skipped: &mut u64) {
-        if let Activity::Beats(beats) = &mut self.activity {
+        if let Some(beats) = &mut self.beats {
             beats.skip(now_ns, skipped);
         }
     }
@@ -102,16 +94,16 @@ impl Socket {
         match received {
             Received::Message(opcode, payload) => {
                 state.books.messages += 1;
-                match (&self.activity, opcode) {
-                    (Activity::Beats(_), _) => {}
-                    (Activity::Echo, opcode) => push_frame(*opcode, payload, &mut state.out),
-                    (Activity::Room, Opcode::Text) => {
+                match (self.role, opcode) {
+                    (Role::Beats(_), _) => {}
+                    (Role::Echo, opcode) => push_frame(*opcode, payload, &mut state.out),
+                    (Role::Room, Opcode::Text) => {
                         let mut frame = Vec::with_capacity(payload.len() + 10);
                         push_frame(Opcode::Text, payload, &mut frame);
                         state.for_the_room.push(Arc::from(frame));
                     }
                     // RFC 6455, 7.4.1: 1003 is for data of a type that the receiver cannot accept.
-                    (Activity::Room, _) => self.leave(1003, state),
+                    (Role::Room, _) => self.leave(1003, state),
                 }
             }
             Received::Ping(payload) => push_frame(Opcode::Pong, payload, &mut state.out),

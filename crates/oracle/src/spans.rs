@@ -43,32 +43,9 @@ impl fmt::Display for Shown {
     }
 }
 
-/// Three significant digits, a space and the unit: as all of dyno writes measured times.
-pub(crate) fn written(span: Duration) -> String {
-    let nanos = span.as_nanos() as f64;
-    let units = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms")];
-    let fits = |(scale, _): &(f64, &str)| nanos / scale < 999.5;
-    let (scale, unit) = units.into_iter().find(fits).unwrap_or((1e9, "s"));
-    let decimals = match nanos / scale {
-        0.0 => 0,
-        amount if amount < 9.995 => 2,
-        amount if amount < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{:.decimals$} {unit}", nanos / scale)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn measured_times_have_three_digits_a_space_and_a_unit() {
-        let shown = [0, 7, 64_810, 999_600, 254_411_000, 5_000_000_000, 6_100_000_000_000];
-        let shown = shown.map(|ns| written(Duration::from_nanos(ns)));
-        let expected = ["0 ns", "7.00 ns", "64.8 µs", "1.00 ms", "254 ms", "5.00 s", "6100 s"];
-        assert_eq!(shown, expected);
-    }
 
     #[test]
     fn spans_are_read_with_their_unit() {

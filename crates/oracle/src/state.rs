@@ -54,7 +54,7 @@ impl Shared {
                 .queue
                 .and_then(|queue| Servers::new(&queue, config.stall).ok())
                 .map(Mutex::new),
-            bucket: config.rate_limit.and_then(|limit| Bucket::new(limit).ok()).map(Mutex::new),
+            bucket: config.rate_limit.map(Bucket::new).map(Mutex::new),
             turns_per_ns: if config.burns.0.is_empty() { 0.0 } else { turns_per_ns() },
             config,
             secured,

@@ -5,77 +5,101 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
+use units::nanos;
 
 use crate::burn::BurnTruth;
-use crate::spans::written;
 
-/// What an oracle did from its start until now, over all its threads.
-#[derive(Clone, Debug, Serialize)]
-pub struct Truth {
-    /// How long it has been serving.
-    #[serde(rename = "elapsed_s", serialize_with = "seconds")]
-    pub elapsed: Duration,
-    /// Whole request heads read, including refused ones.
-    pub requests: u64,
-    /// Requests by resource, in a fixed order; they add up to `requests`.
-    #[serde(skip)]
-    pub resources: Vec<(&'static str, u64)>,
-    /// Final answers: those written whole, refusals, and right answers within a script.
-    pub answers: u64,
-    /// Beats sent to `/poll/N` and `/wspoll/N`.
-    pub beats: u64,
-    /// Beats left out because the peer had not yet read the previous one.
-    pub beats_skipped: u64,
-    /// Whole messages received on WebSockets.
-    pub messages: u64,
-    /// Messages sent from the room to one of its connections.
-    pub spread: u64,
-    /// Messages not sent to a connection, because it had not yet read the previous one.
-    pub spread_skipped: u64,
-    /// Requests beyond the limit of the rate, which were answered 503; among `answers`, but not in `served_ns`.
-    pub limited: u64,
-    /// Scripted faults begun.
-    pub faults: u64,
-    /// What each function of `--burn` took.
-    pub burns: Vec<BurnTruth>,
-    /// System calls of `--calls`.
-    pub getppid_calls: u64,
-    /// Bytes read from peers.
-    #[serde(rename = "received_bytes")]
-    pub bytes_in: u64,
-    /// Bytes that the kernel accepted for sending.
-    #[serde(rename = "sent_bytes")]
-    pub bytes_out: u64,
-    pub connections: u64,
-    /// Connections open at this moment.
-    #[serde(skip)]
-    pub connections_open: u64,
-    /// The most connections that were open at once.
-    pub connections_peak: u64,
-    /// Connections that could not be accepted, mostly for lack of file descriptors.
-    pub connections_lost: u64,
-    /// Handshakes of TLS that were done in full, by resuming a session, and not at all.
-    pub handshakes_full: u64,
-    pub handshakes_resumed: u64,
-    pub handshakes_failed: u64,
-    /// Streams of HTTP/2 whose times were not kept, because there were too many.
-    #[serde(skip)]
-    pub streams_unlogged: u64,
-    /// From noticing a request's arrival to having written its answer, in nanoseconds; no faults.
-    #[serde(skip)]
-    pub served_ns: Histogram<u64>,
-    /// The delays that laws have drawn, or the service times of a queue, in nanoseconds; without waits, stalls and the
-    /// oracle's own time.
-    #[serde(skip)]
-    pub drawn_ns: Histogram<u64>,
-    /// How long requests waited for a server of the queue, in nanoseconds.
-    #[serde(skip)]
-    pub waited_ns: Histogram<u64>,
-    /// The queue, if there is one.
-    pub queue: Option<QueueTruth>,
-    /// By how much a law delayed beats, in nanoseconds; as drawn, but no beat overtakes the previous one.
-    #[serde(skip)]
-    pub late_ns: Histogram<u64>,
+/// Makes the struct of its fields, each with what it is at the start and with how another thread's is added to it.
+macro_rules! counted {
+    ($(#[$about:meta])* pub struct $name:ident {
+        $($(#[$what:meta])* pub $field:ident: $type:ty = $start:expr, $add:ident;)+
+    }) => {
+        $(#[$about])*
+        pub struct $name { $($(#[$what])* pub $field: $type,)+ }
+
+        impl $name {
+            /// Nothing yet.
+            pub(crate) fn new() -> $name {
+                $name { $($field: $start,)+ }
+            }
+
+            /// Adds what one thread did.
+            pub(crate) fn add(&mut self, other: &$name) {
+                $($add(&mut self.$field, &other.$field);)+
+            }
+        }
+    };
+}
+
+counted! {
+    /// What an oracle did from its start until now, over all its threads.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Truth {
+        /// How long it has been serving.
+        #[serde(rename = "elapsed_s", serialize_with = "seconds")]
+        pub elapsed: Duration = Duration::ZERO, keep;
+        /// Whole request heads read, including refused ones.
+        pub requests: u64 = 0, sum;
+        /// Requests by resource, in a fixed order; they add up to `requests`.
+        #[serde(skip)]
+        pub resources: Vec<(&'static str, u64)> = Vec::new(), add_resources;
+        /// Final answers: those written whole, refusals, and right answers within a script.
+        pub answers: u64 = 0, sum;
+        /// Beats sent to `/poll/N` and `/wspoll/N`.
+        pub beats: u64 = 0, sum;
+        /// Beats left out because the peer had not yet read the previous one.
+        pub beats_skipped: u64 = 0, sum;
+        /// Whole messages received on WebSockets.
+        pub messages: u64 = 0, sum;
+        /// Messages sent from the room to one of its connections.
+        pub spread: u64 = 0, sum;
+        /// Messages not sent to a connection, because it had not yet read the previous one.
+        pub spread_skipped: u64 = 0, sum;
+        /// Requests beyond the limit of the rate, which were answered 503; among `answers`, but not in `served_ns`.
+        pub limited: u64 = 0, sum;
+        /// Scripted faults begun.
+        pub faults: u64 = 0, sum;
+        /// What each function of `--burn` took.
+        pub burns: Vec<BurnTruth> = Vec::new(), add_burns;
+        /// System calls of `--calls`.
+        pub getppid_calls: u64 = 0, sum;
+        /// Bytes read from peers.
+        #[serde(rename = "received_bytes")]
+        pub bytes_in: u64 = 0, sum;
+        /// Bytes that the kernel accepted for sending.
+        #[serde(rename = "sent_bytes")]
+        pub bytes_out: u64 = 0, sum;
+        pub connections: u64 = 0, sum;
+        /// Connections open at this moment.
+        #[serde(skip)]
+        pub connections_open: u64 = 0, keep;
+        /// The most connections that were open at once.
+        pub connections_peak: u64 = 0, keep;
+        /// Connections that could not be accepted, mostly for lack of file descriptors.
+        pub connections_lost: u64 = 0, sum;
+        /// Handshakes of TLS that were done in full, by resuming a session, and not at all.
+        pub handshakes_full: u64 = 0, sum;
+        pub handshakes_resumed: u64 = 0, sum;
+        pub handshakes_failed: u64 = 0, sum;
+        /// Streams of HTTP/2 whose times were not kept, because there were too many.
+        #[serde(skip)]
+        pub streams_unlogged: u64 = 0, sum;
+        /// From noticing a request's arrival to having written its answer, in nanoseconds; no faults.
+        #[serde(skip)]
+        pub served_ns: Histogram<u64> = histogram(), merge;
+        /// The delays that laws have drawn, or the service times of a queue, in nanoseconds; without waits, stalls and the
+        /// oracle's own time.
+        #[serde(skip)]
+        pub drawn_ns: Histogram<u64> = histogram(), merge;
+        /// How long requests waited for a server of the queue, in nanoseconds.
+        #[serde(skip)]
+        pub waited_ns: Histogram<u64> = histogram(), merge;
+        /// The queue, if there is one.
+        pub queue: Option<QueueTruth> = None, keep;
+        /// By how much a law delayed beats, in nanoseconds; as drawn, but no beat overtakes the previous one.
+        #[serde(skip)]
+        pub late_ns: Histogram<u64> = histogram(), merge;
+    }
 }
 
 /// A queue as it was in this process.
@@ -104,75 +128,28 @@ pub struct StreamTimes {
     pub answer_ended_ns: Option<u64>,
 }
 
-impl Truth {
-    /// Nothing yet.
-    pub(crate) fn new() -> Truth {
-        Truth {
-            elapsed: Duration::ZERO,
-            requests: 0,
-            resources: Vec::new(),
-            answers: 0,
-            beats: 0,
-            beats_skipped: 0,
-            messages: 0,
-            spread: 0,
-            spread_skipped: 0,
-            limited: 0,
-            faults: 0,
-            burns: Vec::new(),
-            getppid_calls: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            connections: 0,
-            connections_open: 0,
-            connections_peak: 0,
-            connections_lost: 0,
-            handshakes_full: 0,
-            handshakes_resumed: 0,
-            handshakes_failed: 0,
-            streams_unlogged: 0,
-            served_ns: histogram(),
-            drawn_ns: histogram(),
-            waited_ns: histogram(),
-            queue: None,
-            late_ns: histogram(),
-        }
-    }
+fn sum(mine: &mut u64, theirs: &u64) {
+    *mine += theirs;
+}
 
-    /// Adds what one thread did.
-    pub(crate) fn add(&mut self, other: &Truth) {
-        self.requests += other.requests;
-        self.answers += other.answers;
-        self.beats += other.beats;
-        self.beats_skipped += other.beats_skipped;
-        self.messages += other.messages;
-        self.spread += other.spread;
-        self.spread_skipped += other.spread_skipped;
-        self.limited += other.limited;
-        self.faults += other.faults;
-        match self.burns.is_empty() {
-            true => self.burns.clone_from(&other.burns),
-            false => self.burns.iter_mut().zip(&other.burns).for_each(|(sum, it)| sum.add(it)),
-        }
-        self.getppid_calls += other.getppid_calls;
-        self.bytes_in += other.bytes_in;
-        self.bytes_out += other.bytes_out;
-        self.connections += other.connections;
-        self.connections_lost += other.connections_lost;
-        self.handshakes_full += other.handshakes_full;
-        self.handshakes_resumed += other.handshakes_resumed;
-        self.handshakes_failed += other.handshakes_failed;
-        self.streams_unlogged += other.streams_unlogged;
-        for (name, count) in &other.resources {
-            match self.resources.iter_mut().find(|(known, _)| known == name) {
-                Some((_, sum)) => *sum += count,
-                None => self.resources.push((name, *count)),
-            }
-        }
-        self.served_ns.add(&other.served_ns).expect("all our histograms have one shape");
-        self.drawn_ns.add(&other.drawn_ns).expect("all our histograms have one shape");
-        self.waited_ns.add(&other.waited_ns).expect("all our histograms have one shape");
-        self.late_ns.add(&other.late_ns).expect("all our histograms have one shape");
+/// It is not a thread's own.
+fn keep<T>(_: &mut T, _: &T) {}
+
+fn merge(mine: &mut Histogram<u64>, theirs: &Histogram<u64>) {
+    mine.add(theirs).expect("all our histograms have one shape");
+}
+
+fn add_burns(mine: &mut Vec<BurnTruth>, theirs: &Vec<BurnTruth>) {
+    match mine.is_empty() {
+        true => mine.clone_from(theirs),
+        false => mine.iter_mut().zip(theirs).for_each(|(sum, it)| sum.add(it)),
+    }
+}
+
+fn add_resources(mine: &mut Vec<(&'static str, u64)>, theirs: &Vec<(&'static str, u64)>) {
+    match mine.is_empty() {
+        true => mine.clone_from(theirs),
+        false => mine.iter_mut().zip(theirs).for_each(|(sum, it)| sum.1 += it.1),
     }
 }
 
@@ -195,7 +172,7 @@ fn histogram() -> Histogram<u64> {
 
 impl fmt::Display for Truth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "serving      {}", written(self.elapsed))?;
+        writeln!(f, "serving      {}", nanos(self.elapsed.as_nanos() as u64))?;
         writeln!(f, "requests     {}", self.requests)?;
         for (name, count) in self.resources.iter().filter(|(_, count)| *count > 0) {
             writeln!(f, "  {name:<11}{count}")?;
@@ -214,7 +191,7 @@ impl fmt::Display for Truth {
             writeln!(f, "faults       {}", self.faults)?;
         }
         for BurnTruth { function, calls, timed, mean_ns } in &self.burns {
-            let mean = written(Duration::from_nanos(mean_ns.max(0.0).round() as u64));
+            let mean = nanos(mean_ns.max(0.0).round() as u64);
             writeln!(f, "{function:<13}{mean}, mean of {timed} of {calls} calls")?;
         }
         if self.getppid_calls > 0 {
@@ -262,7 +239,9 @@ impl fmt::Display for QueueTruth {
             write!(f, ", speed {:.4}", self.speed)?;
         }
         match self.collapsed {
-            Some(collapsed) => write!(f, ", collapsed after {}", written(collapsed)),
+            Some(collapsed) => {
+                write!(f, ", collapsed after {}", nanos(collapsed.as_nanos() as u64))
+            }
             None => Ok(()),
         }
     }
@@ -273,12 +252,11 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, histogram: &Histogram<u64>) -> fm
     if histogram.is_empty() {
         return writeln!(f);
     }
-    let shown = |ns: u64| written(Duration::from_nanos(ns));
-    write!(f, "{:>10}", shown(histogram.mean() as u64))?;
+    write!(f, "{:>10}", nanos(histogram.mean() as u64))?;
     for quantile in [0.5, 0.9, 0.99, 0.999] {
-        write!(f, "{:>10}", shown(histogram.value_at_quantile(quantile)))?;
+        write!(f, "{:>10}", nanos(histogram.value_at_quantile(quantile)))?;
     }
-    writeln!(f, "{:>10}", shown(histogram.max()))
+    writeln!(f, "{:>10}", nanos(histogram.max()))
 }
 
 #[cfg(test)]

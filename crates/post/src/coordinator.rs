@@ -9,8 +9,8 @@ use crate::host::Way;
 use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Ready, ToAgent};
 use crate::patience::Patience;
 use crate::{MILLISECOND, Nanos, SECOND};
+use peer::Peer;
 pub use peer::PeerFacts;
-use peer::{Loss as PeerLoss, Peer};
 use trial::{Stage, Trial};
 
 /// How the coordinator treats its agents.
@@ -255,20 +255,24 @@ impl Coordinator {
         match says {
             FromAgent::Hello(_) | FromAgent::Pong { .. } | FromAgent::Alive { .. } => {}
             FromAgent::Ack { trial: number, number: part } if number == trial.number => {
-                trial.acknowledged(agent, part);
+                trial.parts[agent].order.acknowledge(part);
             }
             FromAgent::Armed { trial: number, ready } if number == trial.number => {
-                trial.armed(agent);
+                trial.parts[agent].is_armed = true;
                 let way = ready.way.map(Way::bounded);
                 self.peers[agent].facts.ready = Ready { way, ..ready };
             }
-            FromAgent::Gone { trial: number, .. } if number == trial.number => trial.gone(agent),
-            FromAgent::Late { trial: number, .. } if number == trial.number => trial.late(agent),
+            FromAgent::Gone { trial: number, .. } if number == trial.number => {
+                trial.parts[agent].is_gone = true;
+            }
+            FromAgent::Late { trial: number, .. } if number == trial.number => {
+                trial.parts[agent].is_late = true;
+            }
             FromAgent::Refused { trial: Some(number), says } if number == trial.number => {
                 self.not_begun(CoordinatorAction::NotBegun(vec![(agent, says)]), actions);
             }
             FromAgent::Window { trial: of, number, oldest, window }
-                if of == trial.number && trial.window(agent, number, oldest) =>
+                if of == trial.number && trial.parts[agent].windows.take(number, oldest) =>
             {
                 actions.push(CoordinatorAction::Window { agent, window });
             }
@@ -308,7 +312,7 @@ impl Coordinator {
     /// The agents that are lost, and how.
     fn lost(&self) -> Vec<(usize, String)> {
         let lost = self.peers.iter().enumerate();
-        lost.filter_map(|(agent, peer)| Some((agent, peer.loss.clone()?.how))).collect()
+        lost.filter_map(|(agent, peer)| Some((agent, peer.loss.clone()?))).collect()
     }
 
     fn not_begun(&mut self, why: CoordinatorAction, actions: &mut Actions) {
@@ -355,7 +359,7 @@ impl Coordinator {
         if 0 < peer.meeting {
             actions.push(bye);
         }
-        peer.loss = Some(PeerLoss { how: how.clone() });
+        peer.loss = Some(how.clone());
         let Some(trial) = &mut self.trial else { return };
         match trial.stage {
             Stage::Arming { .. } | Stage::Starting { .. } => {
@@ -413,7 +417,7 @@ impl Coordinator {
                 let (trial, windows) = self
                     .trial
                     .as_ref()
-                    .map_or((0, 0), |trial| (trial.number, trial.windows(agent)));
+                    .map_or((0, 0), |trial| (trial.number, trial.parts[agent].windows.taken()));
                 says.push(ToAgent::Beat { trial, windows });
             }
             for says in says {

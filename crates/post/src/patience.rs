@@ -1,8 +1,8 @@
-//! Patience with others' silence, after one has stood still oneself: what came meanwhile is read first.
+//! Patience with others' silence after this process was not running: what came meanwhile is read first.
 
 use crate::{MILLISECOND, Nanos};
 
-/// A longer pause between two looks at the clock means that this process stood still.
+/// A longer pause between two looks at the clock means that this process was not running.
 const STOOD_STILL: Nanos = 300 * MILLISECOND;
 /// Then others are not thought to be silent for so long; once, however often it stands still.
 const PATIENT_FOR: Nanos = 300 * MILLISECOND;

@@ -26,5 +26,5 @@ pub use pattern::Pattern;
 pub use processes::{executable, waited_ns, waited_since};
 pub use profile::{BLOCKS, Calls, Line, Method, NAMELESS, Profile, Side, Stack, Target};
 pub use refusal::refusal;
-pub use rules::{NameRule, Runtime};
+pub use rules::{LineRule, NameRule, Runtime};
 pub use sampler::{Sampler, SamplerOrder};

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, PartialEq)]
+use serde::Deserialize;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Pattern(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +18,14 @@ enum Part {
 
 /// What a pattern kept, by name.
 pub(crate) type Kept = BTreeMap<String, String>;
+
+impl TryFrom<String> for Pattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Pattern, String> {
+        Pattern::parse(&text).map_err(|says| format!("pattern: {says}"))
+    }
+}
 
 impl Pattern {
     /// Reads a pattern, or says what is wrong with it.

@@ -1,5 +1,7 @@
 //! Which line a sample belongs to: rules are data, and the first one that fits counts.
 
+use serde::Deserialize;
+
 use crate::pattern::Pattern;
 
 /// Lines of the kernel by the functions between the system call and where the sample was taken: names of old and new
@@ -89,11 +91,11 @@ pub struct Runtime {
     /// A function that the executable must have, where its name says nothing.
     pub symbol: Option<String>,
     /// Lines by any function of the stack: garbage collection, compiling.
-    pub anywhere: Vec<(String, Vec<Pattern>)>,
+    pub anywhere: Vec<LineRule>,
     /// Lines by the innermost function.
-    pub innermost: Vec<(String, Vec<Pattern>)>,
+    pub innermost: Vec<LineRule>,
     /// Lines by the name of the thread.
-    pub threads: Vec<(String, Vec<Pattern>)>,
+    pub threads: Vec<LineRule>,
     /// How a function is called, and which package it belongs to.
     pub names: Vec<NameRule>,
 }
@@ -106,9 +108,20 @@ impl Runtime {
     }
 }
 
+/// A line, and the names that belong to it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineRule {
+    pub line: String,
+    #[serde(rename = "match")]
+    pub patterns: Vec<Pattern>,
+}
+
 /// The first one that fits a function's name says its name and package.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NameRule {
+    #[serde(rename = "match")]
     pub pattern: Pattern,
     /// With what the pattern kept: `{function} ({package})`; none: the name as it is.
     pub function: Option<String>,
@@ -131,9 +144,9 @@ pub(crate) fn program_line(
     thread: &str,
     stack: &[&Function],
 ) -> Option<String> {
-    let fits = |patterns: &[Pattern], name: &str| patterns.iter().any(|it| it.fits(name));
-    let find = |lines: &[(String, Vec<Pattern>)], name: &str| {
-        lines.iter().find(|(_, patterns)| fits(patterns, name)).map(|(line, _)| line.clone())
+    let find = |rules: &[LineRule], name: &str| {
+        let fits = |rule: &&LineRule| rule.patterns.iter().any(|it| it.fits(name));
+        rules.iter().find(fits).map(|rule| rule.line.clone())
     };
     let names = || stack.iter().filter_map(|function| function.name.as_deref());
     let by_thread = || runtimes.iter().find_map(|runtime| find(&runtime.threads, thread));
@@ -210,10 +223,13 @@ mod tests {
 
     #[test]
     fn a_runtime_says_first_then_shared_libraries_then_the_package() {
-        let patterns = |text: &str| vec![Pattern::parse(text).expect("a pattern")];
+        let rule = |line: &str, pattern: &str| LineRule {
+            line: line.into(),
+            patterns: vec![Pattern::parse(pattern).expect("a pattern")],
+        };
         let collector = Runtime {
-            anywhere: vec![("garbage collection".into(), patterns("*Scavenge*"))],
-            threads: vec![("compiling".into(), patterns("C2 *"))],
+            anywhere: vec![rule("garbage collection", "*Scavenge*")],
+            threads: vec![rule("compiling", "C2 *")],
             ..Runtime::default()
         };
         let line = |stack: &[&Function], thread: &str| program_line(&[&collector], thread, stack);

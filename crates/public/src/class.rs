@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lab::record::{LOAD_ON, RunRecord, SUBJECT_ON, fact};
+use lab::record::{Fact, LOAD_ON, RunRecord, SUBJECT_ON, fact};
+use machine::conditions::Cpus;
 
 /// Machines of one class can be compared with one another, and with no other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,27 +52,16 @@ impl MachineClass {
 /// The CPUs of the servers and of the load together; where that is not stated, those that are online.
 fn cpus_used(run: &RunRecord) -> Option<usize> {
     let named = ["cpus.subject", "cpus.load", "cpus.service"];
-    let stated: BTreeSet<u32> =
-        named.iter().filter_map(|name| cpus(fact(&run.facts, name)?)).flatten().collect();
-    match stated.len() {
-        0 => cpus(fact(&run.facts, "cpu.online")?).map(|online| online.len()),
+    let named: Vec<Cpus> = named.iter().filter_map(|name| cpus(&run.facts, name)).collect();
+    match named.iter().flat_map(Cpus::iter).collect::<BTreeSet<_>>().len() {
+        0 => cpus(&run.facts, "cpu.online").map(|online| online.count()),
         used => Some(used),
     }
 }
 
-/// The members of a list such as `0-3,8`; none if it is no such list.
-pub(crate) fn cpus(list: &str) -> Option<BTreeSet<u32>> {
-    const MOST: u32 = 4_096;
-    let mut all = BTreeSet::new();
-    for part in list.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        if MOST <= last {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all)
+/// The CPUs of a fact that lists them; none if it is no such list.
+pub(crate) fn cpus(facts: &[Fact], name: &str) -> Option<Cpus> {
+    fact(facts, name)?.trim().parse().ok()
 }
 
 /// Units of 1,024³ bytes, rounded, of `24684084 kB`.
@@ -100,8 +90,6 @@ fn word(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lab::record::Fact;
-
     use super::*;
 
     fn label(facts: &[(&str, &str)]) -> String {

@@ -185,8 +185,7 @@ impl<'l> Reader<'l> {
                 plain::run(&self.record)
             }
             Part::End => {
-                let kept = end_kept(&tables)?;
-                let (at, how) = plain::read_end(tables)?;
+                let (at, how, kept) = plain::read_end(tables)?;
                 (self.ended, self.kept) = (Some((at, how)), kept);
                 plain::end(at, how, kept)
             }
@@ -281,11 +280,6 @@ fn same(again: &str, text: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err("it is written in another way than dyno writes it".into()),
     }
-}
-
-fn end_kept(end: &Tables) -> Result<usize, String> {
-    let kept = end.get("run_end").and_then(|columns| columns.get(2)?.first()?.as_u64());
-    kept.and_then(|kept| kept.try_into().ok()).ok_or("it does not say how many were kept".into())
 }
 
 /// SHA-256 over these lines, as hexadecimal digits.

@@ -10,7 +10,7 @@ use units::{counted, nanos, seconds};
 
 use crate::document::{Block, Depth, Fact, Section, Tone};
 use crate::json::json_type;
-pub(crate) use origin::table;
+pub(crate) use origin::{of_link, offset, table};
 
 /// The section about the agents of a load; without agents there is none.
 pub(crate) fn section(agents: &[AgentFacts]) -> Option<Section> {

@@ -7,8 +7,8 @@ use load::{Nanos, Recording};
 use serde::Serialize;
 use units::{nanos, percent, rate, tight, time};
 
-use crate::grid::{self, Cell};
-use crate::paint::{self, Ink, Line, wrapped};
+use crate::document::{Block, Cell, Column, Depth, Document, Row, Section, Table, Tone};
+use crate::render::{self, Screen};
 
 /// The whole result, as it is kept in its file.
 #[derive(Debug, Serialize)]
@@ -110,26 +110,28 @@ impl Resolution {
     }
 }
 
-/// The result as a table with a sentence.
+/// The result as two tables with sentences.
 pub fn text(calibration: &Calibration, is_coloured: bool) -> String {
-    let mut lines: Vec<Line> = wrapped(&sentence(calibration), 80)
-        .into_iter()
-        .map(|line| Line::ink(Ink::Bold, line))
-        .collect();
-    lines.push(Line::default());
-    lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against dyno's own server)"));
-    lines.extend(grid::lines(&ceilings(calibration), 11));
-    lines.extend([Line::default(), Line::ink(Ink::Dim, "how punctual it is (open loop)")]);
-    lines.extend(grid::lines(&punctuality(calibration), 11));
-    lines.push(Line::default());
-    lines.extend(wrapped(&difference(&calibration.resolution), 80).into_iter().map(Line::plain));
-    if calibration.server_cpu.is_none() {
-        lines.push(Line::ink(
-            Ink::Doubtful,
-            "There is one CPU for both the server and the instrument: they hinder one another.",
-        ));
-    }
-    paint::shown(&lines, is_coloured)
+    let of_tables = [
+        ("as fast as it goes (closed loop, against dyno's own server)", ceilings(calibration)),
+        ("how punctual it is (open loop)", punctuality(calibration)),
+    ];
+    let of_tables = of_tables.map(|(heading, table)| {
+        Section::new("", heading, Depth::Brief).with([Block::Table(table)])
+    });
+    let difference = Block::paragraph(Tone::Plain, difference(&calibration.resolution));
+    let shared = calibration.server_cpu.is_none().then(|| {
+        let says =
+            "There is one CPU for both the server and the instrument: they hinder one another.";
+        Block::paragraph(Tone::Doubtful, says)
+    });
+    let rest = Section::new("", "", Depth::Brief).with(std::iter::once(difference).chain(shared));
+    let document = Document {
+        title: sentence(calibration),
+        sections: of_tables.into_iter().chain([rest]).collect(),
+        ..Document::default()
+    };
+    render::text(&document, Screen { is_coloured, ..Screen::file(100) })
 }
 
 fn sentence(calibration: &Calibration) -> String {
@@ -149,31 +151,41 @@ fn sentence(calibration: &Calibration) -> String {
     format!("One thread sends up to {} requests/s on this machine{late}.", rate(fastest))
 }
 
-fn head(names: &[&str]) -> Vec<Cell> {
-    names.iter().map(|name| Cell::ink(Ink::Dim, *name)).collect()
-}
-
 fn shown(value: Option<Nanos>) -> Cell {
-    Cell::plain(value.map_or("–".into(), |value| tight(value as f64)))
+    Cell::known(value.map(|value| tight(value as f64)))
 }
 
-fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {
-    let mut rows = vec![head(&["connections", "requests/s", "CPU each", "busy", "p50", "p99"])];
-    rows.extend(calibration.ceilings.iter().map(|ceiling| {
-        vec![
-            Cell::plain(ceiling.connections.to_string()),
-            Cell::ink(Ink::Bold, rate(ceiling.throughput_per_s)),
-            Cell::plain(ceiling.cpu_per_request_ns.map_or("–".into(), time)),
-            Cell::plain(percent(ceiling.busy_share)),
+fn ceilings(calibration: &Calibration) -> Table {
+    let rows = calibration.ceilings.iter().map(|ceiling| Row {
+        cells: vec![
+            Cell::text(ceiling.connections.to_string()),
+            Cell::text(rate(ceiling.throughput_per_s)).toned(Tone::Strong),
+            Cell::known(ceiling.cpu_per_request_ns.map(time)),
+            Cell::share(Some(ceiling.busy_share)),
             shown(ceiling.response_p50_ns),
             shown(ceiling.response_p99_ns),
-        ]
-    }));
-    rows
+        ],
+        ..Row::default()
+    });
+    let heads = ["connections", "requests/s", "CPU each", "busy", "p50", "p99"];
+    Table::of("ceilings", Column::listed(&heads.map(|head| (head, 0))), rows)
 }
 
-fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
-    let names = [
+fn punctuality(calibration: &Calibration) -> Table {
+    let rows = calibration.punctuality.iter().map(|at| Row {
+        cells: vec![
+            Cell::text(rate(at.offered_per_s)),
+            Cell::text(rate(at.throughput_per_s)),
+            shown(at.late_p50_ns),
+            shown(at.late_p90_ns),
+            shown(at.late_p99_ns),
+            shown(at.late_max_ns),
+            shown(at.response_p50_ns),
+            shown(at.response_p99_ns),
+        ],
+        ..Row::default()
+    });
+    let heads = [
         "offered/s",
         "throughput/s",
         "sent late p50",
@@ -183,20 +195,7 @@ fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
         "p50",
         "p99",
     ];
-    let mut rows = vec![head(&names)];
-    rows.extend(calibration.punctuality.iter().map(|at| {
-        vec![
-            Cell::plain(rate(at.offered_per_s)),
-            Cell::plain(rate(at.throughput_per_s)),
-            shown(at.late_p50_ns),
-            shown(at.late_p90_ns),
-            shown(at.late_p99_ns),
-            shown(at.late_max_ns),
-            shown(at.response_p50_ns),
-            shown(at.response_p99_ns),
-        ]
-    }));
-    rows
+    Table::of("punctuality", Column::listed(&heads.map(|head| (head, 0))), rows)
 }
 
 fn difference(resolution: &Resolution) -> String {

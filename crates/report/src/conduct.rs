@@ -4,10 +4,10 @@ use analysis::{Conduct, Faults};
 use units::{count, percent};
 
 /// `b answered wrongly: 20 % of the requests (3,000 of 15,000)`, without a full stop; nothing of a sound server.
-pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
+pub(crate) fn says(name: &str, conduct: &Conduct) -> Option<String> {
     let faults = conduct.faults()?;
     let Faults { wrong, failed, of, .. } = faults;
-    let unit = unit(faults);
+    let unit = faults.unit();
     let share = |times: u64| percent(times as f64 / of as f64);
     match conduct {
         Conduct::Sound => None,
@@ -36,57 +36,69 @@ pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
     }
 }
 
-/// `requests`, or `sessions`.
-pub(crate) fn unit(faults: Faults) -> &'static str {
-    if faults.of_sessions { "sessions" } else { "requests" }
+/// A sentence for each server that answered wrongly or failed: of those that are left out for it, which is added, and of
+/// the others.
+pub(crate) fn sentences(
+    named: impl IntoIterator<Item = (String, Conduct)>,
+    left_out: &str,
+) -> [Vec<String>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for (name, conduct) in named {
+        let is_tolerated = conduct.is_tolerated();
+        let end = if is_tolerated { "" } else { left_out };
+        let says = says(&name, &conduct).map(|says| format!("{says}.{end}"));
+        all[usize::from(is_tolerated)].extend(says);
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::Ways;
     use load::{Cut, Failure};
 
     #[test]
     fn a_session_that_the_server_ended_has_failed_after_so_many_calls() {
         let says = |cut, failed| {
-            let mostly = (0 < failed).then_some(Failure::RecvReset);
+            let ways = Ways::one(Failure::RecvReset, failed);
             let (of, failed, of_sessions) = (150, failed + cut, true);
             let cut = Cut { sessions: cut, unreached: 1, calls_min: 90, calls_max: 100 };
-            let faults = Faults { wrong: 0, failed, mostly, of, of_sessions, cut };
-            super::says("b", Conduct::Failing(faults)).unwrap()
+            let faults = Faults { wrong: 0, failed, ways, of, of_sessions, cut };
+            super::says("b", &Conduct::Failing(faults)).unwrap()
         };
         assert_eq!(
             says(150, 0),
             "b failed 100 % of the sessions (150 of 150): in 150 the server closed the connection after 90 to 100 calls"
         );
-        assert!(says(50, 25).ends_with("calls; in the others a call failed, mostly recv.reset"));
-        assert_eq!(says(0, 75), "b failed 50 % of the sessions (75 of 150), mostly recv.reset");
+        assert!(says(50, 25).ends_with("calls; in the others a call failed, all recv.reset"));
+        assert_eq!(says(0, 75), "b failed 50 % of the sessions (75 of 150), all recv.reset");
     }
 
     #[test]
     fn faults_have_their_share_and_their_count() {
-        let status = Failure::named("content.status");
+        let status = Failure::named("content.status").unwrap();
         let faults = |wrong, failed| Faults {
             wrong,
             failed,
-            mostly: status,
+            ways: Ways::one(status, failed),
             of: 15_000,
             ..Faults::default()
         };
-        let sentence = |conduct| super::says("b", conduct).unwrap();
+        let sentence = |conduct: Conduct| super::says("b", &conduct).unwrap();
         assert_eq!(
             sentence(Conduct::Wrong(faults(3_000, 7))),
             "b answered wrongly: 20 % of the requests (3,000 of 15,000)"
         );
         assert_eq!(
             sentence(Conduct::Failing(faults(0, 600))),
-            "b failed 4.0 % of the requests (600 of 15,000), mostly content.status"
+            "b failed 4.0 % of the requests (600 of 15,000), all content.status"
         );
         assert_eq!(
             sentence(Conduct::Tolerated(faults(3, 75))),
-            "b answered 3 of 15,000 requests (< 0.1 %) wrongly and failed 75 of 15,000 requests (0.5 %), mostly \
+            "b answered 3 of 15,000 requests (< 0.1 %) wrongly and failed 75 of 15,000 requests (0.5 %), all \
              content.status"
         );
-        assert_eq!(super::says("b", Conduct::Sound), None);
+        assert_eq!(super::says("b", &Conduct::Sound), None);
     }
 }

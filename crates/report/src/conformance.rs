@@ -1,13 +1,11 @@
-//! How much of the RFCs the servers keep, as a picture: servers × areas, how many cases passed, were tolerable, failed.
+//! How much of the RFCs servers keep: servers × areas, how many cases passed, were tolerable, failed; and a case by itself.
 
 use analysis::{Conformity, Score};
-use lab::conformance::{Area, Finding, VerdictCounts};
+use lab::conformance::{Area, CaseVerdict, Finding, VerdictCounts};
 
 use crate::Findings;
+use crate::document::{Cell, Column, Entry, Row, Sign, Table, Tone};
 use crate::markup::{Markup, markup};
-use crate::render::html::key_of;
-
-pub(crate) const STYLE: &str = include_str!("conformance.css");
 
 /// Pale wherever a server that is not ranked is drawn, in a page and in a chart taken from it.
 pub(crate) fn pale(findings: &Findings<'_>) -> Markup {
@@ -28,73 +26,86 @@ fn paled(findings: &Findings<'_>, what: &str, style: &str) -> Markup {
     unmet.map(rule).collect()
 }
 
+/// A case: what it demands, which answers pass, and what came.
+pub(crate) fn entry(finding: &Finding) -> Entry {
+    let (tone, word) = match finding.verdict {
+        CaseVerdict::Pass => (Tone::Good, "pass"),
+        CaseVerdict::Warn => (Tone::Doubtful, "warn"),
+        CaseVerdict::Fail => (Tone::Bad, "fail"),
+        CaseVerdict::Crash => (Tone::Bad, "CRASH"),
+        verdict @ (CaseVerdict::NotTestable | CaseVerdict::NotApplicable) => {
+            (Tone::Dim, verdict.name())
+        }
+    };
+    let tags: String = finding.tags.iter().map(|tag| format!(" · {}", tag.name())).collect();
+    let (Finding { id, title, clause, .. }, level) = (finding, finding.level.name());
+    let head = format!("{word}  {id}  {title}  {clause}, {level}{tags}");
+    let mut lines = vec![
+        ("demands", finding.demand.clone()),
+        ("expected", finding.expected.clone()),
+        ("came", finding.why.clone()),
+    ];
+    if finding.verdict == CaseVerdict::Warn {
+        lines.push(("doubt", finding.doubt.clone()));
+    }
+    if finding.is_unstable() {
+        lines.push(("unstable", format!("round by round: {}", rounds(finding))));
+    }
+    lines.push(("clause", finding.clause_link()));
+    lines.into_iter().fold(Entry::new(tone, head), |entry, (name, text)| {
+        entry.with(Tone::Plain, format!("{name:<10}{text}"))
+    })
+}
+
 /// `pass, fail, pass`: the verdict of each round.
 pub(crate) fn rounds(finding: &Finding) -> String {
     finding.rounds.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// A row for each server that was checked.
-pub(crate) fn matrix(findings: &Findings<'_>) -> Markup {
+/// A row for each server that was checked, and a column for each area.
+pub(crate) fn table(findings: &Findings<'_>) -> Table {
     let checked: Vec<(&Conformity, &Score)> = findings
         .board
         .conformities
         .iter()
         .filter_map(|found| Some((found, found.score.as_ref().ok()?)))
         .collect();
-    let is_there = |area: &Area| {
-        checked.iter().any(|(_, score)| score.areas.iter().any(|(other, _)| other == area))
+    let is_there = |area: &&Area| {
+        checked.iter().any(|(_, score)| score.areas.iter().any(|(other, _)| other == *area))
     };
-    let areas: Vec<Area> = Area::ALL.iter().copied().filter(is_there).collect();
-    let head = |area: &Area| markup!("<th scope=\"col\"><span>{}</span></th>", area.name());
-    let heads: Markup = areas.iter().map(head).collect();
+    let areas: Vec<&Area> = Area::ALL.iter().filter(is_there).collect();
+    let mut columns =
+        vec![Column::new("subject", "server", 0).left(), Column::new("all", "all", 0)];
+    columns.extend(areas.iter().map(|area| Column::new(area.name(), area.name(), 1)));
     let rows = checked.iter().map(|(found, score)| {
-        let slot = findings.slot(&found.subject);
-        let cells: Markup = areas.iter().map(|area| cell(score, *area)).collect();
-        markup!(
-            "<tr data-s=\"{}\" class=\"{}\"><th scope=\"row\">{}{}</th><td class=\"sum\">{}</td>{}</tr>\n",
-            slot,
-            if found.is_reference { "reference" } else { "" },
-            key_of((!found.is_reference).then_some(slot)),
-            findings.title(&found.subject),
-            counts(&score.all),
-            cells
-        )
+        let name = Cell { sign: Sign::Slot, ..Cell::text(findings.title(&found.subject)) };
+        let of_areas = areas.iter().map(|area| {
+            let own = score.areas.iter().find(|(other, _)| other == *area);
+            own.map_or_else(Cell::none, |(_, tally)| counts(tally))
+        });
+        Row {
+            slot: Some(findings.slot(&found.subject)),
+            is_reference: found.is_reference,
+            cells: [name, counts(&score.all)].into_iter().chain(of_areas).collect(),
+            ..Row::default()
+        }
     });
-    let rows: Markup = rows.collect();
-    markup!(
-        "<div class=\"scroll matrix\" tabindex=\"0\" role=\"region\" aria-label=\"areas\"><table>\n<caption>cases passed · ▲ \
-         tolerable · ✕ broken · † gone afterwards · ? not testable, because the well-formed twin was not accepted</caption>\n\
-         <thead><tr><th scope=\"col\">server</th><th scope=\"col\">all</th>{}</tr></thead>\n\
-         <tbody>\n{}</tbody>\n</table></div>\n",
-        heads,
-        rows
-    )
+    Table::of("areas", columns, rows).noting(vec![SIGNS.into()])
 }
 
-fn cell(score: &Score, area: Area) -> Markup {
-    match score.areas.iter().find(|(other, _)| *other == area) {
-        None => markup!("<td class=\"none\" title=\"does not apply\">–</td>"),
-        Some((_, tally)) => {
-            let class = match (tally.must_broken, tally.fail + tally.crash, tally.warn) {
-                (0, 0, 0) => "kept",
-                (0, 0, _) => "warned",
-                _ => "broken",
-            };
-            markup!("<td class=\"{}\">{}</td>", class, counts(tally))
-        }
-    }
-}
+const SIGNS: &str = "cases passed · ▲ tolerable · ✕ broken · † gone afterwards · ? not testable, because the well-formed \
+                     twin was not accepted";
 
 /// Each kind has a sign besides its colour.
-fn counts(tally: &VerdictCounts) -> Markup {
-    let kinds = [
-        ("odd", "▲", tally.warn),
-        ("bad", "✕", tally.fail),
-        ("bad", "†", tally.crash),
-        ("dim", "?", tally.not_testable),
-    ];
-    let there = kinds.into_iter().filter(|(_, _, many)| 0 < *many);
-    let shown =
-        there.map(|(class, sign, many)| markup!(" <b class=\"{}\">{}{}</b>", class, sign, many));
-    markup!("{}{}", tally.pass, shown.collect::<Markup>())
+fn counts(tally: &VerdictCounts) -> Cell {
+    let kinds =
+        [("▲", tally.warn), ("✕", tally.fail), ("†", tally.crash), ("?", tally.not_testable)];
+    let there = kinds.into_iter().filter(|(_, many)| 0 < *many);
+    let signs: String = there.map(|(sign, many)| format!(" {sign}{many}")).collect();
+    let tone = match (tally.fail + tally.crash, tally.warn) {
+        (0, 0) => Tone::Good,
+        (0, _) => Tone::Doubtful,
+        _ => Tone::Bad,
+    };
+    Cell::text(format!("{}{signs}", tally.pass)).valued(Some(tally.pass as f64)).toned(tone)
 }

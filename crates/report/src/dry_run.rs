@@ -244,25 +244,26 @@ fn member(member: &DryMember<'_>, protocols: &[Protocol], is_search: bool) -> Ve
 
 /// A service, with each command in the order in which they are run.
 fn service(service: &Service, lack: Option<&String>) -> Vec<String> {
-    let mut lines = vec![format!("  {} ({}), beside the server", service.name, service.title)];
+    let Service { name, manifest, plan, .. } = service;
+    let mut lines = vec![format!("  {name} ({}), beside the server", manifest.title)];
     lines.extend(lack.map(|lack| format!("    cannot be had here: {lack}")));
     let all = [
-        ("build  ", service.plan.commands.iter().collect::<Vec<_>>()),
-        ("version", service.version.iter().collect()),
-        ("start  ", vec![&service.run]),
-        ("ready  ", vec![&service.ready]),
-        ("seed   ", service.seed.iter().collect()),
-        ("read   ", service.read.iter().collect()),
-        ("insert ", service.insert.iter().collect()),
-        ("count  ", service.counters.iter().collect()),
-        ("ceiling", service.ceiling.iter().collect()),
+        ("build  ", plan.commands.iter().collect::<Vec<_>>()),
+        ("version", manifest.version.iter().collect()),
+        ("start  ", vec![&manifest.run]),
+        ("ready  ", vec![&manifest.ready]),
+        ("seed   ", manifest.seed.iter().collect()),
+        ("read   ", manifest.read.iter().collect()),
+        ("insert ", manifest.insert.iter().collect()),
+        ("count  ", manifest.counters.iter().collect()),
+        ("ceiling", manifest.ceiling.iter().collect()),
     ];
     for (what, commands) in all {
         lines.extend(commands.iter().map(|command| format!("    {what}  {command}")));
     }
-    let with = service.plan.env.iter().chain(&service.env);
+    let with = plan.env.iter().map(|(name, value)| (name, value)).chain(&manifest.env);
     lines.extend(with.map(|(name, value)| format!("    with     {name}={value}")));
-    let given = service.gives.iter();
+    let given = manifest.gives.iter();
     lines.extend(given.map(|(name, value)| format!("    gives    {name}={value}")));
     lines
 }

@@ -8,25 +8,13 @@ const BETWEEN: usize = 2;
 /// A text in a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    ink: Ink,
-    text: String,
-    is_left: bool,
+    pub(crate) ink: Ink,
+    pub(crate) text: String,
+    /// A text among numbers is aligned left.
+    pub(crate) is_left: bool,
 }
 
 impl Cell {
-    pub(crate) fn plain(text: impl Into<String>) -> Cell {
-        Cell::ink(Ink::Plain, text)
-    }
-
-    pub(crate) fn ink(ink: Ink, text: impl Into<String>) -> Cell {
-        Cell { ink, text: text.into(), is_left: false }
-    }
-
-    /// A text among numbers: aligned left.
-    pub(crate) fn left(ink: Ink, text: impl Into<String>) -> Cell {
-        Cell { is_left: true, ..Cell::ink(ink, text) }
-    }
-
     /// The width that it takes of its column.
     fn width(&self) -> usize {
         self.text.chars().count() - self.marks()
@@ -42,8 +30,8 @@ impl Cell {
     }
 }
 
-/// Every row as a line; the first column is at least `first` wide, two blanks lie between columns.
-pub(crate) fn lines(rows: &[Vec<Cell>], first: usize) -> Vec<Line> {
+/// Every row as a line; two blanks lie between columns.
+pub(crate) fn lines(rows: &[Vec<Cell>]) -> Vec<Line> {
     // The first column contains names: nothing in them is a mark.
     let named = |row: &Vec<Cell>| {
         let cells = row.iter().cloned().enumerate();
@@ -54,10 +42,7 @@ pub(crate) fn lines(rows: &[Vec<Cell>], first: usize) -> Vec<Line> {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or(0)
     };
-    let mut widths: Vec<usize> = (0..columns).map(width).collect();
-    if let Some(width) = widths.first_mut() {
-        *width = first.max(*width);
-    }
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     rows.iter().map(|row| line(row, &widths)).collect()
 }
 
@@ -85,26 +70,30 @@ mod tests {
     use super::*;
     use expect_test::expect;
 
+    fn plain(text: &str, is_left: bool) -> Cell {
+        Cell { ink: Ink::Plain, text: text.into(), is_left }
+    }
+
     #[test]
     fn digits_stay_in_line_beside_marks() {
-        let cells = |texts: [&str; 3]| texts.map(Cell::plain).to_vec();
+        let cells = |texts: [&str; 3]| texts.map(|text| plain(text, false)).to_vec();
         let rows = [
             cells(["", "p50", "p99"]),
             cells(["response", "1.00 ms", "12.0 ms*"]),
             cells(["late", "10.0 µs*", "1.20 ms*"]),
         ];
-        let text: Vec<String> = lines(&rows, 10).iter().map(|line| line.shown(false)).collect();
+        let text: Vec<String> = lines(&rows).iter().map(|line| line.shown(false)).collect();
         expect![[r#"
-                            p50      p99
-            response    1.00 ms  12.0 ms*
-            late        10.0 µs* 1.20 ms*"#]]
+                          p50      p99
+            response  1.00 ms  12.0 ms*
+            late      10.0 µs* 1.20 ms*"#]]
         .assert_eq(&text.join("\n"));
     }
 
     #[test]
     fn a_line_ends_with_its_last_text() {
-        let cells = |text: &str| vec![Cell::plain("a"), Cell::left(Ink::Plain, text)];
-        let widths = lines(&[cells("short"), cells("a long text")], 0);
+        let cells = |text: &str| vec![plain("a", false), plain(text, true)];
+        let widths = lines(&[cells("short"), cells("a long text")]);
         assert_eq!(widths.iter().map(Line::width).collect::<Vec<_>>(), [8, 14]);
     }
 
@@ -112,19 +101,14 @@ mod tests {
     fn a_name_of_marks_is_a_name() {
         let rows = [
             vec![
-                Cell::plain("What???"),
-                Cell::plain("1***"),
-                Cell::left(Ink::Plain, "x****"),
-                Cell::plain("2"),
+                plain("What???", false),
+                plain("1***", false),
+                plain("x****", true),
+                plain("2", false),
             ],
-            vec![
-                Cell::plain("a"),
-                Cell::plain("10"),
-                Cell::left(Ink::Plain, "y"),
-                Cell::plain("30"),
-            ],
+            vec![plain("a", false), plain("10", false), plain("y", true), plain("30", false)],
         ];
-        let text: Vec<String> = lines(&rows, 0).iter().map(|line| line.shown(false)).collect();
+        let text: Vec<String> = lines(&rows).iter().map(|line| line.shown(false)).collect();
         expect![[r#"
             What???  1***x****   2
             a        10  y      30"#]]

@@ -4,18 +4,18 @@ use agents::{AgentFacts, LinkUse, Program};
 use analysis::{generator_busy, throughput_per_s};
 use load::Recording;
 use serde::Serialize;
-use units::{BYTES, count, counted, digits, duration, fitting, percent, rate, time};
+use units::{count, counted, duration, percent, rate, time};
 
-use crate::agents::estimated;
-use crate::grid::{Cell, lines};
+use crate::agents::{estimated, of_link, offset};
+use crate::document::{
+    Align, Block, Cell, Column, Depth, Document, Paragraph, Row, Section, Table, Tone,
+};
 use crate::json::written;
-use crate::paint::{self, Ink, Line, wrapped};
+use crate::render::{self, Screen};
 
 /// From this share on, a part counts as the one that bounds the rate.
 const FULL: f64 = 0.9;
 const LINK_FULL: f64 = 0.8;
-
-const USUAL_MTU: u32 = 1_500;
 
 #[derive(Serialize)]
 pub struct Hosts {
@@ -178,94 +178,65 @@ pub fn text(found: &Hosts, is_coloured: bool) -> String {
         all if able == all => format!("Load can come from all {} hosts.", count(all as u64)),
         all => format!("Load can come from {able} of {}.", counted(all as u64, "host", "hosts")),
     };
-    let mut lines = vec![Line::ink(Ink::Bold, head), Line::default()];
-    lines.extend(self::lines(&table(found), 0));
-    let said: Vec<(Ink, String)> = found.hosts.iter().flat_map(remarks).collect();
-    let more = found.target.is_none().then(|| (Ink::Dim, NO_TARGET.to_string()));
-    for (ink, text) in said.into_iter().chain(same_program(found)).chain(more) {
-        lines.push(Line::default());
-        lines.extend(wrapped(&text, 100).into_iter().map(|line| Line::ink(ink, line)));
-    }
-    paint::shown(&lines, is_coloured)
+    let remarks = found.hosts.iter().flat_map(remarks).chain(same_program(found));
+    let more = found.target.is_none().then(|| Paragraph::new(Tone::Dim, NO_TARGET));
+    let document = Document {
+        title: head,
+        sections: vec![Section::new("hosts", "", Depth::Brief).with([Block::Table(table(found))])],
+        ending: remarks.chain(more).collect(),
+        ..Document::default()
+    };
+    render::text(&document, Screen { is_coloured, ..Screen::file(160) })
 }
 
 const NO_TARGET: &str = "How fast they load was not measured: name an address of this machine that they reach, \
                          with --listen-on ADDRESS, or a server with --target URL.";
 
-fn table(found: &Hosts) -> Vec<Vec<Cell>> {
-    let head = ["host", "CPUs", "files", "round trip", "clock", "link", "requests/s", "bounded by"];
-    let mut rows = vec![head.map(|name| Cell::ink(Ink::Dim, name)).to_vec()];
-    if let Some(row) = rows.first_mut() {
-        for at in [5, 7] {
-            row[at] = Cell::left(Ink::Dim, head[at]);
-        }
+fn table(found: &Hosts) -> Table {
+    let heads =
+        ["host", "CPUs", "files", "round trip", "clock", "link", "requests/s", "bounded by"];
+    let mut columns = Column::listed(&heads.map(|head| (head, 0)));
+    for at in [5, 7] {
+        columns[at].align = Align::Left;
     }
-    rows.extend(found.hosts.iter().map(row));
-    rows
+    Table::of("hosts", columns, found.hosts.iter().map(row))
 }
 
-fn row(host: &HostRow) -> Vec<Cell> {
-    let ink = if host.can_load { Ink::Plain } else { Ink::Bad };
-    let mut row = vec![Cell::ink(ink, &host.name)];
-    let none = || "–".to_string();
-    match &host.known {
-        None => {
-            row.extend((0..4).map(|_| Cell::plain(none())));
-        }
-        Some(known) => {
-            row.push(Cell::plain(known.cpus.len().to_string()));
-            row.push(Cell::plain(count(known.files)));
-            let trip = known.round_trip_s.map(|trip| time(trip * 1e9));
-            row.push(Cell::plain(trip.unwrap_or_else(none)));
-            row.push(Cell::plain(clock(known)));
-        }
-    }
-    let ceiling = host.ceiling.as_ref();
-    let link = ceiling.and_then(|it| it.link.as_ref()).map_or_else(none, link);
-    row.push(Cell::left(Ink::Plain, link));
-    row.push(Cell::ink(Ink::Bold, ceiling.map_or_else(none, |it| rate(it.throughput_per_s))));
-    row.push(Cell::left(Ink::Plain, ceiling.map_or_else(none, HostCeiling::bound)));
-    row
+fn row(host: &HostRow) -> Row {
+    let (known, ceiling) = (host.known.as_ref(), host.ceiling.as_ref());
+    let trip = known.and_then(|known| known.round_trip_s);
+    let link = ceiling.and_then(|it| it.link.as_ref());
+    let cells = vec![
+        Cell::text(&host.name).toned(if host.can_load { Tone::Plain } else { Tone::Bad }),
+        Cell::known(known.map(|known| known.cpus.len().to_string())),
+        Cell::known(known.map(|known| count(known.files))),
+        Cell::known(trip.map(|trip| time(trip * 1e9))),
+        Cell::known(known.map(clock)),
+        Cell::known(link.map(|link| of_link(&link.name, link.bits_per_s, Some(link.mtu)))),
+        Cell::known(ceiling.map(|it| rate(it.throughput_per_s))).toned(Tone::Strong),
+        Cell::known(ceiling.map(HostCeiling::bound)),
+    ];
+    Row { cells, ..Row::default() }
 }
 
-/// `+3.20 ms ± 90.0 µs`
 fn clock(known: &HostKnown) -> String {
-    let Some((offset, error)) = known.clock_offset_s.zip(known.clock_error_s) else {
-        return "this one's".into();
-    };
-    let sign = if offset < 0.0 { "" } else { "+" };
-    let ns = |seconds: f64| time(seconds * 1e9);
-    format!("{sign}{} ± {}", ns(offset), ns(error))
-}
-
-/// `eth0, 10 Gbit/s, MTU 9,000`; the usual MTU is not told.
-fn link(link: &HostLink) -> String {
-    let speed = link.bits_per_s.map_or(String::new(), |bits| {
-        let (scale, unit) = fitting(bits as f64, &BYTES);
-        format!(", {} {}bit/s", digits(bits as f64 / scale), unit.trim_end_matches('B'))
-    });
-    let mtu = match link.mtu {
-        USUAL_MTU => String::new(),
-        mtu => format!(", MTU {}", count(u64::from(mtu))),
-    };
-    format!("{}{speed}{mtu}", link.name)
+    let found = known.clock_offset_s.zip(known.clock_error_s);
+    found.map_or("this one's".into(), |(ahead, error)| {
+        offset((ahead * 1e9).round() as i64, (error * 1e9).round() as u64)
+    })
 }
 
 /// Why it cannot load, why its ceiling is not known, and what its owner allows it.
-fn remarks(host: &HostRow) -> Vec<(Ink, String)> {
-    let name = &host.name;
-    let mut said = Vec::new();
-    if let Some(says) = &host.says {
-        said.push((Ink::Bad, format!("{name} cannot load: {says}")));
-    }
-    if let Some(says) = &host.no_ceiling {
-        said.push((Ink::Doubtful, format!("{name}: how fast it loads was not measured: {says}")));
-    }
-    let known = host.known.as_ref();
-    if let Some(allowed) = known.and_then(allowed) {
-        said.push((Ink::Plain, format!("{name}: its owner allows it {allowed}")));
-    }
-    said
+fn remarks(host: &HostRow) -> impl Iterator<Item = Paragraph> {
+    let allowed = host.known.as_ref().and_then(allowed);
+    let said = [
+        (Tone::Bad, " cannot load", host.says.clone()),
+        (Tone::Doubtful, ": how fast it loads was not measured", host.no_ceiling.clone()),
+        (Tone::Plain, "", allowed.map(|allowed| format!("its owner allows it {allowed}"))),
+    ];
+    said.into_iter().filter_map(|(tone, what, says)| {
+        Some(Paragraph::new(tone, format!("{}{what}: {}", host.name, says?)))
+    })
 }
 
 fn allowed(known: &HostKnown) -> Option<String> {
@@ -292,7 +263,7 @@ fn allowed(known: &HostKnown) -> Option<String> {
 }
 
 /// Agents on other machines are met only if they are the same program.
-fn same_program(found: &Hosts) -> Option<(Ink, String)> {
+fn same_program(found: &Hosts) -> Option<Paragraph> {
     let known = found.hosts.iter().filter_map(|host| host.known.as_ref());
     let digest = known.filter_map(|known| known.program.sha256.as_deref()).next()?;
     let text = format!(
@@ -300,7 +271,7 @@ fn same_program(found: &Hosts) -> Option<(Ink, String)> {
         found.dyno_version,
         digest.get(..12).unwrap_or_default()
     );
-    Some((Ink::Dim, text))
+    Some(Paragraph::new(Tone::Dim, text))
 }
 
 #[cfg(test)]
@@ -371,17 +342,14 @@ mod tests {
         expect![[r#"
             Load can come from 2 of 3 hosts.
 
-            host      CPUs      files  round trip               clock  link               requests/s  bounded by
-            desk2        8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  eth0, 10.0 Gbit/s      81,234  its CPUs, 97 % busy
-            me@desk3     8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  –                           –  –
-            desk4        –          –           –                   –  –                           –  –
+            host      CPUs      files  round trip               clock  link                        requests/s  bounded by
+            desk2        8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  eth0, 10 Gbit/s, MTU 1,500      81,234  its CPUs, 97 % busy
+            me@desk3     8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  –                                    –  –
+            desk4        –          –           –                   –  –                                    –  –
 
             me@desk3: how fast it loads was not measured: its owner does not allow it to load 10.0.0.5:4000
-
             me@desk3: its owner allows it 10.0.0.0/24:80-80; at most 50,000/s
-
             desk4 cannot load: it ended: exit status 255: ssh: no route to host
-
             All that were met are dyno 1.0.0, the same program as here (SHA-256 0123456789ab…).
         "#]]
         .assert_eq(&text(&found, false));
@@ -393,8 +361,6 @@ mod tests {
         let row = able("x").ceiling.unwrap();
         assert_eq!(bound(row), "its CPUs, 97 % busy");
         let mut row = able("x").ceiling.unwrap();
-        row.link.as_mut().unwrap().mtu = 9_000;
-        assert_eq!(link(row.link.as_ref().unwrap()), "eth0, 10.0 Gbit/s, MTU 9,000");
         row.bound_by = "round_trips";
         assert_eq!(bound(row), "256 connections' round trips");
     }

@@ -6,7 +6,6 @@ pub mod calibration;
 pub mod capacity;
 pub mod chart;
 pub mod check;
-mod classic;
 mod conduct;
 mod conformance;
 mod detail;

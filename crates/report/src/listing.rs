@@ -4,10 +4,12 @@
 use serde::Serialize;
 use units::count;
 
-use crate::grid::{Cell, lines};
+use crate::document::{
+    Block, Cell, Column, Depth, Document, Entry, Fact, Paragraph, Row, Section, Table, Tone,
+};
 use crate::grouped::grouped;
 use crate::json::written;
-use crate::paint::{self, Ink, Line, wrapped};
+use crate::render::{self, Screen};
 
 #[derive(Serialize)]
 pub struct Listing {
@@ -78,129 +80,105 @@ pub fn json(listing: &impl Serialize) -> serde_json::Result<String> {
 
 /// For readers.
 pub fn text(listing: &Listing, width: usize, is_coloured: bool) -> String {
-    paint::shown(&shown(listing, width), is_coloured)
+    render::text(&document(listing), Screen { is_coloured, ..Screen::file(width) })
 }
 
 /// The runs of a store, for readers.
 pub fn runs_text(listing: &RunsListing, width: usize, is_coloured: bool) -> String {
-    let rows: Vec<Vec<Cell>> = listing.runs.iter().map(run_cells).collect();
-    let note = if rows.is_empty() { "  none" } else { "" };
-    let lines = part("Runs", note, lines(&rows, 5));
-    let lines: Vec<Line> = lines.into_iter().map(|line| line.cut(width)).collect();
-    paint::shown(&lines, is_coloured)
+    let columns = vec![
+        Column::new("run", "run", 0).left(),
+        Column::new("name", "name", 0).left(),
+        Column::new("began", "began", 1).left(),
+        Column::new("trials", "trials", 0).left(),
+        Column::new("unfinished", "ended", 1).left().folding(),
+        Column::new("times", "times", 3).left().folding(),
+        Column::new("of", "of", 2).left().folding(),
+    ];
+    let block = match listing.runs.is_empty() {
+        true => Block::paragraph(Tone::Dim, "none"),
+        false => Block::Table(Table::of("runs", columns, listing.runs.iter().map(run_row))),
+    };
+    let document = Document {
+        sections: vec![Section::new("runs", "Runs", Depth::Brief).with([block])],
+        ..Document::default()
+    };
+    render::text(&document, Screen { is_coloured, ..Screen::file(width) })
 }
 
 const DYNOS_OWN: &str = "This is what is bundled with dyno, as this folder is in no project. `dyno servers init DIR` \
                          writes it out, to be changed.";
 
-fn shown(listing: &Listing, width: usize) -> Vec<Line> {
-    let mut parts = Vec::new();
-    if listing.is_embedded {
-        parts.push(beside("", Ink::Dim, DYNOS_OWN, width));
+fn document(listing: &Listing) -> Document {
+    let named = [
+        ("Services", &listing.services),
+        ("Workloads", &listing.workloads),
+        ("Experiments", &listing.experiments),
+    ];
+    let named = named.map(|(heading, rows)| {
+        let facts = rows.iter().map(fact).collect();
+        Section::new("named", heading, Depth::Brief).with([Block::Facts(facts)])
+    });
+    let own = listing.is_embedded.then(|| Paragraph::new(Tone::Dim, DYNOS_OWN));
+    Document {
+        notes: own.into_iter().collect(),
+        sections: servers(&listing.subjects).into_iter().chain(named).collect(),
+        ..Document::default()
     }
-    parts.extend(subjects(&listing.subjects, width));
-    let named = |row: &NamedRow| named(row, width);
-    if !listing.services.is_empty() {
-        parts.push(part("Services", "", listing.services.iter().flat_map(named)));
+}
+
+fn fact(row: &NamedRow) -> Fact {
+    match &row.error {
+        Some(error) => Fact { tone: Tone::Bad, ..Fact::new(&row.name, error) },
+        None => Fact::new(&row.name, &row.says),
     }
-    parts.push(part("Workloads", "", listing.workloads.iter().flat_map(named)));
-    parts.push(part("Experiments", "", listing.experiments.iter().flat_map(named)));
-    parts.join(&Line::default()).into_iter().map(|line| line.cut(width)).collect()
-}
-
-fn named(row: &NamedRow, width: usize) -> Vec<Line> {
-    let (ink, says) = match &row.error {
-        Some(error) => (Ink::Bad, error),
-        None => (Ink::Plain, &row.says),
-    };
-    beside(&format!("  {:<18} ", row.name), ink, says, width)
-}
-
-fn part(title: &str, note: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
-    std::iter::once(Line::ink(Ink::Bold, title).and(Ink::Dim, note)).chain(lines).collect()
-}
-
-/// A text beside a name, in as many lines as it takes.
-fn beside(name: &str, ink: Ink, text: &str, width: usize) -> Vec<Line> {
-    let indent = name.chars().count();
-    let texts = wrapped(text, width.saturating_sub(indent).max(20)).into_iter().enumerate();
-    let before = |place| if place == 0 { name.to_string() } else { " ".repeat(indent) };
-    texts.map(|(place, text)| Line::plain(before(place)).and(ink, text)).collect()
 }
 
 /// By what can be done with them: those that run here come first, and what is to be built before what is to be found.
-fn subjects(rows: &[SubjectRow], width: usize) -> Vec<Vec<Line>> {
-    let in_state = |state: &str| rows.iter().filter(|row| row.state == state).collect::<Vec<_>>();
-    let all: [(&str, &str, Shown); 4] = [
-        ("built", "Servers that run here", usable),
-        ("buildable", "Servers that can be built here, with `dyno servers setup NAME`", usable),
-        ("missing", "Servers that lack something", lacking),
-        ("broken", "Servers whose files are broken", broken),
+fn servers(rows: &[SubjectRow]) -> Vec<Section> {
+    let all = [
+        ("built", "Servers that run here"),
+        ("buildable", "Servers that can be built here, with `dyno servers setup NAME`"),
+        ("missing", "Servers that lack something"),
+        ("broken", "Servers whose files are broken"),
     ];
-    let of_state = |(state, title, lines): (&str, &str, Shown)| {
-        let rows = in_state(state);
-        let note = format!("  {}", count(rows.len() as u64));
-        (!rows.is_empty()).then(|| part(title, &note, lines(&rows, width)))
-    };
-    let parts: Vec<Vec<Line>> = all.into_iter().filter_map(of_state).collect();
-    if parts.is_empty() { vec![part("Subjects", "  none", Vec::new())] } else { parts }
+    let sections = all.into_iter().map(|(state, heading)| {
+        let own: Vec<&SubjectRow> = rows.iter().filter(|row| row.state == state).collect();
+        let section = Section::new(state, heading, Depth::Brief).noting(count(own.len() as u64));
+        section.with((!own.is_empty()).then(|| match state {
+            "missing" => lacking(&own),
+            "broken" => broken(&own),
+            _ => usable(&own),
+        }))
+    });
+    sections.collect()
 }
 
-/// How subjects of one kind are shown at a width.
-type Shown = fn(&[&SubjectRow], usize) -> Vec<Line>;
-
-/// What it speaks besides HTTP/1.1 in cleartext.
-fn beyond(row: &SubjectRow) -> String {
+/// Each with its language, what it speaks besides HTTP/1.1 in cleartext, and its version if that is known.
+fn usable(rows: &[&SubjectRow]) -> Block {
     let short = |name: &&'static str| match *name {
         "http/1.1" => None,
         "http/1.1+tls" => Some("+tls"),
         name => Some(name),
     };
-    row.protocols.iter().filter_map(short).collect::<Vec<_>>().join(" ")
-}
-
-/// Each with its language, what it speaks besides HTTP/1.1, and its version if that is known.
-fn usable(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
-    let language = |row: &SubjectRow| row.language.clone().unwrap_or_default();
-    let widest = |text: &dyn Fn(&SubjectRow) -> usize| rows.iter().map(|row| text(row)).max();
-    let names = widest(&|row| row.name.chars().count()).unwrap_or(0);
-    let languages = widest(&|row| language(row).chars().count()).unwrap_or(0);
-    let protocols = widest(&|row| beyond(row).len()).unwrap_or(0);
-    let mut lines = Vec::new();
-    for row in rows {
-        let mut name = format!("  {:<names$}  {:<languages$}  ", row.name, language(row));
-        if 0 < protocols {
-            name += &format!("{:<protocols$}  ", beyond(row));
-        }
-        lines.extend(beside(&name, Ink::Good, row.version.as_deref().unwrap_or_default(), width));
-    }
-    lines
+    let fact = |row: &&SubjectRow| {
+        let protocols = row.protocols.iter().filter_map(short).collect::<Vec<_>>().join(" ");
+        let parts = [row.language.clone(), Some(protocols), row.version.clone()];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        Fact::new(&row.name, parts.collect::<Vec<_>>().join(" · "))
+    };
+    Block::Facts(rows.iter().map(fact).collect())
 }
 
 /// Those that lack the same, and get it in the same way, are one entry.
-fn lacking(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
+fn lacking(rows: &[&SubjectRow]) -> Block {
     let groups = grouped(rows.iter().map(|row| ((&row.missing, way_out(row, "")), *row)));
-    groups.iter().flat_map(|(_, group)| lacking_alike(group, width)).collect()
-}
-
-/// Servers that lack the same things.
-fn lacking_alike(group: &[&SubjectRow], width: usize) -> Vec<Line> {
-    let names: Vec<&str> = group.iter().map(|row| &row.name[..]).collect();
-    let lack = format!("lacks {}", group[0].missing.join(", "));
-    let line = format!("  {}  ", names.join(", "));
-    let mut entry = match line.chars().count() + lack.chars().count() <= width {
-        true => beside(&line, Ink::Doubtful, &lack, width),
-        false => {
-            let names = beside("  ", Ink::Plain, line.trim(), width);
-            let lack = beside("      ", Ink::Doubtful, &lack, width);
-            [names, lack].concat()
-        }
+    let entry = |((missing, _), group): &((&Vec<String>, String), Vec<&SubjectRow>)| {
+        let names: Vec<&str> = group.iter().map(|row| &row.name[..]).collect();
+        Entry::new(Tone::Plain, names.join(", "))
+            .with(Tone::Doubtful, format!("lacks {}", missing.join(", ")))
+            .with(Tone::Dim, way_out(group[0], &names.join(" ")))
     };
-    let way_out = way_out(group[0], &names.join(" "));
-    if !way_out.is_empty() {
-        entry.extend(beside("      ", Ink::Dim, &way_out, width));
-    }
-    entry
+    Block::Entries(groups.iter().map(entry).collect())
 }
 
 /// How to get what a subject lacks; a command is for all subjects of these names.
@@ -213,16 +191,14 @@ fn way_out(row: &SubjectRow, names: &str) -> String {
     command.into_iter().chain(row.advice.clone()).collect::<Vec<_>>().join("; ")
 }
 
-fn broken(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
+fn broken(rows: &[&SubjectRow]) -> Block {
     let entry = |row: &&SubjectRow| {
-        let mut entry = vec![Line::plain(format!("  {}", row.name))];
-        entry.extend(beside("      ", Ink::Bad, row.lack.as_deref().unwrap_or_default(), width));
-        entry
+        Entry::new(Tone::Plain, &row.name).with(Tone::Bad, row.lack.clone().unwrap_or_default())
     };
-    rows.iter().flat_map(entry).collect()
+    Block::Entries(rows.iter().map(entry).collect())
 }
 
-fn run_cells(row: &RunRow) -> Vec<Cell> {
+fn run_row(row: &RunRow) -> Row {
     // If the number of rounds is determined by the data, fewer trials than planned may have been enough.
     let kept = match row.is_finished && row.kept < row.planned {
         true => format!("{} trials", count(row.kept)),
@@ -230,16 +206,17 @@ fn run_cells(row: &RunRow) -> Vec<Cell> {
     };
     // An experiment's name says it already.
     let what = row.group.strip_prefix(&format!("{} of ", row.name));
-    let ink = if row.is_finished { Ink::Plain } else { Ink::Doubtful };
-    vec![
-        Cell::plain(format!("  {}", row.id)),
-        Cell::left(Ink::Plain, row.name.clone()),
-        Cell::left(Ink::Dim, row.began.clone()),
-        Cell::left(ink, kept),
-        Cell::left(Ink::Doubtful, row.unfinished.unwrap_or_default()),
-        Cell::left(Ink::Dim, if row.is_quick { "quick" } else { "" }),
-        Cell::left(Ink::Plain, what.unwrap_or_default()),
-    ]
+    let tone = if row.is_finished { Tone::Plain } else { Tone::Doubtful };
+    let cells = vec![
+        Cell::text(&row.id),
+        Cell::text(&row.name),
+        Cell::text(&row.began).toned(Tone::Dim),
+        Cell::text(kept).toned(tone),
+        Cell::text(row.unfinished.unwrap_or_default()).toned(Tone::Doubtful),
+        Cell::text(if row.is_quick { "quick" } else { "" }).toned(Tone::Dim),
+        Cell::text(what.unwrap_or_default()),
+    ];
+    Row { cells, ..Row::default() }
 }
 
 #[cfg(test)]
@@ -297,9 +274,9 @@ mod tests {
     }
 
     fn check(listing: &Listing, width: usize, expected: &Expect) {
-        let lines = shown(listing, width);
-        assert!(lines.iter().all(|line| line.width() <= width), "{lines:?}");
-        expected.assert_eq(paint::shown(&lines, false).trim_end());
+        let text = text(listing, width, false);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        expected.assert_eq(text.trim_end());
     }
 
     #[test]
@@ -309,27 +286,28 @@ mod tests {
             80,
             &expect![[r#"
                 Servers that run here  1
-                  oak  JavaScript  one 1.2, and a library with a long name 3.4, on a runtime 5.6
+                oak  JavaScript · one 1.2, and a library with a long name 3.4, on a runtime 5.6
 
                 Servers that can be built here, with `dyno servers setup NAME`  1
-                  elm  Go  +tls h2
+                elm  Go · +tls h2
 
                 Servers that lack something  4
-                  yew, fir  lacks erl
-                      dyno servers setup yew fir --yes
-                  ash  lacks erl, mix
-                      dyno servers setup ash --yes; see its README
-                  box  lacks erl
-                      dyno servers setup box --yes; see its README
+                yew, fir
+                  lacks erl
+                  dyno servers setup yew fir --yes
+                ash
+                  lacks erl, mix
+                  dyno servers setup ash --yes; see its README
+                box
+                  lacks erl
+                  dyno servers setup box --yes; see its README
 
                 Servers whose files are broken  1
-                  bad
-                      no run
+                bad
+                  no run
 
                 Workloads
-                  hello              Hello
-
-                Experiments"#]],
+                hello  Hello"#]],
         );
     }
 
@@ -343,22 +321,18 @@ mod tests {
             40,
             &expect![[r#"
                 Servers that run here  1
-                  oak  JavaScript  one 1.2, and a
-                                   library with a long
-                                   name 3.4, on a
-                                   runtime 5.6
+                oak  JavaScript · one 1.2, and a library
+                     with a long name 3.4, on a runtime
+                     5.6
 
                 Servers that can be built here, with `d…
-                  elm  Go  +tls h2
+                elm  Go · +tls h2
 
                 Servers that lack something  1
-                  ash  lacks erl, mix
-                      dyno servers setup ash --yes; see
-                      its README
-
-                Workloads
-
-                Experiments"#]],
+                ash
+                  lacks erl, mix
+                  dyno servers setup ash --yes; see its
+                  README"#]],
         );
     }
 }

@@ -155,11 +155,44 @@ fn written(
     let form = Form { unit, is_smallest: scale == units[0].0, step: step / scale };
     let most = form.decimals(size / scale);
     let text = |number: f64| form.text(number / scale, most);
-    let between = |(low, high): (f64, f64)| match low < 0.0 {
-        true => format!("[{} to {}]", text(low), text(high)),
-        false => format!("[{}–{}]", text(low), text(high)),
-    };
-    Written { value: text(value) + name, interval: interval.map(between), marks: Marks::default() }
+    let near = rounded(value, step) / scale;
+    let interval = interval.map(|ends| between(ends, far(unit, value, ends), near, text));
+    Written { value: text(value) + name, interval, marks: Marks::default() }
+}
+
+/// An interval around a value; in place of an end that is far off, what lies nearer.
+fn between(
+    (low, high): (f64, f64),
+    [is_below, is_above]: [bool; 2],
+    near: f64,
+    text: impl Fn(f64) -> String,
+) -> String {
+    let low_end = if is_below { format!("<{}", rough(near / FAR)) } else { text(low) };
+    let high_end = if is_above { format!(">{}", rough(near * FAR)) } else { text(high) };
+    let and = if low < 0.0 || is_below || is_above { " to " } else { "–" };
+    format!("[{low_end}{and}{high_end}]")
+}
+
+/// An end so many times further off has no digits that mean anything: two rounds that differ by a factor of 4 are enough
+/// for one.
+const FAR: f64 = 1_000.0;
+
+/// Which ends of an interval lie so far from its value that what is written in their place is surely nearer, whatever
+/// rounding does to it.
+fn far(unit: Option<Unit>, value: f64, (low, high): (f64, f64)) -> [bool; 2] {
+    let is_scaled = unit.is_some_and(|unit| unit != Unit::Percent) && 0.0 < value && 0.0 < low;
+    let is_far = |times: f64| is_scaled && times.is_finite() && 2.0 * FAR < times;
+    [is_far(value / low), is_far(high / value)]
+}
+
+/// A number above zero in two digits, or as a whole number.
+fn rough(number: f64) -> String {
+    let decimals = (1.0 - number.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = fixed(number, decimals);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
 }
 
 /// The smallest difference that an interval supports: one in the second digit of half its width. Zero where the
@@ -255,6 +288,8 @@ pub(crate) fn checked(checked: &Checked) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lab::figure::{Fold, Number};
+
     use super::*;
 
     /// The value and its interval, as they are printed beside each other.
@@ -306,8 +341,8 @@ mod tests {
     #[test]
     fn intervals_at_the_edges() {
         let rate = |value, low, high| shown(Unit::PerSecond, value, (low, high));
-        assert_eq!(rate(20_000.0, 4.2, 46_292.0), "20,000 [4–46,000]", "above zero");
-        assert_eq!(rate(329.0, 0.9, 1e6), "330 [0.9–1,000,000]", "wider than the value");
+        assert_eq!(rate(2_000.0, 4.2, 46_292.0), "2,000 [4–46,300]", "above zero");
+        assert_eq!(rate(329.0, 0.9, 1e5), "330 [0.9–100,000]", "wider than the value");
         assert_eq!(rate(5.0, 5.0, 5.0), "5 [5–5]", "no width");
         assert_eq!(
             rate(1e15, 9e14, 2e15),
@@ -322,6 +357,21 @@ mod tests {
         assert_eq!(bare.value + &bare.interval.unwrap(), "12[−85 to 109]", "below zero");
         let ratio = Written::bare(6.234, Some((2.1, 18.3)));
         assert_eq!(ratio.value + &ratio.interval.unwrap(), "6.2[2.1–18.3]");
+    }
+
+    /// Two rounds have one degree of freedom.
+    #[test]
+    fn an_end_that_lies_too_far_off_is_named_as_beyond_a_thousand_times_the_value() {
+        let of_rounds = |unit, values: [f64; 2]| {
+            let number = |value| Number { value, is_bound: false, is_supported: true };
+            let found = Estimate::of(&values.map(number), Fold::Factors).unwrap();
+            Written::estimate(unit, &found).marked() + &Written::estimate(unit, &found).between()
+        };
+        assert_eq!(of_rounds(Unit::PerSecond, [116.0, 7_000.0]), "900 [<0.9 to >900,000]");
+        assert_eq!(of_rounds(Unit::Milliseconds, [2.0, 8.0]), "4.0ms [<0.004 to >4,000]");
+        assert_eq!(of_rounds(Unit::Milliseconds, [2.0, 3.0]), "2.4ms [0.2–32.2]");
+        let rate = |value, low, high| shown(Unit::PerSecond, value, (low, high));
+        assert_eq!(rate(5_000.0, 4_000.0, 2e7), "5,000 [4,000 to >5,000,000]");
     }
 
     #[test]

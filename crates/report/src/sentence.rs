@@ -52,7 +52,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     let left_out: Vec<&Row> =
         measured().map(|placed| placed.row).filter(|row| !row.judgement.is_ranked()).collect();
     let are_all = ranked.len() == all.len();
-    let (mut texts, tolerated) = conduct(findings, table);
+    let [mut texts, tolerated] = conduct(findings, table);
     let first = if all.is_empty() {
         return None;
     } else if measured().next().is_none() {
@@ -91,33 +91,22 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
 }
 
 /// What the servers answered wrongly or failed: a sentence for each that is not ranked for it, and one for each other.
-fn conduct(findings: &Findings<'_>, table: &Table) -> (Vec<String>, Vec<String>) {
-    let (mut failing, mut tolerated) = (Vec::new(), Vec::new());
-    for row in table.competitors() {
-        let name = match table.is_curve() {
-            true => format!("{} at {}", name_only(findings, row), findings.place(row.point)),
-            false => name_only(findings, row).into(),
-        };
-        match row.conduct {
-            // Its answers at all places are counted together.
-            Conduct::Wrong(_) => {
-                let says = crate::conduct::says(name_only(findings, row), row.conduct);
-                failing.extend(says.filter(|says| failing.last() != Some(says)));
-            }
-            Conduct::Failing(_) => failing.extend(crate::conduct::says(&name, row.conduct)),
-            Conduct::Sound | Conduct::Tolerated(_) => {
-                tolerated.extend(crate::conduct::says(&name, row.conduct));
-            }
-        }
-    }
-    let most = tolerated.len().saturating_sub(TOLERATED_SHOWN);
+fn conduct(findings: &Findings<'_>, table: &Table) -> [Vec<String>; 2] {
+    let named = table.competitors().map(|row| {
+        // Its answers at all places are counted together.
+        let is_of_all = !table.is_curve() || matches!(row.conduct, Conduct::Wrong(_));
+        let name = name_only(findings, row);
+        let place = || format!("{name} at {}", findings.place(row.point));
+        (if is_of_all { name.into() } else { place() }, row.conduct)
+    });
+    let [mut failing, mut tolerated] = crate::conduct::sentences(named, " Not ranked.");
+    failing.dedup();
+    let more = tolerated.len().saturating_sub(TOLERATED_SHOWN);
     tolerated.truncate(TOLERATED_SHOWN);
-    let ended = |end: &'static str| move |says: String| says + end;
-    let mut tolerated: Vec<String> = tolerated.into_iter().map(ended(".")).collect();
-    if 0 < most {
-        tolerated.push(format!("{most} others failed requests, too: see \"{}\".", trouble::FAILED));
+    if 0 < more {
+        tolerated.push(format!("{more} others failed requests, too: see \"{}\".", trouble::FAILED));
     }
-    (failing.into_iter().map(ended(". Not ranked.")).collect(), tolerated)
+    [failing, tolerated]
 }
 
 /// Up to so many rows whose faults are tolerated are named.
@@ -165,7 +154,8 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     }
     let Some((_, until)) = first.rank else {
         return Some(format!(
-            "After one round no server is ahead: {} to {}.",
+            "{}: {} to {}.",
+            not_ahead(findings, ranked),
             named_rate(findings, last.row),
             named_rate(findings, first.row)
         ));
@@ -197,6 +187,20 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     };
     let slowest = if rest.len() == 1 { String::new() } else { slowest(findings, rest) };
     Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
+}
+
+/// Why no server is ahead: one that has a single round, or all.
+fn not_ahead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
+    let rows = ranked.iter().map(|placed| placed.row);
+    let single: Vec<&Row> = rows.filter(|row| row.measured() < 2).collect();
+    match single.len() {
+        some if 0 < some && some < ranked.len() => {
+            let have = if some == 1 { "has" } else { "have" };
+            let names = few(findings, &single);
+            format!("No server is ahead, because {names} {have} only one measured round")
+        }
+        _ => "After one round no server is ahead".into(),
+    }
 }
 
 /// The server of the last rank, or all that share it.

@@ -1,11 +1,11 @@
-//! The signature plot: what was answered, how long it took and what failed, against what was offered; and what it cost.
+//! The signature plot: what was answered, how long it took and what failed, against what was offered.
 
 use analysis::{Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::chart::{
-    About, Axis, Ceiling, Column, Form, Lines, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
+    About, Axis, Ceiling, Column, Lines, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
 };
 use crate::markup::Markup;
 use crate::number_format::Written;
@@ -39,11 +39,19 @@ pub(crate) fn drawn(
                 value.second = p50.map(|p50| (p50.value, p50.says));
             }
             let failed = column(findings, &rows, "failed", Figure::FailedShare);
-            let dots = dots(findings, &rows, about, vec![throughput, response, failed]);
+            let cpu = || column(findings, &rows, CPU, Figure::CpuPerThousand);
+            let columns = match table.by_cpu {
+                true => vec![cpu(), throughput, response, failed],
+                false => vec![throughput, response, failed],
+            };
+            let dots = dots(findings, &rows, about, columns);
             Rows { note: shared(table).into(), ..dots }.svg(room, stand)
         }
     }
 }
+
+/// What the CPU time of an answer is called.
+const CPU: &str = "CPU for 1,000 answers";
 
 /// Panels of rates, and panels of times: a switch in the script applies to all charts at once.
 const RATE: &str = "rate";
@@ -61,7 +69,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup
         true => {
             let figures = [
                 ("CPU", "100 % is one CPU", Figure::CpuShare),
-                ("CPU for 1,000 answers", less, Figure::CpuPerThousand),
+                (CPU, less, Figure::CpuPerThousand),
                 ("memory held at most", less, Figure::RssPeak),
                 ("bytes of an answer", "head and body, on average", Figure::AnswerBytes),
             ];
@@ -79,7 +87,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup
         }
         false => {
             let columns = [
-                ("CPU for 1,000 answers", Figure::CpuPerThousand),
+                (CPU, Figure::CpuPerThousand),
                 ("memory held at most", Figure::RssPeak),
                 ("bytes of an answer", Figure::AnswerBytes),
             ];
@@ -104,17 +112,13 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
 
 fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
     let is_offered = table.rows.iter().any(|row| row.estimate(Figure::Offered).is_some());
-    let mut throughput = Panel {
-        past_peaks: published_peaks(findings, table),
+    let throughput = Panel {
         has_even_line: is_offered,
         ceiling: ceiling(findings, table),
         way: Some(RATE),
         height: 230.0,
-        ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table))
+        ..panel(findings, table, Figure::Throughput, "throughput/s", shared(table))
     };
-    let subjects = findings.subjects(table).into_iter();
-    let published = subjects.map(|subject| past(findings, table, subject));
-    throughput.series.splice(0..0, published);
     let mut response = Panel {
         is_log: true,
         way: Some(TIME),
@@ -131,10 +135,14 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         height: 72.0,
         ..panel(findings, table, Figure::FailedShare, "failed", "of the requests that were due")
     };
+    let leads = table.by_cpu.then(|| Panel {
+        height: 200.0,
+        ..panel(findings, table, Figure::CpuPerThousand, CPU, "mean of the rounds; less is better")
+    });
     Lines {
         about,
         axis: axis(table),
-        panels: vec![throughput, response, failed],
+        panels: leads.into_iter().chain([throughput, response, failed]).collect(),
         first: first(findings, table),
         ..Lines::default()
     }
@@ -172,17 +180,6 @@ fn of_service(findings: &Findings<'_>, table: &Table) -> Option<Ceiling> {
         spots.push(Spot { x, value: found.answers_per_s, ..Spot::default() });
     }
     Some(Ceiling { by: by?, spots })
-}
-
-/// What is not a sign of the charts themselves.
-fn note(findings: &Findings<'_>, table: &Table) -> String {
-    let is_past = |figure: &lab::history::Published| {
-        figure.workload == table.workload && figure.figure == Figure::Throughput
-    };
-    match findings.history.figures.iter().any(is_past) {
-        true => format!("dashed: {}, as published", findings.history.label),
-        false => shared(table).into(),
-    }
 }
 
 /// Whose throughput it is, if it is not the server's alone.
@@ -267,31 +264,6 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
 fn place(findings: &Findings<'_>, row: &Row) -> f64 {
     let offered = row.estimate(Figure::Offered);
     offered.map_or(findings.shown(row.point).value(), |offered| offered.value)
-}
-
-/// The throughput of one subject that an article published.
-fn past(findings: &Findings<'_>, table: &Table, subject: &str) -> Series {
-    let calls = findings.calls();
-    let found = findings.history.figures.iter().filter(|figure| {
-        figure.subject == subject
-            && figure.workload == table.workload
-            && figure.figure == Figure::Throughput
-    });
-    let spot = |figure: &lab::history::Published| {
-        Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
-    };
-    let mut points: Vec<Spot> = found.filter_map(spot).collect();
-    points.sort_by(|one, other| one.x.total_cmp(&other.x));
-    Series { slot: findings.slot(subject), form: Form::Line("past"), points, ..Series::default() }
-}
-
-fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> {
-    let subjects = findings.subjects(table).into_iter();
-    let peak = |subject| {
-        let found = findings.history.find(subject, &table.workload, None, Figure::Throughput)?;
-        Some((findings.slot(subject), found.value))
-    };
-    subjects.filter_map(peak).collect()
 }
 
 /// The rows of a chart of one place, from the best.

@@ -35,7 +35,7 @@ fn written(value: &impl Serialize) -> String {
 pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<LoadRecord>, Option<HeldRecord>), String> {
     let (mut loaded, mut held) = (None::<LoadRecord>, None::<HeldRecord>);
     for mut row in rows.take("trial_body") {
-        let (part, body): (String, String) = (row.next()?, row.next()?);
+        let (part, body): (String, String) = row.next()?;
         match part.as_str() {
             LOAD => loaded = Some(read(&part, &body)?),
             HELD => held = Some(read(&part, &body)?),
@@ -43,7 +43,7 @@ pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<LoadRecord>, Option<HeldR
         }
     }
     for mut row in rows.take("trial_detail") {
-        let (part, body): (String, String) = (row.next()?, row.next()?);
+        let (part, body): (String, String) = row.next()?;
         match (part.as_str(), &mut loaded, &mut held) {
             (LOAD, Some(loaded), _) => loaded.recording.windows = read(&part, &body)?,
             (HELD, _, Some(held)) => held.holding.windows = read(&part, &body)?,

@@ -13,9 +13,40 @@ pub(crate) trait Cell: Sized {
     fn read(value: Value) -> Result<Self, String>;
 }
 
-/// A row of cells, in the order of the table's columns.
+/// A value that takes one column, or several that stand together.
+pub(crate) trait Columns: Sized {
+    fn put(&self, row: &mut Row);
+    fn take(row: &mut RowReader) -> Result<Self, String>;
+}
+
+impl<T: Cell> Columns for T {
+    fn put(&self, row: &mut Row) {
+        row.push(self.cell());
+    }
+
+    fn take(row: &mut RowReader) -> Result<T, String> {
+        T::read(row.value()?)
+    }
+}
+
+impl<A: Columns, B: Columns> Columns for (A, B) {
+    fn put(&self, row: &mut Row) {
+        self.0.put(row);
+        self.1.put(row);
+    }
+
+    fn take(row: &mut RowReader) -> Result<(A, B), String> {
+        Ok((row.next()?, row.next()?))
+    }
+}
+
+/// A row of values, in the order of the table's columns.
 macro_rules! row {
-    ($($cell:expr),* $(,)?) => { vec![$($crate::cell::Cell::cell(&$cell)),*] };
+    ($($value:expr),*) => {{
+        let mut row = $crate::cell::Row::new();
+        $($crate::cell::Columns::put(&$value, &mut row);)*
+        row
+    }};
 }
 pub(crate) use row;
 
@@ -27,8 +58,12 @@ impl RowReader {
         RowReader(row.into_iter())
     }
 
-    pub(crate) fn next<T: Cell>(&mut self) -> Result<T, String> {
-        T::read(self.0.next().ok_or("a row is too short")?)
+    pub(crate) fn value(&mut self) -> Result<Value, String> {
+        self.0.next().ok_or_else(|| "a row is too short".into())
+    }
+
+    pub(crate) fn next<T: Columns>(&mut self) -> Result<T, String> {
+        T::take(self)
     }
 }
 
@@ -90,7 +125,7 @@ macro_rules! whole_numbers {
         }
     )* };
 }
-whole_numbers!(u64, u32, u16, usize);
+whole_numbers!(u64, u32, u16, u8, usize);
 
 impl Cell for i64 {
     fn cell(&self) -> Value {

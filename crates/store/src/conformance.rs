@@ -30,17 +30,12 @@ pub(crate) fn read(
 ) -> Result<Vec<Conformance>, Fault> {
     let mut all = Vec::new();
     for (place, entry) in run.entries.iter().enumerate() {
-        let damaged = |says: String| Conformance {
-            subject: entry.name.clone(),
-            from_run: None,
-            found: Err(format!("what was kept of its check is damaged: {says}")),
-        };
         all.extend(match one(connection, [id, place as i64], &entry.name) {
-            Ok(found) => found,
             Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
-                Some(damaged(says))
+                let says = format!("what was kept of its check is damaged: {says}");
+                Some(Conformance { subject: entry.name.clone(), from_run: None, found: Err(says) })
             }
-            Err(fault) => return Err(fault),
+            found => found?,
         });
     }
     Ok(all)
@@ -51,12 +46,9 @@ fn one(
     owner: [i64; 2],
     subject: &str,
 ) -> Result<Option<Conformance>, Fault> {
-    match CHECKS.read(connection, &owner, unlike)? {
-        None => Ok(None),
-        Some(rows) => {
-            conformance_rows::conformance(subject, rows).map(Some).map_err(Fault::Damaged)
-        }
-    }
+    let rows = CHECKS.read(connection, &owner, unlike)?;
+    let found = rows.map(|rows| conformance_rows::conformance(subject, rows)).transpose();
+    found.map_err(Fault::Damaged)
 }
 
 /// The newest check of a subject of this name, build, version and manifest that can be taken over: it is complete, and

@@ -11,7 +11,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior}
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::geteuid;
 
-use crate::error::{Fault, StoreError};
+use crate::error::Fault;
 use crate::foreign::{Steps, refuse_other_tables};
 
 /// Marks the file as dyno's in its header: `DYNO` in ASCII.
@@ -25,16 +25,6 @@ const VERSION: i64 = 1;
 
 /// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Opens a store, or makes one.
-pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-    open_to_write(path).map_err(|fault| fault.at(path))
-}
-
-/// Opens an existing store, and never writes to it.
-pub(crate) fn open_to_read(path: &Path) -> Result<Opened, StoreError> {
-    read_with(path).map_err(|fault| fault.at(path))
-}
 
 /// The file of a store.
 #[derive(Debug)]
@@ -50,7 +40,8 @@ pub(crate) struct Opened {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rest((u64, i64, i64));
 
-fn read_with(path: &Path) -> Result<Opened, Fault> {
+/// Opens an existing store, and never writes to it.
+pub(crate) fn open_to_read(path: &Path) -> Result<Opened, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let as_immutable = || {
         let rest = Rest::of(path);
@@ -121,7 +112,8 @@ fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Ope
     Ok(Opened { connection, steps, rest })
 }
 
-fn open_to_write(path: &Path) -> Result<Opened, Fault> {
+/// Opens a store, or makes one.
+pub(crate) fn open(path: &Path) -> Result<Opened, Fault> {
     if path.as_os_str() == "-" {
         return Err(Fault::Dash);
     }
@@ -277,24 +269,24 @@ mod tests {
     fn a_store_that_is_only_read_is_not_changed() {
         let folder = Folder::new("reads");
         assert!(open_to_read(&folder.store()).is_err() && !folder.store().exists());
-        drop(open_to_write(&folder.store()).unwrap());
+        drop(open(&folder.store()).unwrap());
         let reader = open_to_read(&folder.store()).unwrap().connection;
         assert!(reader.execute("DELETE FROM run", []).is_err());
         // Another connection writes meanwhile, and the reader sees it.
-        let writer = open_to_write(&folder.store()).unwrap().connection;
+        let writer = open(&folder.store()).unwrap().connection;
         writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
         drop((reader, writer));
         fs::write(folder.store(), "").unwrap();
-        assert_eq!(open_to_read(&folder.store()).err().unwrap().fault, Fault::NotAStore);
+        assert_eq!(open_to_read(&folder.store()).err().unwrap(), Fault::NotAStore);
         fs::write(folder.store(), "no store at all, but long enough to be looked at").unwrap();
-        assert_eq!(open_to_read(&folder.store()).err().unwrap().fault, Fault::NotAStore);
+        assert_eq!(open_to_read(&folder.store()).err().unwrap(), Fault::NotAStore);
     }
 
     #[test]
     fn a_commit_waits_for_the_disk() {
         let folder = Folder::new("full");
-        let store = open_to_write(&folder.store()).unwrap().connection;
+        let store = open(&folder.store()).unwrap().connection;
         assert_eq!(number(&store, "PRAGMA synchronous"), Ok(2), "FULL");
         assert_eq!(number(&store, "PRAGMA foreign_keys"), Ok(1));
     }
@@ -302,7 +294,7 @@ mod tests {
     #[test]
     fn tables_in_code_are_the_tables_of_the_schema() {
         let folder = Folder::new("tables");
-        let store = open_to_write(&folder.store()).unwrap().connection;
+        let store = open(&folder.store()).unwrap().connection;
         let seals = ["run_seal", "run_conformance_seal", "run_profile_seal", "trial_seal"];
         let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [

@@ -8,6 +8,7 @@ use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
 
+use crate::columns::End;
 use crate::run::RunEnd;
 use crate::table::{CONFORMANCE, END, PROFILE, RUN, Rows, SUMMARY, Table};
 use crate::{conformance_rows, profiles, run_rows, table, trial_rows};
@@ -51,9 +52,7 @@ pub fn trial(record: &TrialRecord) -> Tables {
 /// How a run ended, of which so many trials were kept then.
 #[must_use]
 pub fn end(ended_unix_ms: i64, end: RunEnd, kept: usize) -> Tables {
-    let mut rows = Rows::default();
-    rows.add("run_end", run_rows::end_row(ended_unix_ms, end, kept));
-    tables(&rows, &[END])
+    tables(&End { ended_unix_ms, how: end, kept }.rows(), &[END])
 }
 
 pub fn read_run(tables: Tables) -> Result<RunRecord, String> {
@@ -72,10 +71,10 @@ pub fn read_trial(number: u32, tables: Tables) -> Result<TrialRecord, String> {
     trial_rows::trial(number, rows(tables, &[SUMMARY, table::DETAIL])?)
 }
 
-/// When and how a run ended.
-pub fn read_end(tables: Tables) -> Result<(i64, RunEnd), String> {
-    let end = run_rows::end(rows(tables, &[END])?)?;
-    Ok((end.ended_unix_ms, end.how))
+/// When and how a run ended, and how many of its trials were kept then.
+pub fn read_end(tables: Tables) -> Result<(i64, RunEnd, usize), String> {
+    let End { ended_unix_ms, how, kept } = End::read(rows(tables, &[END])?)?;
+    Ok((ended_unix_ms, how, kept))
 }
 
 fn tables(rows: &Rows, groups: &[&[Table]]) -> Tables {

@@ -13,7 +13,6 @@ use rusqlite::{Connection, Transaction};
 use crate::cell::row;
 use crate::error::Fault;
 use crate::ledger;
-use crate::run_rows::{key, key_row};
 use crate::sealed::{PROFILES, unlike};
 use crate::table::{PROFILE, Rows};
 
@@ -50,17 +49,14 @@ fn one(connection: &Connection, owner: [i64; 2], number: u32) -> Result<ProfileR
 /// Which server and load a damaged profile says that it is of; none that there is, if it no longer says that.
 fn said_key(connection: &Connection, owner: [i64; 2], number: u32) -> Result<TrialKey, Fault> {
     let said = match ledger::read(connection, &owner, PROFILE) {
-        Ok(mut rows) => rows.take_one("run_profile").ok().flatten(),
+        Ok(mut rows) => rows.take("run_profile").next(),
         Err(Fault::Damaged(_) | Fault::Disk(_) | Fault::Refused(_)) => None,
         Err(fault) => return Err(fault),
     };
-    Ok(said.and_then(|mut row| key(number, &mut row).ok()).unwrap_or(TrialKey::new(
-        number,
-        "",
-        "",
-        Point::Connections(0),
-        0,
-    )))
+    Ok(match said.and_then(|mut row| row.next::<TrialKey>().ok()) {
+        Some(key) => TrialKey { number, ..key },
+        None => TrialKey::new(number, "", "", Point::Connections(0), 0),
+    })
 }
 
 /// The numbers of the profiles that were stored.
@@ -82,30 +78,27 @@ pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Rows, F
 }
 
 pub(crate) fn rows(record: &ProfileRecord) -> Rows {
-    let mut row = key_row(&record.key);
     let (wrong, body) = match &record.found {
         Ok(profile) => (None, Some(packed(profile))),
         Err(wrong) => (Some(wrong.clone()), None),
     };
-    row.extend(row![wrong, body]);
     let mut rows = Rows::default();
-    rows.add("run_profile", row);
+    rows.add("run_profile", row![record.key, wrong, body]);
     rows
 }
 
 /// The profile that is read from these rows.
 pub(crate) fn profile(number: u32, mut rows: Rows) -> Result<ProfileRecord, String> {
-    let mut row = rows.take_one("run_profile")?.ok_or("run_profile: no row")?;
-    let key = key(number, &mut row)?;
-    let (wrong, body) = (row.next::<Option<String>>()?, row.next::<Option<Vec<u8>>>()?);
-    let found = match (wrong, body) {
+    let (key, said): (TrialKey, (Option<String>, Option<Vec<u8>>)) =
+        rows.take_only("run_profile")?;
+    let found = match said {
         (Some(wrong), None) => Err(wrong),
         (None, Some(body)) => Ok(unpacked(&body)?),
         (Some(_), Some(_)) | (None, None) => {
             return Err("run_profile: a body, or why there is none".into());
         }
     };
-    Ok(ProfileRecord { key, found })
+    Ok(ProfileRecord { key: TrialKey { number, ..key }, found })
 }
 
 fn packed(profile: &Profile) -> Vec<u8> {

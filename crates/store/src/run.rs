@@ -6,7 +6,7 @@ use std::str::FromStr;
 use lab::named;
 
 /// A run's number in its store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(crate) i64);
 
 impl fmt::Display for RunId {
@@ -39,7 +39,7 @@ named! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunSummary {
     pub id: RunId,
     /// The experiment's name.

@@ -8,6 +8,7 @@ use lab::conformance::Conformance;
 use lab::record::{ProfileRecord, RunRecord, TrialRecord};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::columns::End;
 use crate::error::{Fault, StoreError};
 use crate::identity::FileIdentity;
 use crate::opening::{Opened, Rest};
@@ -15,7 +16,7 @@ use crate::run::{RunEnd, RunId, RunSummary};
 use crate::sealed::{
     RUNS, damaged, insert_end, insert_trial, sealed_end, sealed_run, sealed_trial,
 };
-use crate::table::{RUNS_MOST, Rows, TRIALS_MOST};
+use crate::table::{RUNS_MOST, TRIALS_MOST};
 use crate::{conformance, opening, profiles, run_rows, space, trial_rows};
 
 pub use transfer::{Imported, Portion};
@@ -56,14 +57,14 @@ pub struct Damage {
 impl Store {
     /// Opens the store in this file, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
-        let file = opening::open(path)?;
-        let identity = Some(FileIdentity::of(path).map_err(|fault| fault.at(path))?);
-        Ok(Store { path: path.to_path_buf(), identity, file })
+        let opened = opening::open(path).and_then(|file| Ok((file, FileIdentity::of(path)?)));
+        let (file, identity) = opened.map_err(|fault| fault.at(path))?;
+        Ok(Store { path: path.to_path_buf(), identity: Some(identity), file })
     }
 
     /// Opens the store in this file to read it. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
-        let file = opening::open_to_read(path)?;
+        let file = opening::open_to_read(path).map_err(|fault| fault.at(path))?;
         Ok(Store { path: path.to_path_buf(), identity: None, file })
     }
 
@@ -126,10 +127,8 @@ impl Store {
         self.write(|transaction| {
             refuse_unknown(transaction, run)?;
             let kept = numbers(transaction, run)?.len();
-            let mut rows = Rows::default();
-            rows.add("run_end", run_rows::end_row(ended_unix_ms, end, kept));
             transaction.execute("DELETE FROM run_end WHERE run = ?1", [run.0])?;
-            insert_end(transaction, run, &rows)
+            insert_end(transaction, run, &End { ended_unix_ms, how: end, kept }.rows())
         })
     }
 
@@ -356,26 +355,17 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
                 || end.is_some_and(|end| end.is_whole(kept)),
             damage: None,
         }),
-        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => Ok(RunSummary {
-            id,
-            name: String::new(),
-            group: String::new(),
-            began_unix_ms: 0,
-            ended: None,
-            is_quick: false,
-            planned: 0,
-            kept,
-            is_finished: false,
-            damage: Some(says),
-        }),
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => {
+            Ok(RunSummary { id, kept, damage: Some(says), ..RunSummary::default() })
+        }
         Err(fault) => Err(fault),
     }
 }
 
-fn run_end(connection: &Connection, id: RunId) -> Result<Option<run_rows::End>, Fault> {
+fn run_end(connection: &Connection, id: RunId) -> Result<Option<End>, Fault> {
     match sealed_end(connection, id)? {
         None => Ok(None),
-        Some(rows) => run_rows::end(rows).map(Some).map_err(|says| damaged(id, &says)),
+        Some(rows) => End::read(rows).map(Some).map_err(|says| damaged(id, &says)),
     }
 }
 
@@ -431,22 +421,15 @@ fn trial(
     number: u32,
     extent: Extent,
 ) -> Result<Option<Kept>, Fault> {
-    let damaged = |says| Ok(Some(Kept::Damaged(Damage { number, says })));
-    match sound_trial(connection, run, number, extent) {
+    let rows = sealed_trial(connection, run, number, extent);
+    let trial = rows.and_then(|rows| {
+        rows.map(|rows| trial_rows::trial(number, rows).map_err(Fault::Damaged)).transpose()
+    });
+    match trial {
         Ok(trial) => Ok(trial.map(|trial| Kept::Whole(Box::new(trial)))),
-        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => damaged(says),
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
+            Ok(Some(Kept::Damaged(Damage { number, says })))
+        }
         Err(fault) => Err(fault),
-    }
-}
-
-fn sound_trial(
-    connection: &Connection,
-    run: RunId,
-    number: u32,
-    extent: Extent,
-) -> Result<Option<TrialRecord>, Fault> {
-    match sealed_trial(connection, run, number, extent)? {
-        None => Ok(None),
-        Some(rows) => trial_rows::trial(number, rows).map(Some).map_err(Fault::Damaged),
     }
 }

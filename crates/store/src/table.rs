@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::types::Value;
 
-use crate::cell::{Row, RowReader};
+use crate::cell::{Columns, Row, RowReader, row};
 
 /// One table of `schema.sql`.
 #[derive(Debug)]
@@ -152,28 +152,69 @@ impl Rows {
         self.0.remove(table).unwrap_or_default().into_iter().map(RowReader::of)
     }
 
-    /// The rows of a list: the first column is the place, and no place is left out.
-    pub(crate) fn take_list<T>(
+    /// Adds a list: the first column of each row is its place.
+    pub(crate) fn add_list<T: Columns>(&mut self, table: &'static str, list: &[T]) {
+        for (place, one) in list.iter().enumerate() {
+            self.add(table, row![place, *one]);
+        }
+    }
+
+    /// Adds the lists of the members of a list: the first two columns are the places of both.
+    pub(crate) fn add_lists<'l, T: Columns + 'l>(
         &mut self,
-        table: &str,
-        mut read: impl FnMut(&mut RowReader) -> Result<T, String>,
-    ) -> Result<Vec<T>, String> {
+        table: &'static str,
+        lists: impl Iterator<Item = &'l [T]>,
+    ) {
+        for (of, list) in lists.enumerate() {
+            for (place, one) in list.iter().enumerate() {
+                self.add(table, row![of, place, *one]);
+            }
+        }
+    }
+
+    /// The members of a list, of which none is left out.
+    pub(crate) fn take_list<T: Columns>(&mut self, table: &str) -> Result<Vec<T>, String> {
         let mut list = Vec::new();
         for mut row in self.take(table) {
-            if row.next::<usize>()? != list.len() {
-                return Err(format!("{table}: a row is missing"));
-            }
-            list.push(read(&mut row).map_err(|says| format!("{table}: {says}"))?);
+            add_next(&mut list, &mut row).map_err(|says| format!("{table}: {says}"))?;
         }
         Ok(list)
     }
 
-    /// The only row of a table, if it has one.
-    pub(crate) fn take_one(&mut self, table: &str) -> Result<Option<RowReader>, String> {
+    /// Reads the lists of the members of a list.
+    pub(crate) fn take_lists<'l, T: Columns + 'l>(
+        &mut self,
+        table: &str,
+        lists: impl Iterator<Item = &'l mut Vec<T>>,
+    ) -> Result<(), String> {
+        let mut lists: Vec<&mut Vec<T>> = lists.collect();
+        for mut row in self.take(table) {
+            let list = lists.get_mut(row.next::<usize>()?);
+            let list = list.ok_or_else(|| format!("{table}: a row of no list"))?;
+            add_next(list, &mut row).map_err(|says| format!("{table}: {says}"))?;
+        }
+        Ok(())
+    }
+
+    /// What the only row of a table says, if it has one.
+    pub(crate) fn take_one<T: Columns>(&mut self, table: &str) -> Result<Option<T>, String> {
         let mut rows = self.take(table);
         match (rows.next(), rows.next()) {
-            (first, None) => Ok(first),
+            (first, None) => first.map(|mut row| row.next()).transpose(),
             (_, Some(_)) => Err(format!("{table}: more than one row")),
         }
     }
+
+    /// What the only row of a table says, which must be there.
+    pub(crate) fn take_only<T: Columns>(&mut self, table: &str) -> Result<T, String> {
+        self.take_one(table)?.ok_or_else(|| format!("{table}: no row"))
+    }
+}
+
+fn add_next<T: Columns>(list: &mut Vec<T>, row: &mut RowReader) -> Result<(), String> {
+    if row.next::<usize>()? != list.len() {
+        return Err("a row is missing".into());
+    }
+    list.push(row.next()?);
+    Ok(())
 }

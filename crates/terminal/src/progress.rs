@@ -105,7 +105,7 @@ impl<'c> Progress<'c> {
                 }
             }
             Event::Checked(found) => {
-                self.clear_line();
+                self.clear();
                 let from =
                     found.from_run.map_or(String::new(), |run| format!(" (checked in run {run})"));
                 crate::notice(&format!("{}: {}{from}", found.subject, short(found)));
@@ -118,13 +118,9 @@ impl<'c> Progress<'c> {
             Event::Begun(key) => self.begin(key),
             Event::Together(keys) => self.together(keys),
             Event::Trial(key, event) => self.within(key, event),
-            Event::Abandoned => {
-                self.clear();
-                self.clear_line();
-            }
+            Event::Abandoned | Event::SamplingEnded => self.clear(),
             Event::Again(key) => {
                 self.clear();
-                self.clear_line();
                 self.begun = self.begun.saturating_sub(1);
                 crate::notice(&format!(
                     "  {}: an agent was lost; the trial is run once more at the end of its round",
@@ -145,10 +141,6 @@ impl<'c> Progress<'c> {
                 self.is_shared = false;
                 self.draw(true);
             }
-            Event::SamplingEnded => {
-                self.clear();
-                self.clear_line();
-            }
             Event::Searching(begin) => self.searches = Searches::of(begin),
             Event::Tried { of, press, tried, progress } => {
                 self.clear();
@@ -165,12 +157,6 @@ impl<'c> Progress<'c> {
         let line = Line::ink(Ink::Bold, title).and(Ink::Dim, format!("  {:<10}", bar(share, 10)));
         let line = line.cut(crate::stderr_size().0.saturating_sub(1));
         crate::draw(&format!("\r{}\x1b[K", line.shown(self.is_coloured)));
-    }
-
-    fn clear_line(&self) {
-        if self.is_live {
-            crate::draw("\r\x1b[K");
-        }
     }
 
     /// A trial begins: the first of those that are possible.
@@ -267,11 +253,12 @@ impl<'c> Progress<'c> {
         crate::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));
     }
 
-    /// Removes the lines from the screen that would be redrawn.
+    /// Removes the lines from the screen that would be redrawn, or the one of a check.
     fn clear(&mut self) {
-        if 0 < self.rows {
-            crate::draw(&format!("\x1b[{}A\r\x1b[J", self.rows));
-            self.rows = 0;
+        match std::mem::take(&mut self.rows) {
+            0 if self.is_live => crate::draw("\r\x1b[K"),
+            0 => {}
+            rows => crate::draw(&format!("\x1b[{rows}A\r\x1b[J")),
         }
     }
 

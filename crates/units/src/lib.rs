@@ -3,12 +3,15 @@
 
 mod listed;
 mod named;
+mod nearest;
 pub mod rfc7541;
+pub mod rfc9113;
 mod visible;
 
 use std::time::Duration;
 
 pub use listed::{listed, listed_in_short};
+pub use nearest::nearest;
 pub use visible::{is_obeyed, visible, without_password, without_passwords};
 
 /// A unit: how many of the smallest one it is, and its symbol.

@@ -172,6 +172,8 @@ pub enum News<Fault> {
     Room,
     /// The first byte of the exchange's answer came; or that of an interim one, and then this comes again.
     FirstByte(ExchangeId),
+    /// It was the first byte of an interim answer, which is over.
+    Interim(ExchangeId),
     /// Of the bytes that came, these are part of the body of the exchange's answer. Only the beginning of a body is
     /// reported, and not if the answer became whole and right with it.
     Part { exchange: ExchangeId, at: u32, len: u32 },

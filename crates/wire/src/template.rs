@@ -134,6 +134,14 @@ impl Template {
         // Braces that are open within the same quotation marks: `{user{id}}` is GraphQL, and `id` no placeholder.
         let mut open = 0_u32;
         while let Some(&first) = rest.first() {
+            // No other octet has a meaning: of a large body, most are copied at once.
+            let is_special = |byte: &u8| b"{}\"".contains(byte);
+            let plain = rest.iter().position(is_special).unwrap_or(rest.len());
+            if 0 < plain {
+                literal.extend_from_slice(&rest[..plain]);
+                rest = &rest[plain..];
+                continue;
+            }
             if let Some((piece, len)) = hole_at(rest)? {
                 flush(&mut literal, &mut pieces);
                 pieces.push(piece);

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use load::Halt;
 use post::{
-    CoordinatorEvent, FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, PROTOCOL,
-    Reassembly, SECOND, ToServers, cut,
+    CoordinatorEvent, FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, Reassembly,
+    SECOND, ToServers, cut,
 };
 
 use super::held;
@@ -20,7 +20,7 @@ use crate::carrier::CarrierEvent;
 use crate::carrier::child::{Child, plain};
 use crate::carrier::framing::Framing;
 use crate::carrier::start::Start;
-use crate::identity::{VERSION, digest_to_ask_for, user_at_host};
+use crate::identity::{digest_to_ask_for, greeting};
 use crate::loads::LoadsError;
 use crate::now_ns;
 use crate::pipes::in_a_thread;
@@ -125,14 +125,7 @@ impl RemoteSession {
         let (name, is_local) = (on.name().into(), on.is_local());
         let session = RemoteSession { name, is_local, ending, child, shared, news };
         session.start(events, says).map_err(refused)?;
-        let greeting = Greeting {
-            protocol: PROTOCOL,
-            dyno: VERSION.into(),
-            sha256: digest,
-            by: user_at_host(),
-            lease: LEASE,
-        };
-        let (host, address) = session.greet(greeting)?;
+        let (host, address) = session.greet(greeting(digest, LEASE))?;
         Ok((session, host, address))
     }
 

@@ -4,13 +4,12 @@ use lab::experiment::Point;
 use lab::figure::{Figure, Number};
 use lab::record::{Outcome, OutcomeKind};
 
-use super::estimates;
 use crate::board::{Board, JudgedTrial, Row, Table};
-use crate::conduct::{Conduct, Faults, Tolerated};
+use crate::conduct::{Faults, Tolerated};
 use crate::doubt::stated;
 use crate::figures::Figures;
 use crate::judge::judge;
-use crate::judgement::{Judgement, Promise};
+use crate::judgement::Promise;
 use crate::unmet;
 use crate::verdict::Verdict;
 
@@ -53,35 +52,13 @@ impl Board {
             loads.iter().enumerate().map(|(place, load)| load.as_round(place as u32)).collect();
         let promise = Promise::from(lab::experiment::Promised::default());
         let mut row = Row {
-            subject: subject.into(),
-            is_reference: false,
-            unmet: None,
-            faults: loads.iter().map(|load| load.faults).fold(Faults::default(), Faults::and),
-            conduct: Conduct::Sound,
-            evidence: Vec::new(),
-            has_crashed: false,
-            point,
-            planned: trials.len(),
-            stopped: None,
-            estimates: estimates(&trials),
-            trials,
-            doubts: Vec::new(),
-            shares: None,
-            judgement: Judgement::default(),
+            faults: Faults::sum(loads.iter().map(|load| load.faults)),
+            ..Row::of_rounds(subject, point, trials)
         };
         row.judgement = judge(&row, promise);
         let mut rows = vec![row];
         unmet::mark(&mut rows, tolerated, false);
-        let table = Table {
-            workload: workload.into(),
-            rows,
-            peaks: Vec::new(),
-            remarks: Vec::new(),
-            promise,
-            shares_cpu: false,
-            by_cpu: false,
-            service_ceilings: Vec::new(),
-        };
+        let table = Table::of_rows(workload.into(), rows, promise);
         Board { tables: vec![table], ..Board::default() }
     }
 }

@@ -2,6 +2,7 @@
 
 use lab::experiment::Point;
 use lab::figure::Figure;
+use lab::named;
 
 use super::{Pair, Versus};
 use crate::difference::{Change, Comparison, Why};
@@ -20,16 +21,17 @@ impl Default for Gate {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateAnswer {
-    /// The worse end of B's interval is within the tolerance.
-    Within,
-    /// This data cannot decide.
-    CannotTell,
-    /// B is worse by more than the tolerance: its whole interval is beyond it.
-    Worse,
-    /// A side answered more requests wrongly, or failed more of them, than is tolerated: nothing is compared.
-    Failing,
+named! {
+    pub enum GateAnswer {
+        /// The worse end of B's interval is within the tolerance.
+        Within = "within",
+        /// This data cannot decide.
+        CannotTell = "cannot_tell",
+        /// B is worse by more than the tolerance: its whole interval is beyond it.
+        Worse = "worse",
+        /// A side answered more requests wrongly, or failed more of them, than is tolerated: nothing is compared.
+        Failing = "failing",
+    }
 }
 
 /// Why a pair cannot be judged.

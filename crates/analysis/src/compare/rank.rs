@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lab::experiment::Point;
 use lab::figure::{Better, Figure, Number};
 
+use super::numbers::{in_all, in_both};
 use crate::board::{Row, Table};
 use crate::difference::{
     Change, Comparison, HEADLINE, Why, decide, paired, share_spread, shared_spread, unpaired,
@@ -70,11 +71,13 @@ impl RoundsOfRun {
         Estimate::of(&self.numbers(), figure.fold()).map_or(f64::NAN, |found| found.value)
     }
 
-    /// The rounds that both have.
-    fn beside(&self, other: &RoundsOfRun) -> Vec<[Number; 2]> {
-        let same = |round: u32| other.rounds.iter().find(|(number, _)| *number == round);
-        let both = self.rounds.iter().filter_map(|(round, one)| Some([*one, same(*round)?.1]));
-        both.collect()
+    /// The other side against this one: round by round if they are of one run.
+    pub(super) fn against(&self, other: &RoundsOfRun, figure: Figure) -> Result<Comparison, Why> {
+        if self.run != other.run {
+            return unpaired(figure, &self.numbers(), &other.numbers());
+        }
+        let both = in_both(&self.rounds, &other.rounds).into_iter();
+        paired(figure, &both.map(|(_, numbers)| numbers).collect::<Vec<_>>())
     }
 }
 
@@ -86,7 +89,7 @@ pub fn groups_of_runs(figure: Figure, sides: &[RoundsOfRun]) -> Vec<Vec<usize>> 
     groups(figure, &sides, HEADLINE)
 }
 
-/// The same of sides with their means; their pairs have this share of the error rate.
+/// Sides, each with its mean, in groups as those of any runs; their pairs have this share of the error rate.
 fn groups(figure: Figure, sides: &[(f64, &RoundsOfRun)], share: f64) -> Vec<Vec<usize>> {
     let mean = |place: &usize| sides[*place].0;
     let mut order: Vec<usize> = (0..sides.len()).filter(|place| mean(place).is_finite()).collect();
@@ -98,7 +101,7 @@ fn groups(figure: Figure, sides: &[(f64, &RoundsOfRun)], share: f64) -> Vec<Vec<
     let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
     for (place, one) in ordered.iter().enumerate() {
         for (other_place, other) in ordered.iter().enumerate().skip(place + 1) {
-            let compared = ratio_of_runs(figure, one, other);
+            let compared = one.against(other, figure);
             pairs.extend(compared.ok().map(|comparison| ([place, other_place], comparison)));
         }
     }
@@ -119,21 +122,10 @@ fn share_spreads_of_runs(ordered: &[&RoundsOfRun], pairs: &mut [([usize; 2], Com
         }
     }
     for (run, mut made) in runs {
-        let sides: Vec<&RoundsOfRun> =
-            ordered.iter().copied().filter(|side| side.run == run).collect();
-        share_spread(&mut made, shared_spread(&rounds_of_sides(&sides)));
+        let sides = ordered.iter().filter(|side| side.run == run);
+        let sides: Vec<&[(u32, Number)]> = sides.map(|side| side.rounds.as_slice()).collect();
+        share_spread(&mut made, shared_spread(&in_all(&sides)));
     }
-}
-
-/// The rounds that all of these sides have.
-fn rounds_of_sides(sides: &[&RoundsOfRun]) -> Vec<Vec<Number>> {
-    let Some(first) = sides.first() else { return Vec::new() };
-    let in_round = |side: &&RoundsOfRun, round: u32| {
-        side.rounds.iter().find(|(number, _)| *number == round).map(|(_, number)| *number)
-    };
-    let all =
-        |(round, _): &(u32, Number)| sides.iter().map(|side| in_round(side, *round)).collect();
-    first.rounds.iter().filter_map(all).collect()
 }
 
 /// Places in groups: none of a group is shown to differ from its first. The pairs are in the order of their places.
@@ -156,22 +148,11 @@ fn grouped(places: usize, pairs: &[([usize; 2], Comparison)]) -> Vec<Vec<usize>>
 #[must_use]
 pub fn compared_runs(pairs: &[(Figure, RoundsOfRun, RoundsOfRun)]) -> Vec<Result<Comparison, Why>> {
     let mut all: Vec<Result<Comparison, Why>> =
-        pairs.iter().map(|(figure, one, other)| ratio_of_runs(*figure, one, other)).collect();
+        pairs.iter().map(|(figure, one, other)| one.against(other, *figure)).collect();
     let made: Vec<&mut Comparison> = all.iter_mut().filter_map(|made| made.as_mut().ok()).collect();
     let weight = HEADLINE / made.len() as f64;
     decide(made.into_iter().map(|comparison| (weight, comparison)).collect(), 1.0 - HEADLINE);
     all
-}
-
-fn ratio_of_runs(
-    figure: Figure,
-    one: &RoundsOfRun,
-    other: &RoundsOfRun,
-) -> Result<Comparison, Why> {
-    match one.run == other.run {
-        true => paired(figure, &one.beside(other)),
-        false => unpaired(figure, &one.numbers(), &other.numbers()),
-    }
 }
 
 #[cfg(test)]
@@ -186,17 +167,18 @@ mod tests {
         let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
         for (n, one) in order.iter().enumerate() {
             for other in &order[n + 1..] {
-                let made = ratio_of_runs(figure, &sides[*one], &sides[*other]);
+                let made = sides[*one].against(&sides[*other], figure);
                 pairs.extend(made.ok().map(|made| ([*one, *other], made)));
             }
         }
         for run in 0..3 {
             let is_of_run = |place: &usize| sides[*place].run == run;
-            let of_run: Vec<&RoundsOfRun> =
-                order.iter().filter(|it| is_of_run(it)).map(|it| &sides[*it]).collect();
+            let of_run = order.iter().filter(|it| is_of_run(it));
+            let of_run: Vec<&[(u32, Number)]> =
+                of_run.map(|it| sides[*it].rounds.as_slice()).collect();
             let both = pairs.iter_mut().filter(|(both, _)| both.iter().all(is_of_run));
             let mut made: Vec<&mut Comparison> = both.map(|(_, made)| made).collect();
-            share_spread(&mut made, shared_spread(&rounds_of_sides(&of_run)));
+            share_spread(&mut made, shared_spread(&in_all(&of_run)));
         }
         let weight = HEADLINE / pairs.len() as f64;
         decide(pairs.iter_mut().map(|(_, made)| (weight, made)).collect(), 1.0 - HEADLINE);

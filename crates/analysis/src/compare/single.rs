@@ -2,7 +2,7 @@
 
 use lab::figure::Figure;
 
-use super::{Pair, rounds};
+use super::Pair;
 use crate::difference::{Comparison, Why};
 
 /// A figure of both sides where single rounds allow no interval: it shows no difference.
@@ -22,17 +22,22 @@ impl Single {
 }
 
 impl Pair<'_> {
+    /// What was made of a figure.
+    pub fn made(&self, figure: Figure) -> Result<Comparison, Why> {
+        let found = self.figures.iter().find(|(of, _)| *of == figure);
+        found.map_or(Err(Why::Missing), |(_, made)| *made)
+    }
+
     /// What single rounds say of a figure. Bounds have no ratio.
     #[must_use]
     pub fn single(&self, figure: Figure) -> Option<Single> {
-        let is_single = |(of, made): &(Figure, Result<Comparison, Why>)| {
-            *of == figure && *made == Err(Why::OneRound)
-        };
-        self.figures.iter().find(|one| is_single(one))?;
+        if self.made(figure) != Err(Why::OneRound) {
+            return None;
+        }
         let (values, rounds) = match self.is_one_run {
             // Other rounds of a side are not the other side's.
             true => {
-                let both = *rounds(self.a, self.b, figure).first()?;
+                let (_, both) = *self.rounds_of_both(figure).first()?;
                 (both.map(|it| (it.value, it.is_bound)), [1, 1])
             }
             false => {

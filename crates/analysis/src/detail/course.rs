@@ -6,9 +6,9 @@ use lab::probe::ProbeReading;
 use lab::record::{HeldRecord, OutcomeKind, TrialRecord};
 use load::{Distribution, HoldWindow, Nanos};
 
-use super::counts::Counts;
-use super::spread::number;
+use super::spread::quantile_ms;
 use super::strip::{ProbeTrack, Track, probe_tracks, seconds, tracks};
+use crate::figures::merged;
 
 /// A picture has room for so many columns; if there are more windows, they are folded.
 const COLUMNS: usize = 160;
@@ -30,7 +30,7 @@ pub struct HeldCourse {
     /// When all connections that were left were closed, seconds since the first was begun.
     pub closed_s: f64,
     pub tracks: Vec<Track>,
-    /// Those of its probe.
+    /// The readings of its probe.
     pub probe: Vec<ProbeTrack>,
 }
 
@@ -110,7 +110,6 @@ fn moment(windows: &[HoldWindow]) -> Moment {
     let from = windows.first().map_or(0, |window| window.from);
     let until = windows.last().map_or(from, |window| window.until).max(from + 1);
     let unfolded: Vec<Distribution> = windows.iter().map(|window| window.late.unfold()).collect();
-    let late = Counts::of(unfolded.iter()).quantiles(&[0.99]);
     let sum = |count: fn(&HoldWindow) -> u64| windows.iter().map(count).sum::<u64>();
     Moment {
         from_s: seconds(from),
@@ -118,7 +117,7 @@ fn moment(windows: &[HoldWindow]) -> Moment {
         open: windows.last().map_or(0, |window| window.open),
         gone: sum(|window| window.failed + window.lost),
         messages_per_s: sum(|window| window.messages) as f64 / seconds(until - from),
-        late_p99: late.first().map(number),
+        late_p99: quantile_ms(&merged(unfolded.iter()), 0.99),
     }
 }
 
@@ -152,7 +151,7 @@ mod tests {
 
     fn window(place: u64) -> HoldWindow {
         let mut late = Distribution::new(100 * SECOND);
-        (0..2_000).for_each(|_| late.record((place + 1) * MS));
+        late.record_many((place + 1) * MS, 2_000);
         HoldWindow {
             open: (place + 1) * 100,
             begun: 100,

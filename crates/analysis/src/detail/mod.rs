@@ -1,6 +1,5 @@
 //! The data of one subject's pictures: the distribution of its answers' times at each place, and a round over time.
 
-mod counts;
 mod course;
 mod spread;
 mod strip;
@@ -13,6 +12,7 @@ use lab::record::{OutcomeKind, TrialRecord};
 use load::{Nanos, Recording, Slow};
 
 use crate::board::{Board, JudgedTrial, Row, Table};
+use crate::figures::merged;
 
 pub use course::{HeldCourse, Moment, courses};
 pub use spread::{Bin, Spectrum, Spread, Step};
@@ -117,8 +117,8 @@ fn detail(
 fn spread(trials: &[&TrialRecord]) -> Option<Spread> {
     let recordings = || trials.iter().filter_map(|trial| measured(trial));
     let limit = recordings().map(|recording| recording.timeout).max()?;
-    let responses = recordings().map(|recording| &recording.total.response);
-    Some(Spread::of(responses, milliseconds(limit)))
+    let responses = merged(recordings().map(|recording| &recording.total.response));
+    Some(Spread::of(&responses, milliseconds(limit)))
 }
 
 fn of_row<'t>(row: &Row, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
@@ -176,8 +176,8 @@ fn closeup(
         repeat: shown.key.repeat,
         rounds: row.measured(),
         ended: shown.outcome.kind,
-        response: Spectrum::of(totals().map(|total| &total.response)),
-        service: Spectrum::of(totals().map(|total| &total.service)),
+        response: Spectrum::of(&merged(totals().map(|total| &total.response))),
+        service: Spectrum::of(&merged(totals().map(|total| &total.service))),
         strip: Strip::of(shown, readings),
         slowest: recording.total.slowest.iter().map(slowest).collect(),
     })
@@ -187,12 +187,9 @@ fn closeup(
 fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
     let throughput =
         |trial: &JudgedTrial| trial.figures.get(Figure::Throughput).map(|number| number.value);
-    let mut measured: Vec<(f64, u32)> = row
-        .trials
-        .iter()
-        .filter(|trial| trial.is_measured())
-        .map(|trial| (throughput(trial).unwrap_or(0.0), trial.number))
-        .collect();
+    let measured = row.measured_trials();
+    let mut measured: Vec<(f64, u32)> =
+        measured.map(|trial| (throughput(trial).unwrap_or(0.0), trial.number)).collect();
     measured.sort_by(|one, other| one.0.total_cmp(&other.0));
     let middle = measured.get(measured.len().saturating_sub(1) / 2).map(|(_, number)| *number);
     let is_it = |trial: &&&TrialRecord| match middle {

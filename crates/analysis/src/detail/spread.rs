@@ -3,8 +3,6 @@
 use lab::figure::Number;
 use load::{Distribution, Quantile};
 
-use super::counts::Counts;
-
 /// Histogram bins for each factor of ten.
 const BINS: f64 = 20.0;
 /// Spectrum steps for each factor of ten.
@@ -52,61 +50,63 @@ pub struct Step {
 }
 
 impl Spread {
-    /// The histogram of all these distributions together; `limit_ms` is the time-out.
-    pub(super) fn of<'d>(
-        distributions: impl Iterator<Item = &'d Distribution>,
-        limit_ms: f64,
-    ) -> Spread {
-        let counts = Counts::of(distributions);
-        let all = counts.count().max(1) as f64;
+    /// The histogram of these times; `limit_ms` is the time-out.
+    pub(super) fn of(times: &Distribution, limit_ms: f64) -> Spread {
+        let all = times.count().max(1) as f64;
         let mut upto = 0;
         let mut bins = Vec::new();
-        for (bin, times) in counts.bins(BINS) {
+        for (bin, times) in bins_of(times, BINS) {
             upto += times;
             bins.push(Bin {
-                from_ms: edge_ms(bin),
-                until_ms: edge_ms(bin + 1),
+                from_ms: edge_ms(bin, BINS),
+                until_ms: edge_ms(bin + 1, BINS),
                 share: times as f64 / all,
                 upto: upto as f64 / all,
             });
         }
-        let quantiles = counts.quantiles(&[0.5, 0.99]);
-        let number = |place: usize| quantiles.get(place).map(number);
         Spread {
-            count: counts.count(),
-            censored: counts.censored(),
+            count: times.count(),
+            censored: times.censored(),
             limit_ms,
             bins,
-            p50: number(0),
-            p99: number(1),
+            p50: quantile_ms(times, 0.5),
+            p99: quantile_ms(times, 0.99),
         }
     }
 }
 
 impl Spectrum {
-    pub(super) fn of<'d>(distributions: impl Iterator<Item = &'d Distribution>) -> Spectrum {
-        let counts = Counts::of(distributions);
-        let all = counts.count() as f64;
-        let steps = (0..).map(|n| 10f64.powf(f64::from(n) / f64::from(STEPS)));
-        let tails: Vec<f64> = steps.take_while(|one_in| *one_in <= all).collect();
-        let shares: Vec<f64> = tails.iter().map(|one_in| 1.0 - 1.0 / one_in).collect();
-        let found = counts.quantiles(&shares);
-        let step = |(&one_in, found): (&f64, &Quantile)| Step { one_in, number: number(found) };
-        Spectrum { steps: tails.iter().zip(&found).map(step).collect() }
+    pub(super) fn of(times: &Distribution) -> Spectrum {
+        let tails = (0..).map(|n| 10f64.powf(f64::from(n) / f64::from(STEPS)));
+        let tails = tails.take_while(|one_in| *one_in <= times.count() as f64);
+        let step = |one_in| Some(Step { one_in, number: quantile_ms(times, 1.0 - 1.0 / one_in)? });
+        Spectrum { steps: tails.filter_map(step).collect() }
     }
+}
+
+/// How many values are in each bin that is not empty, from low to high: so many bins to a factor of ten, with bin 0
+/// starting at 1 ns. Values that were given up are in no bin.
+pub(super) fn bins_of(times: &Distribution, to_ten: f64) -> Vec<(u32, u64)> {
+    let mut bins: Vec<(u32, u64)> = Vec::new();
+    for (value, times) in times.known() {
+        let bin = ((value.max(1) as f64).log10() * to_ten).floor() as u32;
+        match bins.last_mut() {
+            Some(last) if last.0 == bin => last.1 += times,
+            Some(_) | None => bins.push((bin, times)),
+        }
+    }
+    bins
 }
 
 /// The lower end of a bin.
-fn edge_ms(bin: u32) -> f64 {
-    10f64.powf(f64::from(bin) / BINS) / 1e6
+pub(super) fn edge_ms(bin: u32, to_ten: f64) -> f64 {
+    10f64.powf(f64::from(bin) / to_ten) / 1e6
 }
 
-pub(super) fn number(quantile: &Quantile) -> Number {
-    Number {
-        value: quantile.value as f64 / 1e6,
-        is_bound: quantile.is_bound,
-        is_supported: quantile.is_supported,
-    }
+/// A percentile in milliseconds.
+pub(super) fn quantile_ms(times: &Distribution, q: f64) -> Option<Number> {
+    let Quantile { value, is_bound, is_supported } = times.quantile(q)?;
+    Some(Number { value: value as f64 / 1e6, is_bound, is_supported })
 }
 
 #[cfg(test)]
@@ -117,15 +117,15 @@ mod tests {
     /// 9,900 values of a millisecond, 90 of ten, and ten that were given up.
     fn made() -> Distribution {
         let mut made = Distribution::new(5 * SECOND);
-        (0..9_900).for_each(|_| made.record(1_000_000));
-        (0..90).for_each(|_| made.record(10_000_000));
+        made.record_many(1_000_000, 9_900);
+        made.record_many(10_000_000, 90);
         (0..10).for_each(|_| made.record_censored(5 * SECOND));
         made
     }
 
     #[test]
     fn a_histogram_tells_what_was_given_up_apart() {
-        let spread = Spread::of([made()].iter(), 5_000.0);
+        let spread = Spread::of(&made(), 5_000.0);
         assert_eq!((spread.count, spread.censored, spread.bins.len()), (10_000, 10, 2));
         let [one, ten] = spread.bins[..] else { panic!("two bins") };
         assert_eq!((one.share, one.upto, ten.share, ten.upto), (0.99, 0.99, 0.009, 0.999));
@@ -134,8 +134,21 @@ mod tests {
     }
 
     #[test]
+    fn bins_hold_what_was_answered_and_not_what_was_given_up() {
+        let mut mixed = Distribution::new(5 * SECOND);
+        for time in [1_000, 1_010, 50_000, 4_999_000_000] {
+            mixed.record(time);
+        }
+        (0..3).for_each(|_| mixed.record_censored(5 * SECOND));
+        assert_eq!(bins_of(&mixed, 10.0), [(30, 2), (46, 1), (96, 1)]);
+        let mut failed = Distribution::new(SECOND);
+        failed.record_censored(SECOND);
+        assert_eq!(bins_of(&failed, 10.0), []);
+    }
+
+    #[test]
     fn a_spectrum_reaches_as_far_as_there_are_values_and_says_where_they_are_few() {
-        let steps = Spectrum::of([made()].iter()).steps;
+        let steps = Spectrum::of(&made()).steps;
         let (first, last) = (steps[0], steps[steps.len() - 1]);
         assert_eq!((first.one_in, steps.len()), (1.0, 4 * STEPS as usize + 1));
         assert!((9_999.0..10_001.0).contains(&last.one_in) && last.number.is_bound);
@@ -146,9 +159,28 @@ mod tests {
     }
 
     #[test]
+    fn what_was_under_way_for_a_moment_hides_no_slow_answer() {
+        let mut made = Distribution::new(5 * SECOND);
+        for time in [1_000_000, 1_000_000, 50_000_000] {
+            made.record(time);
+        }
+        made.record_censored(4_000_000);
+        let spread = Spread::of(&made, 5_000.0);
+        let bins: Vec<_> =
+            spread.bins.iter().map(|bin| (bin.until_ms.round(), bin.share)).collect();
+        assert_eq!(bins, [(1.0, 0.5), (50.0, 0.25)]);
+        let bounds = [spread.p50, spread.p99].map(|found| found.map(|found| found.is_bound));
+        assert_eq!(
+            bounds,
+            [Some(false), Some(true)],
+            "of four, the one given up may be the longest"
+        );
+    }
+
+    #[test]
     fn nothing_is_no_picture() {
         let none = Distribution::new(SECOND);
-        assert_eq!(Spectrum::of([none].iter()).steps, []);
-        assert_eq!(Spread::of([].iter(), 5.0).bins, []);
+        assert_eq!(Spectrum::of(&none).steps, []);
+        assert_eq!(Spread::of(&none, 5.0).bins, []);
     }
 }

@@ -9,8 +9,8 @@ use lab::probe::{ProbeFold, ProbeReading};
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND, Window};
 
-use super::counts::Counts;
-use super::spread::number;
+use super::spread::{bins_of, edge_ms, quantile_ms};
+use crate::figures::merged;
 
 /// A picture has room for so many columns; if there are more windows, they are folded.
 const COLUMNS: usize = 100;
@@ -27,7 +27,7 @@ pub struct Strip {
     /// The last time at which requests were due.
     pub measured_until_s: f64,
     pub tracks: Vec<Track>,
-    /// Those of its probe.
+    /// The readings of its probe.
     pub probe: Vec<ProbeTrack>,
 }
 
@@ -104,7 +104,7 @@ enum Way {
 const PERCENT_OF_THE_TIME: Way = Way::Rate(1e-7);
 
 impl Reading {
-    /// All of them.
+    /// All readings, in the order in which they are shown.
     pub const ALL: [Reading; 6] = [
         Reading::CpuUser,
         Reading::CpuSystem,
@@ -168,12 +168,9 @@ fn column(windows: &[Window]) -> Column {
         |window: &Window| window.in_flight() * seconds(window.until.saturating_sub(window.from));
     let unfolded: Vec<Distribution> =
         windows.iter().map(|window| window.response.unfold()).collect();
-    let counts = Counts::of(unfolded.iter());
-    let quantiles = counts.quantiles(&[0.5, 0.99]);
-    let all = counts.count().max(1) as f64;
-    let bin = |(bin, times): (u32, u64)| {
-        (10f64.powf(f64::from(bin) / HEAT_BINS) / 1e6, times as f64 / all)
-    };
+    let times = merged(unfolded.iter());
+    let all = times.count().max(1) as f64;
+    let bin = |(bin, times): (u32, u64)| (edge_ms(bin, HEAT_BINS), times as f64 / all);
     Column {
         from_s: seconds(from),
         until_s: seconds(until),
@@ -181,9 +178,9 @@ fn column(windows: &[Window]) -> Column {
         answered_per_s: per_s(|window| window.correct),
         failed_per_s: per_s(|window| window.failed.iter().sum()),
         in_flight: windows.iter().map(area).sum::<f64>() / width,
-        p50: quantiles.first().map(number),
-        p99: quantiles.get(1).map(number),
-        bins: counts.bins(HEAT_BINS).into_iter().map(bin).collect(),
+        p50: quantile_ms(&times, 0.5),
+        p99: quantile_ms(&times, 0.99),
+        bins: bins_of(&times, HEAT_BINS).into_iter().map(bin).collect(),
     }
 }
 
@@ -196,7 +193,7 @@ pub(super) fn tracks(trial: &TrialRecord, spans: &[(Nanos, Nanos)]) -> Vec<Track
     Reading::ALL.into_iter().filter_map(track).collect()
 }
 
-/// Those of its probe whose first figure is their mean or their growth.
+/// The readings of its probe whose first figure is their mean or their growth.
 pub(super) fn probe_tracks(
     trial: &TrialRecord,
     spans: &[(Nanos, Nanos)],
@@ -275,7 +272,7 @@ mod tests {
 
     fn window(place: u64, took: Nanos) -> Window {
         let mut response = Distribution::new(5 * SECOND);
-        (0..200).for_each(|_| response.record(took));
+        response.record_many(took, 200);
         Window {
             from: place * 100 * MS,
             until: (place + 1) * 100 * MS,

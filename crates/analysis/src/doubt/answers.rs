@@ -11,7 +11,7 @@ use crate::verdict::Gravity::{Invalid, Note, Suspect};
 
 /// If a smaller share of connections is opened anew, no rate depends on it.
 const RECONNECTS: f64 = 0.01;
-/// And so few do not matter in any case.
+/// So few connections that are opened anew matter in no case.
 const RECONNECTS_AT_LEAST: u64 = 10;
 /// If a smaller share of connections is closed without notice, no rate depends on it.
 const UNANNOUNCED: f64 = 0.01;
@@ -77,7 +77,7 @@ fn reconnects_says(announced: u64, unannounced: u64, answers: u64) -> String {
     )
 }
 
-/// All of it.
+/// Every doubt about the answers of a load and the connections on which they came.
 pub(super) fn of_recording(recording: &Recording) -> impl Iterator<Item = Doubt> {
     let all =
         [silence(recording), surplus(recording), unlike_bodies(recording), reconnects(recording)];

@@ -70,7 +70,7 @@ pub(crate) const ROW_NOT_INSERTED: Definition = Definition::new("row_not_inserte
     .because("a page that was made before the load would look the same")
     .way_out("see the trial's conditions; a load of a second or more has the time for it");
 
-/// All of it.
+/// Every doubt about the rows of a trial's answers.
 pub(super) fn of_trial(trial: &TrialRecord) -> Vec<Doubt> {
     let total = trial.loaded.as_ref().map(|loaded| &loaded.recording.total);
     let Some(rows) = total.and_then(|total| total.rows) else { return Vec::new() };

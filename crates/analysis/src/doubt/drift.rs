@@ -9,9 +9,9 @@ use super::definition::Threshold::{Count, Number, Share, Time};
 use crate::verdict::Gravity::Suspect;
 
 /// With fewer windows in a third, a change cannot be distinguished from chance.
-const WINDOWS_EACH: usize = 8;
+pub(super) const WINDOWS_EACH: usize = 8;
 /// If a third has more windows, only so many are used, evenly picked: it is expensive to unfold them.
-const LOOKED_AT: usize = 16;
+pub(super) const LOOKED_AT: usize = 16;
 /// Standard deviations of the rank sum: by chance alone one trial in a thousand is further off.
 pub(super) const IMPROBABLE: f64 = 3.3;
 /// A smaller change of a rate does not matter.
@@ -47,15 +47,25 @@ pub(crate) const NOT_STATIONARY: Definition = Definition::new("not_stationary", 
 /// The first third of the windows against the last. What is between them is left out: a slow change is clearest at the
 /// ends.
 pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
-    let windows = whole(recording);
-    let third = windows.len() / 3;
-    if third < WINDOWS_EACH {
-        return None;
-    }
-    let (first, last) = (&windows[..third], &windows[windows.len() - third..]);
-    drift_of(Drifting::Throughput, &per_s(first), &per_s(last)).or_else(|| {
-        drift_of(Drifting::ResponseP50, &medians_ms(first, LOOKED_AT), &medians_ms(last, LOOKED_AT))
+    let thirds = thirds(recording)?;
+    let [first, last] = thirds.each_ref().map(|windows| per_s(windows));
+    drift_of(Drifting::Throughput, &first, &last).or_else(|| {
+        let [first, last] = thirds.map(|windows| medians_ms(&windows, LOOKED_AT));
+        drift_of(Drifting::ResponseP50, &first, &last)
     })
+}
+
+/// The windows of the first third of the measured time and of the last; none if they are too few.
+pub(super) fn thirds(recording: &Recording) -> Option<[Vec<&Window>; 2]> {
+    let inside = recording.windows.iter().filter(|window| {
+        !window.is_warmup
+            && recording.measured_from <= window.from
+            && window.until <= recording.measured_until
+    });
+    let windows = of_one_width(inside);
+    let third = windows.len() / 3;
+    let thirds = [&windows[..third], &windows[windows.len() - third..]];
+    (WINDOWS_EACH <= third).then(|| thirds.map(<[&Window]>::to_vec))
 }
 
 fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
@@ -86,18 +96,15 @@ pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
     }
 }
 
-/// Windows that are entirely within the measured time, all of one width.
-pub(super) fn whole(recording: &Recording) -> Vec<&Window> {
-    let inside = recording.windows.iter().filter(|window| {
-        !window.is_warmup
-            && recording.measured_from <= window.from
-            && window.until <= recording.measured_until
-    });
-    let widest = inside.clone().map(width).max();
-    inside.filter(|window| Some(width(window)) == widest).collect()
+/// The windows that are as wide as the widest of all.
+pub(super) fn of_one_width<'w>(
+    windows: impl Iterator<Item = &'w Window> + Clone,
+) -> Vec<&'w Window> {
+    let widest = windows.clone().map(width).max();
+    windows.filter(|window| Some(width(window)) == widest).collect()
 }
 
-pub(super) fn width(window: &Window) -> Nanos {
+fn width(window: &Window) -> Nanos {
     window.until.saturating_sub(window.from)
 }
 

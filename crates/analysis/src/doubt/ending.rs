@@ -100,8 +100,10 @@ pub(super) fn of_load(recording: &Recording) -> Option<Doubt> {
     match recording.end {
         End::Done | End::Halted => None,
         End::GaveUp(failure) => {
+            let is_all = recording.total.failures(failure) == recording.total.attempted;
             let says = format!(
-                "dyno gave up, because every request failed, mostly with {failure} ({})",
+                "dyno gave up, because every request failed{} with {failure} ({})",
+                if is_all { "" } else { ", mostly" },
                 failure.meaning()
             );
             Some(GAVE_UP.found(says).with_way_out(of_nothing_but(failure)))

@@ -6,7 +6,7 @@ use units::{count, nanos, percent};
 use super::definition::Definition;
 use super::definition::Threshold::Share;
 use super::{Doubt, Ordered};
-use crate::conduct::Faults;
+use crate::conduct::{Faults, Ways};
 use crate::verdict::Gravity::{Invalid, Note, Suspect};
 
 /// If dyno's own failures are a larger share, the rest is not a sample of what was ordered.
@@ -71,10 +71,9 @@ fn others(total: &Tally) -> Option<Doubt> {
         return None;
     }
     let is_cut = 0 < faults.cut.sessions;
-    let mostly = most_seen(total, |failure| !failure.is_own()).filter(|_| !is_cut);
-    let why = match mostly {
-        Some((mostly, _)) => format!(", mostly {mostly} ({})", mostly.meaning()),
-        None => faults.why(),
+    let why = match is_cut {
+        false => Ways::of(total, |failure| !failure.is_own()).says(times, explained),
+        true => faults.why(),
     };
     let (what, failed) = if faults.of_sessions {
         ("sessions", "were not completed")
@@ -85,6 +84,11 @@ fn others(total: &Tally) -> Option<Doubt> {
     let says = format!("{} of {} {what} ({share}) {failed}{why}", count(times), count(of));
     let found = FAILURES.found_in(times as f64, of as f64, says);
     Some(if is_cut { found.with_way_out(CUT) } else { found })
+}
+
+/// What a failure means, behind its name.
+pub(super) fn explained(failure: Failure) -> String {
+    format!(" ({})", failure.meaning())
 }
 
 const CUT: &str = "see the server's limit of requests for a connection, or let sessions make fewer calls (--calls)";

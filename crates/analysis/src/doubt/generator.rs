@@ -191,7 +191,7 @@ fn milliseconds(value: f64) -> String {
     time(value * 1e6)
 }
 
-/// All of it, of any load.
+/// Every doubt about the part that dyno itself had in a load.
 pub(super) fn of_recording(
     recording: &Recording,
     agents: &[AgentFacts],
@@ -245,7 +245,7 @@ pub(super) fn held_still(holding: &Holding, lanes: u64) -> Option<Doubt> {
 fn still_at(holding: &Holding, plateau: &Plateau, lanes: u64) -> Option<(f64, Doubt)> {
     let lasted = holding.closed_at.min(plateau.times.until).saturating_sub(plateau.times.from);
     let share = plateau.still.sum as f64 / lanes.max(1) as f64 / lasted.max(1) as f64;
-    let times = [&plateau.late, &plateau.agree].into_iter().find(|times| 0 < times.count());
+    let times = [plateau.lateness(), &plateau.agree].into_iter().find(|times| 0 < times.count());
     let p99 = times.and_then(|times| times.quantile(0.99)).map_or(0, |p99| p99.value);
     Some((share, still_for(plateau.still.longest(), share, p99, None)?))
 }

@@ -146,7 +146,7 @@ fn received_late(holding: &Holding) -> Option<Doubt> {
 /// A plateau's connections, the p99 of dyno's own lateness and of all lateness, if dyno's share is too large.
 fn own_lateness(plateau: &Plateau) -> Option<(usize, f64, f64)> {
     let p99_ms = |times: &load::Distribution| Some(times.quantile(0.99)?.value as f64 / 1e6);
-    let (own_p99_ms, late_p99_ms) = (p99_ms(&plateau.own)?, p99_ms(&plateau.late)?);
+    let (own_p99_ms, late_p99_ms) = (p99_ms(&plateau.own)?, p99_ms(plateau.lateness())?);
     let bound_ms = (late_p99_ms * LATE_SHARE).max(LATE_MS);
     (bound_ms < own_p99_ms).then_some((plateau.times.connections, own_p99_ms, late_p99_ms))
 }

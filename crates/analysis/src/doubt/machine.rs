@@ -66,7 +66,7 @@ pub(crate) const CPUS_SLOWED: Definition = Definition::new("cpus_slowed", Suspec
         longer, is measured on a slower machine")
     .way_out("cool the machine, or fix the frequency of its CPUs (cpupower frequency-set), and run it again");
 
-/// All of it, whatever was loaded or held.
+/// Every doubt about the machine, whatever was loaded or held.
 pub(super) fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
     let all = [
         steal(trial),

@@ -101,7 +101,8 @@ fn connects(trial: &TrialRecord) -> Option<(Cow<'_, Distribution>, u64)> {
         return Some((Cow::Borrowed(&total.connect), total.connections.established));
     }
     let plateaus = &trial.held.as_ref()?.holding.plateaus;
-    let connect = merged(plateaus.iter().map(|plateau| &plateau.connect))?;
+    plateaus.first()?;
+    let connect = merged(plateaus.iter().map(|plateau| &plateau.connect));
     let established = connect.count();
     Some((Cow::Owned(connect), established))
 }

@@ -6,7 +6,7 @@ use units::{count, percent, time};
 
 use super::definition::Definition;
 use super::definition::Threshold::{Count, Number, Share};
-use super::drift::{IMPROBABLE, distance, median, medians_ms, whole};
+use super::drift::{IMPROBABLE, LOOKED_AT, WINDOWS_EACH, distance, median, medians_ms, thirds};
 use super::{Doubt, Ordered};
 use crate::verdict::Gravity::{Note, Suspect};
 
@@ -15,13 +15,9 @@ const UNDER_WAY_LEFT: f64 = 0.001;
 /// Response times that grow by less than this share of the elapsed time are no sign of a growing queue: a server that
 /// is given 1 % more than it can do makes them grow by so much.
 const GROWTH: f64 = 0.01;
-/// If a third has more windows, only so many are used.
-const LOOKED_AT: usize = 16;
-/// With fewer windows in a third, a change cannot be distinguished from chance.
-const WINDOWS_EACH: usize = 8;
 /// A smaller share is carried over any border by chance.
 const CARRIED: f64 = 0.01;
-/// And so few do not matter in any case.
+/// So few answers that are carried over a border matter in no case.
 const CARRIED_AT_LEAST: u64 = 5;
 /// A throughput that exceeds what was requested by more than this is not the server's own.
 const EXCESS: f64 = 0.01;
@@ -87,7 +83,7 @@ fn carried_says(carried_in: u64, inside: u64, excess: i64) -> String {
     }
 }
 
-/// All of it; whether it grew is not asked where too few were on time.
+/// Every doubt about a schedule. Whether response times grew is not asked where too few answers were on time.
 pub(super) fn of_recording(recording: &Recording, ordered: Ordered) -> impl Iterator<Item = Doubt> {
     let behind = not_on_time(recording, ordered).or_else(|| growing(recording, ordered));
     let all = [under_way(recording), behind, carried_in(recording, ordered)];
@@ -128,13 +124,7 @@ fn not_on_time(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
 /// For a schedule that does not change: a queue that grows for as long as the load lasts.
 fn growing(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     ordered.on_time.filter(|_| recording.sections.is_empty())?;
-    let windows = whole(recording);
-    let third = windows.len() / 3;
-    if third < WINDOWS_EACH {
-        return None;
-    }
-    let first = medians_ms(&windows[..third], LOOKED_AT);
-    let last = medians_ms(&windows[windows.len() - third..], LOOKED_AT);
+    let [first, last] = thirds(recording)?.map(|windows| medians_ms(&windows, LOOKED_AT));
     let (first_ms, last_ms) = (median(&first)?, median(&last)?);
     // From the middle of the first third to the middle of the last.
     let between_ms = measured_s(recording) * 1e3 * 2.0 / 3.0;

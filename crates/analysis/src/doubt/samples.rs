@@ -7,7 +7,8 @@ use super::Doubt;
 use super::definition::Definition;
 use super::definition::Threshold::Count;
 use super::ending::{UNREACHED, of_nothing_but};
-use super::failures::most_seen;
+use super::failures::explained;
+use crate::conduct::Ways;
 use crate::held::gone;
 use crate::verdict::Gravity::{Invalid, Note};
 
@@ -66,17 +67,15 @@ pub(super) fn of_load(recording: &Recording) -> [Option<Doubt>; 2] {
 }
 
 fn none_right(total: &Tally) -> Doubt {
-    let mostly = match most_seen(total, |_| true) {
-        Some((most, _)) => format!(", mostly {most} ({})", most.meaning()),
-        None => String::new(),
-    };
-    let says = match total.attempted {
-        0 => "nothing was attempted in the measured time".into(),
+    let mostly = Ways::of(total, |_| true).says(total.attempted, explained);
+    match total.attempted {
+        0 => NOTHING_MEASURED.found("nothing was attempted in the measured time"),
         attempted => {
-            format!("not one of {} attempts was answered as expected{mostly}", count(attempted))
+            let attempts = count(attempted);
+            let says = format!("not one of {attempts} attempts was answered as expected{mostly}");
+            NOTHING_MEASURED.found(says).with_way_out(ASK_BY_HAND)
         }
-    };
-    NOTHING_MEASURED.found(says).with_way_out(ASK_BY_HAND)
+    }
 }
 
 pub(super) fn of_holding(holding: &Holding) -> Option<Doubt> {

@@ -6,7 +6,7 @@ use units::time;
 
 use super::definition::Definition;
 use super::definition::Threshold::{Count, Number, Share};
-use super::drift::{distance, is_large, median, medians_ms, per_s, width};
+use super::drift::{distance, is_large, median, medians_ms, of_one_width, per_s};
 use super::{Doubt, Drifting};
 use crate::verdict::Gravity::Suspect;
 
@@ -106,9 +106,7 @@ fn of_cuts(recording: &Recording, windows: &[&Window], cuts: [Cut; 2]) -> Steady
 
 /// All windows of one width, warm-up included, up to the end of the measured time.
 fn whole(recording: &Recording) -> Vec<&Window> {
-    let inside = recording.windows.iter().filter(|window| window.until <= recording.measured_until);
-    let widest = inside.clone().map(width).max();
-    inside.filter(|window| Some(width(window)) == widest).collect()
+    of_one_width(recording.windows.iter().filter(|it| it.until <= recording.measured_until))
 }
 
 /// What is to be cut off.

@@ -60,7 +60,7 @@ pub(crate) const SHORT_SLICES: Definition = Definition::new("short_slices", Susp
         does without them")
     .way_out("run whole trials one after another, without slices, or make the slices longer");
 
-/// All of it, whatever was loaded or held.
+/// Every doubt about the subject's processes, whatever was loaded or held.
 pub(super) fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
     let all = [
         processes_ended(trial),

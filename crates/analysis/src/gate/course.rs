@@ -99,14 +99,13 @@ impl GateCourse {
         let Some(place) = self.sides.iter().position(|side| *side == trial.key.subject) else {
             return;
         };
-        let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
         let found = doubts(trial, self.terms);
         let tried = Tried {
             outcome: trial.outcome.kind,
             figures: Figures::of(trial, self.terms),
             faults: Faults::of(trial.loaded.iter().map(|loaded| &loaded.recording.total)),
             disturbed: found.into_iter().find(|doubt| self.is_disturbed_by(doubt)),
-            took: ended.unwrap_or(0),
+            took: trial.load_ended(),
         };
         let sides = self.sides.len();
         let round = self.rounds.entry(trial.key.repeat).or_insert_with(|| vec![None; sides]);
@@ -143,6 +142,12 @@ impl GateCourse {
         self.rounds.values().filter_map(|round| failed_alone(round, against)).collect()
     }
 
+    /// The geometric means of a figure, the base's and the side's: over the pairs that count, or over all where none does.
+    #[must_use]
+    pub fn means(&self, figure: Figure, against: Against) -> Option<[f64; 2]> {
+        means(&self.pairs(figure, against), usize::MAX)
+    }
+
     /// How base and head answered, over all pairs.
     #[must_use]
     pub fn conduct(&self) -> [Conduct; 2] {
@@ -153,7 +158,7 @@ impl GateCourse {
         [0, Against::Head.place()].map(|place| {
             let rounds = self.rounds.range(..round).map(|(_, round)| round);
             let sides = rounds.filter_map(|round| round.get(place)?.as_ref());
-            let all = sides.map(|side| side.faults).fold(Faults::default(), Faults::and);
+            let all = Faults::sum(sides.map(|side| side.faults));
             Conduct::of(all, self.tolerated)
         })
     }
@@ -221,20 +226,6 @@ impl GateCourse {
         self.rounds.values().filter_map(pair).collect()
     }
 
-    /// The geometric means of a figure, the base's and the side's: over the pairs that count, or over all where none does.
-    #[must_use]
-    pub fn means(&self, figure: Figure, against: Against) -> Option<[f64; 2]> {
-        let pairs = self.pairs(figure, against);
-        let of_all = !pairs.iter().any(|pair| pair.counts);
-        let counting = || pairs.iter().filter(|pair| pair.counts || of_all);
-        let mean = |of: fn(&PairOf) -> f64| {
-            let logs: f64 = counting().map(|pair| of(pair).ln()).sum();
-            (logs / counting().count() as f64).exp()
-        };
-        Some([mean(|pair| pair.base), mean(|pair| pair.side)])
-            .filter(|means| means.iter().all(|it| it.is_finite()))
-    }
-
     /// Whether the pairs before this round suffice, or no more of them are of any use.
     pub(crate) fn is_over_before(&self, round: u32) -> bool {
         let (tried, counted) = (self.rounds.range(..round).count(), self.counting(round).count());
@@ -270,6 +261,25 @@ impl GateCourse {
     }
 }
 
+/// The pairs of which a finding of so many is made: more may have been measured for another figure. All where none counts.
+pub(super) fn judged_pairs(pairs: &[PairOf], judged: usize) -> impl Iterator<Item = &PairOf> {
+    let of_all = !pairs.iter().any(|pair| pair.counts);
+    // What has no logarithm has no difference.
+    let has_difference = |pair: &PairOf| 0.0 < pair.base && 0.0 < pair.side;
+    let counting = pairs.iter().filter(move |pair| of_all || pair.counts && has_difference(pair));
+    counting.take(if of_all { usize::MAX } else { judged })
+}
+
+/// The geometric means of such pairs, the base's and the side's.
+pub(super) fn means(pairs: &[PairOf], judged: usize) -> Option<[f64; 2]> {
+    let mean = |of: fn(&PairOf) -> f64| {
+        let logs: Vec<f64> = judged_pairs(pairs, judged).map(|pair| of(pair).ln()).collect();
+        (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+    };
+    Some([mean(|pair| pair.base), mean(|pair| pair.side)])
+        .filter(|means| means.iter().all(|it| it.is_finite()))
+}
+
 /// How the side ended, where the base was measured and the side failed by itself.
 fn failed_alone(round: &[Option<Tried>], against: Against) -> Option<OutcomeKind> {
     let [base, side] = [0, against.place()].map(|place| Some(round.get(place)?.as_ref()?.outcome));
@@ -280,10 +290,7 @@ fn failed_alone(round: &[Option<Tried>], against: Against) -> Option<OutcomeKind
 
 /// How much worse this side of the round is than its base, as a logarithm.
 fn difference(round: &[Option<Tried>], figure: Figure, side: usize) -> Option<Difference> {
-    let number = |place: usize| -> Option<Number> {
-        let number = round.get(place)?.as_ref()?.figures.get(figure)?;
-        Some(number).filter(|number| 0.0 < number.value)
-    };
+    let number = |place| measured(round, place, figure).filter(|number| 0.0 < number.value);
     let (base, side) = (number(0)?, number(side)?);
     // Of a figure that is more where it is better, less of it is worse.
     let bounds = Bounds { may_be_worse: side.is_bound, may_be_better: base.is_bound };
@@ -316,7 +323,7 @@ const DISTURBANCES: [Definition; 7] = [
     subject::SHORT_SLICES,
     OWN_FAILURES,
 ];
-/// And with these, unless it was agents: they were late or busy for both sides of a pair.
+/// With these, too, unless it was agents that were late or busy: they were so for both sides of a pair.
 const OWN_LIMITS: [Definition; 3] =
     [generator::INSTRUMENT_LATE, generator::INSTRUMENT_BUSY, generator::INSTRUMENT_STARVED];
 /// These are the server's own.

@@ -15,6 +15,7 @@ mod verdict;
 pub use bound::{bound, level_allowed};
 pub use builds::{BUILDS, looks, most};
 pub use course::{Against, GateCourse, PairOf};
+use course::{judged_pairs, means};
 pub use difference::{Bounds, Difference};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
@@ -35,9 +36,6 @@ pub const MOST: usize = LOOKS[LOOKS.len() - 1];
 
 /// What sign flips must at least confirm of a head that seems worse.
 const CONFIRMED: f64 = 0.05;
-
-/// The probability that the true ratio is outside of the interval that is printed.
-const OUTSIDE: f64 = 0.05;
 
 /// Differences that spread less than this are not believed to: no clock and no counter is so exact.
 const LEAST_SPREAD: f64 = 1e-6;
@@ -185,8 +183,9 @@ fn finding<D: Copy + Into<Difference>>(differences: &[D], answer: Answer, rule: 
     let (pairs, differences) = (values.len(), builds::units(&values, rule.builds));
     let units = differences.len();
     let (mean, spread) = mean_and_spread(&differences);
-    let half = (2 <= units)
-        .then(|| student::point(OUTSIDE, units as f64 - 1.0) * spread / (units as f64).sqrt());
+    let half = (2 <= units).then(|| {
+        student::point(student::OUTSIDE, units as f64 - 1.0) * spread / (units as f64).sqrt()
+    });
     Finding { answer, pairs, units, mean, spread, half, bounds }
 }
 

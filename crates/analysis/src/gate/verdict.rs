@@ -2,10 +2,11 @@
 
 use lab::experiment::Point;
 use lab::figure::{Better, Figure};
+use lab::named;
 
 use super::{
     Against, Answer, Bounds, Difference, Finding, GateCourse, PairOf, Rule, concluded,
-    false_alarms, judged, least_shown, looks,
+    false_alarms, judged, judged_pairs, least_shown, looks, means,
 };
 use crate::conduct::Conduct;
 use crate::doubt::Doubt;
@@ -31,7 +32,7 @@ pub struct Weighed {
     pub point: Point,
     pub is_gated: bool,
     pub finding: Finding,
-    /// The geometric means of base and head: over the pairs that count, or over all where none does.
+    /// The geometric means of base and head: over the pairs of the finding, or over all where none counts.
     pub means: Option<[f64; 2]>,
     /// What the pairs showed, those that do not count among them.
     pub pairs: Vec<PairOf>,
@@ -69,29 +70,29 @@ pub enum WhyWorse {
     Faults,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyUnclear {
-    /// The base gave more wrong answers, or failed more requests, than is tolerated.
-    Base,
-    /// More than a third of the pairs were disturbed, or none counts.
-    Disturbed,
-    /// Equal code differs on this machine as well.
-    Control,
-    /// Pairs have no answer.
-    Figures,
-    /// It is not known which clauses of the RFCs the head newly breaks.
-    Conformance,
-    /// The time was over before a load began that is gated.
-    Limit,
+named! {
+    pub enum WhyUnclear {
+        /// The base gave more wrong answers, or failed more requests, than is tolerated.
+        Base = "base",
+        /// More than a third of the pairs were disturbed, or none counts.
+        Disturbed = "disturbed",
+        /// Equal code differs on this machine as well.
+        Control = "control",
+        /// Pairs have no answer.
+        Figures = "figures",
+        /// It is not known which clauses of the RFCs the head newly breaks.
+        Conformance = "conformance",
+        /// The time was over before a load began that is gated.
+        Limit = "limit",
+    }
 }
 
 impl Weighed {
     /// Which of the means, the base's and the head's, are bounds.
     #[must_use]
     pub fn are_bounds(&self) -> [bool; 2] {
-        let of_all = !self.pairs.iter().any(|pair| pair.counts);
-        let counting = || self.pairs.iter().filter(|pair| pair.counts || of_all);
-        [0, 1].map(|side| counting().any(|pair| pair.are_bounds[side]))
+        let judged = || judged_pairs(&self.pairs, self.finding.pairs);
+        [0, 1].map(|side| judged().any(|pair| pair.are_bounds[side]))
     }
 }
 
@@ -115,9 +116,7 @@ impl Weighing {
     pub fn of_nothing(rule: Rule) -> Weighing {
         weigh(&[], rule, 0)
     }
-}
 
-impl Weighing {
     /// Whether it says worse, and a figure does. What the RFCs or failed requests say has nothing to do with CPU time.
     #[must_use]
     pub fn is_worse_by_figures(&self) -> bool {
@@ -223,12 +222,13 @@ fn weighed(
         (if may_be_less { 0.0 } else { low }, if may_be_more { f64::INFINITY } else { high })
     };
     let is_known = !(may_be_less && may_be_more);
+    let pairs = load.course.pairs(figure, Against::Head);
     Weighed {
         figure,
         point: load.course.point(),
         is_gated,
-        means: load.course.means(figure, Against::Head),
-        pairs: load.course.pairs(figure, Against::Head),
+        means: means(&pairs, finding.pairs),
+        pairs,
         ratio: is_known.then(|| ratio(finding.mean)),
         interval: interval.filter(|_| is_known).map(open),
         bounds: [may_be_less, may_be_more],

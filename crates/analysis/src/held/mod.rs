@@ -1,8 +1,6 @@
 //! Trials of held connections as tables: for every workload, the figures of each subject on each plateau, and what a
 //! connection costs. A trial is a whole ramp; its plateaus are the places of the axis.
 
-mod figure;
-mod numbers;
 mod price;
 
 use std::collections::BTreeMap;
@@ -15,11 +13,10 @@ use load::Loss;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use figure::PlateauFigure;
-pub use numbers::HeldNumbers;
 pub use price::{After, Basis, Cause, FirstFailure, Memory, Price, Slope};
 
 use crate::estimate::Estimate;
+use crate::figures::{Figures, PlateauFigure};
 use crate::verdict::Verdict;
 
 /// The results of one workload that is held.
@@ -112,7 +109,7 @@ pub struct Round {
 pub struct RoundPlateau {
     /// How many connections were to be open.
     pub connections: usize,
-    pub figures: HeldNumbers,
+    pub figures: Figures,
 }
 
 impl Ramps {
@@ -139,9 +136,9 @@ impl Plateau {
     /// The plateaus of measured trials that have one number of connections.
     fn of(rounds: &[(&TrialRecord, &load::Plateau)], readings: &[ProbeReading]) -> Plateau {
         let plateaus: Vec<&load::Plateau> = rounds.iter().map(|(_, plateau)| *plateau).collect();
-        let numbers: Vec<HeldNumbers> = rounds
+        let numbers: Vec<Figures> = rounds
             .iter()
-            .map(|(trial, plateau)| HeldNumbers::of(trial, plateau, readings))
+            .map(|(trial, plateau)| Figures::of_plateau(trial, plateau, readings))
             .collect();
         let over_rounds = |figure: PlateauFigure<'_>| {
             let rounds: Vec<_> = numbers.iter().filter_map(|numbers| numbers.get(figure)).collect();
@@ -228,7 +225,7 @@ fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
     trial.held.as_ref()?;
     let figures = |plateau: &load::Plateau| RoundPlateau {
         connections: plateau.times.connections,
-        figures: HeldNumbers::of(trial, plateau, readings),
+        figures: Figures::of_plateau(trial, plateau, readings),
     };
     Some(Round {
         number: trial.key.number,

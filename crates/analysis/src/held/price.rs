@@ -18,8 +18,6 @@ use crate::student;
 const LOST_AT_MOST: f64 = 0.001;
 /// Messages that are later than this share of their beat no longer keep the beat.
 const LATE_SHARE: f64 = 0.1;
-/// The probability that the true value is outside of the interval.
-const OUTSIDE: f64 = 0.05;
 
 /// A row of the price list.
 #[derive(Clone, Debug, PartialEq)]
@@ -222,7 +220,7 @@ fn slope_of(measured: &[&TrialRecord], memory: Memory) -> Option<Slope> {
 /// The 95 % interval of a slope.
 fn interval(line: Line) -> Option<(f64, f64)> {
     let (error, freedom) = line.error?;
-    let half = student::point(OUTSIDE, freedom) * error;
+    let half = student::point(student::OUTSIDE, freedom) * error;
     // A connection cannot release memory of the server: below zero the interval says nothing.
     Some(((line.slope - half).max(0_f64.min(line.slope)), line.slope + half))
 }

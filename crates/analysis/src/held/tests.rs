@@ -39,7 +39,7 @@ fn plateau(number: u64) -> load::Plateau {
     let connections = (number + 1) * 1_000;
     let times_of = |ns: Nanos, times: u64| {
         let mut distribution = Distribution::new(100 * SECOND);
-        (0..times).for_each(|_| distribution.record(ns));
+        distribution.record_many(ns, times);
         distribution
     };
     load::Plateau {
@@ -267,7 +267,7 @@ fn beats_that_come_a_tenth_of_their_distance_late_give_way() {
         let mut one = trial("a", 0);
         let plateau = &mut held(&mut one).plateaus[2];
         plateau.late = Distribution::new(100 * SECOND);
-        (0..1_000).for_each(|_| plateau.late.record(late));
+        plateau.late.record_many(late, 1_000);
         held_subject(&[one]).price.gave_way
     };
     assert_eq!(of(99 * MS), None);
@@ -327,7 +327,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     let own = |ns: Nanos| {
         doubts_after(&move |one| {
             let own = &mut held(one).plateaus[1].own;
-            (0..20_000).for_each(|_| own.record(ns));
+            own.record_many(ns, 20_000);
         })
     };
     assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
@@ -369,6 +369,21 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
         &doubts_after(&|one| held(one).plateaus.clear()),
         &doubts_after(&|one| held(one).plateaus[1].silent = 3),
     ]));
+}
+
+#[test]
+fn of_echoes_the_time_until_they_are_back_is_what_was_measured() {
+    let mut one = trial("a", 0);
+    for plateau in &mut held(&mut one).plateaus {
+        let none = Distribution::new(100 * SECOND);
+        plateau.echoes.response = std::mem::replace(&mut plateau.late, none);
+        plateau.still = Still { sum: 6 * MS, overslept: 6 * MS, kept_waiting: 0 };
+        (0..100_000).for_each(|_| plateau.own.record(3 * MS));
+    }
+    expect![[r#"
+        instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late
+        instrument_heard_late (suspect): with 3,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 2.00 ms late in all"#]]
+    .assert_eq(&told([&doubts(&one, ONE)]));
 }
 
 #[test]

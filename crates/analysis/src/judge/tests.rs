@@ -10,7 +10,7 @@ fn trial(subject: &str, repeat: u32, answered: u64, answer_ms: u64) -> TrialReco
     counted(&mut trial, 20_000, answered);
     let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.response = Distribution::new(5 * SECOND);
-    (0..answered).for_each(|_| total.response.record(answer_ms * MS));
+    total.response.record_many(answer_ms * MS, answered);
     trial
 }
 
@@ -47,6 +47,12 @@ fn the_row_s_mark_and_its_breach_are_one_judgement() {
         let is_behind = breaches.iter().any(|breach| matches!(breach, Breach::Behind(_)));
         assert_eq!(row.is_behind(), is_behind, "{answered}: {breaches:?}");
     }
+}
+
+#[test]
+fn where_all_requests_failed_it_is_not_said_that_a_round_did() {
+    let breaches = judged(&[trial("a", 0, 0, 1), trial("a", 1, 0, 1)]).breaches.unwrap();
+    assert_eq!(breaches, [Breach::Failed(100.0), Breach::Behind(0.0)]);
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Aim {
 
 /// A trial is ended early if so many times as much is lost as may be.
 const FAR_BEYOND: f64 = 4.0;
-/// And at least so many requests.
+/// It is not ended early before so many requests are lost.
 const LOST_AT_LEAST: f64 = 20.0;
 
 impl Evidence {
@@ -95,14 +95,7 @@ impl Evidence {
     pub fn nothing(aim: &Aim, due: u64) -> Evidence {
         let due = due.max(1);
         let lost = vec![due; aim.limits.len() + 1];
-        Evidence {
-            due,
-            lost,
-            is_cut: true,
-            answered_per_s: 0.0,
-            percentile: None,
-            parts: Vec::new(),
-        }
+        Evidence { due, lost, is_cut: true, ..Evidence::default() }
     }
 }
 

@@ -205,17 +205,18 @@ fn place(course: &Course<'_>, number: i32) -> Place {
 fn inversions(course: &Course<'_>, low: Option<i32>, high: Option<i32>) -> Vec<(f64, f64)> {
     use super::grid::STEPS;
     let aim = &course.search.aim;
-    let shorts = || course.short.iter().chain(&course.beyond);
     let is_clear = |found: &Evidence| 2.0 * beyond(course, found) > 1.0;
     // What full trials decided outweighs a short one at the same rate.
     let is_not =
         |number: &i32, word: Word| course.judged(*number).is_none_or(|judged| judged.word != word);
-    let broken_short = shorts()
+    let broken_short = course
+        .all_short()
         .filter(|(_, found)| !found.keeps(aim) && is_clear(found))
         .map(|(number, _)| *number)
         .filter(|number| low.is_some_and(|low| *number <= low - STEPS))
         .filter(|number| is_not(number, Word::Holds));
-    let kept_short = shorts()
+    let kept_short = course
+        .all_short()
         .filter(|(_, found)| found.keeps(aim))
         .map(|(number, _)| *number)
         .filter(|number| high.is_some_and(|high| high + STEPS <= *number))

@@ -8,13 +8,16 @@ use super::answer::{Answer, Conclusion};
 use super::grid::{Grid, STEPS};
 use super::judge::{Judged, TRIALS_LEAST, Word};
 use super::noise::Noise;
-use super::unfit::UnfitRow;
 use super::{Found, Press, PressKind, Progress, Search, Step, Tried};
 
 /// A rate has no more full trials than this.
 const TRIALS_MOST: usize = 30;
 /// The last trial is so many steps above the bracket.
 const FAR: i32 = 4 * STEPS;
+/// After so many trials in a row that say nothing of the server, the search ends.
+const UNFIT_MOST: usize = 3;
+/// It ends after so many, where the load was on time at such a rate before: what disturbs it may pass.
+const DISTURBED_MOST: usize = 12;
 /// The closed loop at the beginning, in seconds.
 const FIRST_S: f64 = 3.0;
 const SHORT_S: f64 = 5.0;
@@ -41,11 +44,19 @@ pub(super) struct Course<'s> {
     pub(super) spent_s: f64,
     /// What a trial takes besides its load, in all.
     around_s: f64,
-    unfit: UnfitRow,
+    unfit: Option<Unfit>,
     /// What disturbed trials, one after the other.
     pub(super) noise: Vec<Noise>,
     /// Where a full trial broke the aim that was disturbed.
     pub(super) doubted: BTreeSet<i32>,
+}
+
+/// The trials since the last one that was evidence.
+struct Unfit {
+    in_a_row: usize,
+    /// Why the last one was none, and at how many in a row the search ends.
+    says: String,
+    most: usize,
 }
 
 impl<'s> Course<'s> {
@@ -63,7 +74,7 @@ impl<'s> Course<'s> {
             trials: 0,
             spent_s: 0.0,
             around_s: 0.0,
-            unfit: UnfitRow::default(),
+            unfit: None,
             noise: Vec::new(),
             doubted: BTreeSet::new(),
         }
@@ -76,14 +87,15 @@ impl<'s> Course<'s> {
         self.around_s += (tried.took_s - press.seconds).clamp(0.0, 60.0);
         let number = press.rate.map(|rate| self.grid.nearest(rate));
         match (&tried.found, press.kind, number) {
-            (Found::Unfit(says), ..) => return self.unfit.add(says, false),
+            (Found::Unfit(says), ..) => return self.add_unfit(says, UNFIT_MOST),
             (Found::Disturbed { noise, is_broken }, kind, _) => {
                 self.noise.push(*noise);
                 if *is_broken && kind == PressKind::Full {
                     self.doubted.extend(number);
                 }
                 let may_pass = number.is_some_and(|number| self.has_measured(number));
-                return self.unfit.add(&noise.says(), may_pass);
+                let most = if may_pass { DISTURBED_MOST } else { UNFIT_MOST };
+                return self.add_unfit(&noise.says(), most);
             }
             (Found::Closed { per_s }, ..) => {
                 self.closed_per_s = Some(*per_s);
@@ -107,11 +119,16 @@ impl<'s> Course<'s> {
             }
             (Found::Open(_), ..) => {}
         }
-        self.unfit = UnfitRow::default();
+        self.unfit = None;
         if self.ends.is_none() {
             self.ends = self.coarse();
             self.first_span = self.ends.map(|_| self.span());
         }
+    }
+
+    fn add_unfit(&mut self, says: &str, most: usize) {
+        let before = self.unfit.as_ref().map_or(0, |unfit| unfit.in_a_row);
+        self.unfit = Some(Unfit { in_a_row: before + 1, says: says.into(), most });
     }
 
     /// The short trials of all rates, also of those above the ceiling.
@@ -121,14 +138,16 @@ impl<'s> Course<'s> {
 
     /// Whether a trial at this rate or a higher one was evidence.
     fn has_measured(&self, number: i32) -> bool {
-        let short = self.short.iter().chain(&self.beyond).map(|(number, _)| *number);
+        let short = self.all_short().map(|(number, _)| *number);
         short.chain(self.full.keys().copied()).any(|other| number <= other)
     }
 
     /// What comes next.
     pub(super) fn step(&self) -> Step {
-        if let Some(conclusion) = self.unfit.conclusion() {
-            return self.done(conclusion);
+        if let Some(Unfit { in_a_row, says, most }) = &self.unfit
+            && most <= in_a_row
+        {
+            return self.done(Conclusion::CannotTell { says: says.clone(), in_a_row: *in_a_row });
         }
         let press = match self.wanted() {
             Ok(press) => press,

@@ -2,7 +2,7 @@
 
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
-use load::{Recording, SECOND};
+use load::Recording;
 
 use super::{Aim, Evidence, Found, Press, Tried, evidence, noise_in};
 
@@ -62,17 +62,10 @@ pub(super) fn is_as_ordered(trial: &TrialRecord, press: &Press) -> bool {
     }
 }
 
-/// From the start of a trial to the end of its load, in seconds.
-#[must_use]
-pub(super) fn lasted_s(trial: &TrialRecord) -> f64 {
-    let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
-    ended.unwrap_or(0) as f64 / SECOND as f64
-}
-
 #[cfg(test)]
 mod tests {
     use lab::record::Outcome;
-    use load::{End, Failure};
+    use load::{End, Failure, SECOND};
 
     use super::*;
     use crate::fixture::{MS, fail, healthy, series};
@@ -121,7 +114,7 @@ mod tests {
         (recording.total.correct, recording.total.on_time) = (19_000, 19_000);
         (recording.total.under_way, recording.total.answered) = (1_000, 19_000);
         let mut response = load::Distribution::new(5 * SECOND);
-        (0..19_000).for_each(|_| response.record(MS));
+        response.record_many(MS, 19_000);
         recording.total.response = response;
         let found = |trial: &TrialRecord, seconds| {
             let recording = &trial.loaded.as_ref().unwrap().recording;
@@ -153,8 +146,8 @@ mod tests {
         let mut trial = healthy();
         let total = &mut trial.loaded.as_mut().unwrap().recording.total;
         total.late = load::Distribution::new(5 * SECOND);
-        (0..19_700).for_each(|_| total.late.record(10_000));
-        (0..300).for_each(|_| total.late.record(MS / 2));
+        total.late.record_many(10_000, 19_700);
+        total.late.record_many(MS / 2, 300);
         for limit in [MS / 2, MS * 9 / 10] {
             let late = Found::Disturbed { noise: Noise::Late, is_broken: true };
             assert_eq!(of(&trial, &aim(99.0, limit)), late, "{limit}");
@@ -200,6 +193,5 @@ mod tests {
         assert_eq!(found.found, Found::Closed { per_s: 2_000.0 });
         assert!(!is_as_ordered(&healthy(), &press));
         assert!(is_as_ordered(&healthy(), &self::press()));
-        assert_eq!(lasted_s(&healthy()), 12.0);
     }
 }

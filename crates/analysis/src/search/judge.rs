@@ -84,6 +84,12 @@ impl Judged {
         Judged { word, pooled, kept, of, ended_early }
     }
 
+    /// The criterion that is exceeded most, or kept least well.
+    #[must_use]
+    pub fn worst(&self) -> Option<&Pooled> {
+        self.pooled.iter().max_by(|one, other| one.beyond().total_cmp(&other.beyond()))
+    }
+
     /// How far the losses are beyond what may be lost, on the scale of the logit: below 0 the rate is kept.
     #[must_use]
     pub fn beyond(&self) -> f64 {

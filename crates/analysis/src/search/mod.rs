@@ -16,7 +16,6 @@ mod noise;
 mod order;
 mod run_search;
 mod text_form;
-mod unfit;
 
 use lab::named;
 use lab::search_goal::SearchGoal;

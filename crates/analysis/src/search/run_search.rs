@@ -7,7 +7,7 @@ use lab::record::{
 
 use machine::conditions::Cpus;
 
-use super::{Answer, Press, Search, Step, Tried, fitness};
+use super::{Answer, Press, Search, Step, Tried, fitness, seconds};
 
 /// What a trial takes besides its load and the rest after it, in seconds: so that what follows depends on nothing but the
 /// kept trials.
@@ -131,7 +131,7 @@ impl RunSearch {
     /// What a trial has found, and how long it took.
     #[must_use]
     pub fn weighed(&self, trial: &TrialRecord, press: &Press, experiment: &Experiment) -> Tried {
-        let took_s = fitness::lasted_s(trial) + AROUND_S + experiment.pause.as_secs_f64();
+        let took_s = seconds(trial.load_ended()) + AROUND_S + experiment.pause.as_secs_f64();
         fitness::tried(&self.search.aim, trial, press, took_s, self.cpus)
     }
 
@@ -272,7 +272,7 @@ mod tests {
         let slow = |trial: &mut TrialRecord| {
             let recording = &mut trial.loaded.as_mut().unwrap().recording;
             recording.total.response = load::Distribution::new(5 * load::SECOND);
-            (0..20_000).for_each(|_| recording.total.response.record(9 * MS));
+            recording.total.response.record_many(9 * MS, 20_000);
             recording.total.on_time = 0;
         };
         let (mut trials, mut order) = (Vec::new(), Vec::new());

@@ -8,10 +8,9 @@ mod test;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::student;
+use crate::student::{self, OUTSIDE};
 pub use needed::{BEFORE, Needed, SHARES, SIZES, TRIED};
 use needed::{Spreads, needed};
-use split::Part;
 use test::{Tested, tested};
 
 /// No level has fewer runs.
@@ -39,8 +38,6 @@ const MOST_PERMUTATIONS: f64 = 999_999.0;
 /// How many pairs of runs are compared in a test, as far as its level allows: within half a second.
 const PAIRS: f64 = 6e7;
 const SEED: u64 = 0x0074_7265_6e64;
-/// The intervals are of 95 %.
-const OUTSIDE: f64 = 0.05;
 
 /// What a series shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -196,7 +193,7 @@ fn permutations(level: f64, runs: usize) -> u32 {
 /// The best split of a whole series and its p-value. None: it is above the level, or the series is too short.
 fn first(values: &[f64], level: f64, permutations: u32) -> Option<Found> {
     let used = Some(values).filter(|values| SHORTEST <= values.len())?;
-    let tested = tested(&[Part::of(used)], level, permutations, SEED)?;
+    let tested = tested(&[used.to_vec()], level, permutations, SEED)?;
     Some((tested.split.at, tested.p?))
 }
 
@@ -207,8 +204,8 @@ fn divided(values: &[f64], first: Found, level: f64, permutations: u32) -> Vec<F
         let mut ends: Vec<usize> = changes.iter().map(|(at, _)| *at).collect();
         ends.insert(0, 0);
         ends.push(values.len());
-        let parts: Vec<Part> =
-            ends.windows(2).map(|both| Part::of(&values[both[0]..both[1]])).collect();
+        let parts: Vec<Vec<f64>> =
+            ends.windows(2).map(|both| values[both[0]..both[1]].to_vec()).collect();
         let seed = SEED + changes.len() as u64;
         match tested(&parts, level, permutations, seed) {
             Some(Tested { part, split, p: Some(p) }) if p <= level => {
@@ -282,18 +279,11 @@ fn squares(values: &[f64]) -> f64 {
 
 /// The difference of two means, and how far its interval extends to either side.
 fn welch(one: &[f64], other: &[f64]) -> (f64, f64) {
-    let part = |values: &[f64]| {
-        let count = values.len() as f64;
-        squares(values) / (count - 1.0).max(1.0) / count
-    };
-    let (a, b) = (part(one), part(other));
-    let freedom = |values: &[f64]| (values.len() as f64 - 1.0).max(1.0);
-    let both = (a + b).powi(2) / (a.powi(2) / freedom(one) + b.powi(2) / freedom(other));
-    let difference = mean(other) - mean(one);
-    if a + b <= 0.0 || !both.is_finite() {
-        return (difference, 0.0);
-    }
-    (difference, student::point(OUTSIDE, both) * (a + b).sqrt())
+    let (error, freedom) = student::welch(&[one, other].map(|values| {
+        let (count, freedom) = (values.len() as f64, (values.len() as f64 - 1.0).max(1.0));
+        (squares(values) / freedom / count, freedom)
+    }));
+    (mean(other) - mean(one), student::point(OUTSIDE, freedom) * error)
 }
 
 #[cfg(test)]

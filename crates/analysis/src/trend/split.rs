@@ -7,13 +7,7 @@ use load::Chance;
 
 use super::SEGMENT;
 
-/// A part of a series.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    values: Vec<f64>,
-}
-
-/// Where a part is split, and how much its sides differ.
+/// Where a part of a series is split, and how much its sides differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Split {
     /// How many values are before it.
@@ -21,35 +15,24 @@ pub(super) struct Split {
     pub(super) energy: f64,
 }
 
-impl Part {
-    pub(super) fn of(values: &[f64]) -> Part {
-        Part { values: values.to_vec() }
+/// Puts the values of a part in an order by chance.
+pub(super) fn shuffle(values: &mut [f64], chance: &mut Chance) {
+    for last in (1..values.len()).rev() {
+        let other = chance.below(last + 1);
+        values.swap(last, other);
     }
+}
 
-    /// The values in their order.
-    pub(super) fn in_order(&self) -> impl ExactSizeIterator<Item = f64> {
-        self.values.iter().copied()
-    }
-
-    /// Puts the values in an order by chance.
-    pub(super) fn shuffle(&mut self, chance: &mut Chance) {
-        for last in (1..self.values.len()).rev() {
-            let other = chance.below(last + 1);
-            self.values.swap(last, other);
+/// The best split of a part that leaves enough values on both sides; the first of equal ones. None if there are too few.
+pub(super) fn best_split(values: &[f64]) -> Option<Split> {
+    let mut best: Option<Split> = None;
+    let alone: Vec<[f64; 1]> = values.iter().map(|value| [*value]).collect();
+    each_split(&alone, |at, [energy]| {
+        if best.is_none_or(|best| best.energy < energy) {
+            best = Some(Split { at, energy });
         }
-    }
-
-    /// The best split that leaves enough values on both sides; the first of equal ones. None if there are too few.
-    pub(super) fn best(&self) -> Option<Split> {
-        let mut best: Option<Split> = None;
-        let alone: Vec<[f64; 1]> = self.values.iter().map(|value| [*value]).collect();
-        each_split(&alone, |at, [energy]| {
-            if best.is_none_or(|best| best.energy < energy) {
-                best = Some(Split { at, energy });
-            }
-        });
-        best
-    }
+    });
+    best
 }
 
 /// How many orders of a part are looked at at the same time: a processor computes as fast with several numbers.
@@ -121,21 +104,20 @@ mod tests {
         let mut chance = Chance::new(3);
         for count in [10, 11, 17, 40] {
             let values: Vec<f64> = (0..count).map(|_| chance.below(1_000) as f64).collect();
-            let found = Part::of(&values).best().unwrap();
+            let found = best_split(&values).unwrap();
             let ends = 2 * SEGMENT..=count;
             let all = ends.flat_map(|end| (SEGMENT..=end - SEGMENT).map(move |at| (at, end)));
             let best = all.map(|(at, end)| plain(&values[..end], at)).fold(f64::MIN, f64::max);
             assert!((found.energy - best).abs() < 1e-9 * best.abs(), "{found:?} {best}");
         }
-        assert_eq!(Part::of(&[1.0; 9]).best(), None, "too few for two sides");
+        assert_eq!(best_split(&[1.0; 9]), None, "too few for two sides");
     }
 
     #[test]
     fn a_shuffled_part_has_the_same_values() {
         let values: Vec<f64> = (0..30).map(f64::from).collect();
-        let mut part = Part::of(&values);
-        part.shuffle(&mut Chance::new(1));
-        let mut shuffled: Vec<f64> = part.in_order().collect();
+        let mut shuffled = values.clone();
+        shuffle(&mut shuffled, &mut Chance::new(1));
         assert_ne!(shuffled, values);
         shuffled.sort_by(f64::total_cmp);
         assert_eq!(shuffled, values);

@@ -6,15 +6,9 @@ use crate::student;
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
     pub(super) us: f64,
-    /// That of the share and that of the measured mean, of a difference those of both; none where a single round was
-    /// measured.
-    pub(super) errors: Option<Vec<Variance>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Variance {
-    pub(super) variance: f64,
-    pub(super) freedom: f64,
+    /// Variances with their degrees of freedom: that of the share and that of the measured mean, of a difference those
+    /// of both; none where a single round was measured.
+    pub(super) errors: Option<Vec<(f64, f64)>>,
 }
 
 impl Amount {
@@ -23,12 +17,9 @@ impl Amount {
         Amount { us: self.us - other.us, errors }
     }
 
-    /// The standard error and its degrees of freedom, after Welch and Satterthwaite.
+    /// The standard error and its degrees of freedom.
     fn error(&self) -> Option<(f64, f64)> {
-        let parts = self.errors.as_ref()?;
-        let sum: f64 = parts.iter().map(|part| part.variance).sum();
-        let squares: f64 = parts.iter().map(|part| part.variance.powi(2) / part.freedom).sum();
-        Some((sum.sqrt(), if 0.0 < squares { sum.powi(2) / squares } else { 1.0 }))
+        self.errors.as_deref().map(student::welch)
     }
 
     /// The probability of a difference at least this large among equals.

@@ -48,16 +48,10 @@ pub struct CostedStack {
 pub fn explained(board: &Board, run: &RunRecord) -> Vec<Explained> {
     let mut all = Vec::new();
     for table in &board.tables {
-        let mut points: Vec<Point> = Vec::new();
-        for row in &table.rows {
-            if !points.contains(&row.point) {
-                points.push(row.point);
-            }
-        }
         // In the order in which the servers were named, so that a difference is the second's against the first.
         let mut rows: Vec<&Row> = table.rows.iter().filter(|row| !row.is_reference).collect();
         rows.sort_by_key(|row| run.entries.iter().position(|entry| entry.name == row.subject));
-        for point in points {
+        for point in table.points() {
             let of_point = rows.iter().filter(|row| row.point == point).map(|row| (*row, run));
             all.extend(of_load(&table.workload, point, of_point));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use profile::{Profile, Side};
 
-use super::amount::{Amount, Variance};
+use super::amount::Amount;
 use super::sampling::Sampling;
 use super::spread::Spread;
 use super::{
@@ -64,10 +64,7 @@ impl<'p> Server<'p> {
         let errors = self.measured_error().map(|error| {
             let of_share = whole_us.powi(2) * self.spread.variance(blocks, &self.sampling.total);
             let rounds = self.sampled.measured.rounds as f64;
-            vec![
-                Variance { variance: of_share, freedom: self.spread.freedom },
-                Variance { variance: (share * error).powi(2), freedom: rounds - 1.0 },
-            ]
+            vec![(of_share, self.spread.freedom), ((share * error).powi(2), rounds - 1.0)]
         });
         Amount { us: whole_us * share, errors }
     }

@@ -132,7 +132,7 @@ fn an_alarm_makes_a_table_suspect() {
             let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.correct_inside = if alike { 15_000 } else { 5_000 * (place + 1) };
             total.response = load::Distribution::new(5 * SECOND);
-            (0..20_000).for_each(|_| total.response.record(SECOND / 1_000 * (place + 1)));
+            total.response.record_many(SECOND / 1_000 * (place + 1), 20_000);
             (trial.key.subject, trial.key.point) = (format!("s{place}"), HERE);
             trial
         };

@@ -9,7 +9,7 @@ use crate::{Campaign, Entrant};
 use lab::ask::{Asked, ask};
 use lab::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use lab::subject::Serving;
-use lab::visit::{Visit, VisitSetup};
+use lab::visit::Visit;
 use load::Halt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -105,15 +105,7 @@ fn seen(
             Some(wrong) => Err(fail(OutcomeKind::Wrong, format!("its first answer: {wrong}"))),
         };
     }
-    let warden = campaign.warden();
-    let setup = VisitSetup {
-        launcher: campaign.launcher(&warden),
-        workloads: &campaign.spoken,
-        protocol,
-        service: None,
-        halt,
-    };
-    let visit = Visit::begin(setup, subject, built)?;
+    let visit = Visit::begin(campaign.visits(protocol, halt), subject, built)?;
     let first = visit.first_answer().cloned();
     let moved = visit.moved();
     let moved_to = moved.as_ref().map(|_| visit.address().port());

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use lab::Refusal;
 use lab::command::Command;
-use lab::source_file::nearest;
 use lab::subject::is_file_name;
 use requests::url::{self, Endpoint, Url};
+use units::nearest;
 
 use crate::project::Project;
 

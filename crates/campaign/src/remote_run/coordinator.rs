@@ -67,7 +67,7 @@ impl<'a> RemoteRun<'a> {
     ) -> Result<Option<RunId>, Refusal> {
         let so_far = match goes_on {
             None => None,
-            Some(run) => Some(self.session.send(self.folder.whole(store, run)?)),
+            Some(run) => Some(self.session.send(self.folder.bytes(store, run, None)?)),
         };
         let ordered = order.clone();
         self.session.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));

@@ -23,9 +23,9 @@ use super::transfer::TransferFolder;
 use super::trust::Trusted;
 use crate::event::Event;
 use crate::project::Project;
-use crate::trials::{Ended, Run, now_unix_ms};
+use crate::trials::{Ended, Run};
 use crate::{
-    Campaign, Entrant, Generators, Lock, Meet, RunResources, admitted_again, as_it_was, sweep,
+    Admitted, Campaign, Generators, Lock, Meet, RunResources, admitted_again, as_it_was, sweep,
 };
 
 /// How often an end is looked for.
@@ -169,41 +169,35 @@ impl Hosting<'_> {
         let Some(generators) = self.generators()? else { return self.interrupted() };
         resources = resources.with(generators);
         let watch = &mut |event: &Event<'_>| tell(self.session, event);
-        let (entrants, mut store, run, record) = match so_far {
-            Some((store, run, record)) => {
-                let kept = (&record, run, self.path.as_path());
-                let again = admitted_again(&campaign, &resources, kept, self.halt(), watch)?;
-                let Some(entrants) = again else { return self.interrupted() };
-                (entrants, store, run, record)
+        let admitted = match &so_far {
+            Some((_, run, record)) => {
+                let kept = (record, *run, self.path.as_path());
+                admitted_again(&campaign, resources, kept, self.halt(), watch)?
             }
-            None => {
-                resources.take()?;
-                let (entrants, entries) = campaign.admit(self.halt(), watch);
-                if self.halt().is_asked() {
-                    return self.interrupted();
-                }
-                let record = campaign.record(&resources, &entrants, entries, now_unix_ms());
-                let (store, run) = self.begun(&record)?;
-                (entrants, store, run, record)
-            }
+            None => Admitted::of(&campaign, resources, self.halt(), watch)?,
         };
-        let began = self.folder.part(&store, run, &Portion::default())?;
+        let Some(admitted) = admitted else { return self.interrupted() };
+        let (mut store, run, record) = match so_far {
+            Some(so_far) => so_far,
+            None => self.begun(admitted.record(&campaign))?,
+        };
+        let began = self.folder.bytes(&store, run, Some(&Portion::default()))?;
         let began = self.session.send(began);
         self.session.say(FromServers::Began { store: began });
-        let ended = self.go(&campaign, &resources, &entrants, (&record, run), &mut store)?;
+        let ended = self.go((&campaign, &admitted), (&record, run), &mut store)?;
         let is_interrupted = ended == Ended::Interrupted;
         self.session.say(FromServers::Ended { is_interrupted });
         Ok(())
     }
 
     /// A store in which this run begins.
-    fn begun(&self, record: &RunRecord) -> Result<(Store, RunId), Refusal> {
+    fn begun(&self, record: RunRecord) -> Result<(Store, RunId, RunRecord), Refusal> {
         if record.plan.is_empty() {
             return Err(Refusal::new("no server could be built or started there (see above)"));
         }
         let mut store = Store::open(self.path)?;
-        let run = store.begin(record)?;
-        Ok((store, run))
+        let run = store.begin(&record)?;
+        Ok((store, run, record))
     }
 
     fn interrupted(&self) -> Result<(), Refusal> {
@@ -217,7 +211,7 @@ impl Hosting<'_> {
         let bytes = self.session.take(digest).map_err(Refusal::new)?;
         let (came, run) = self.folder.open(&bytes)?;
         // A copy of it, verified by its seals: what came is only read.
-        came.export(run, self.path)?;
+        came.export(run, self.path, None)?;
         let store = Store::open(self.path)?;
         let record = store.run(run)?;
         Ok(Some((store, run, record)))
@@ -276,15 +270,13 @@ impl Hosting<'_> {
     /// Runs what is left; all that is kept is sent as it comes.
     fn go(
         &self,
-        campaign: &Campaign,
-        resources: &RunResources,
-        entrants: &[Entrant],
+        (campaign, admitted): (&Campaign, &Admitted),
         (record, run): (&RunRecord, RunId),
         store: &mut Store,
     ) -> Result<Ended, Refusal> {
         let mut failed = None;
         let halt = self.halt();
-        let mut whole = Run { campaign, resources, entrants, record, store, id: run, halt };
+        let mut whole = Run { campaign, admitted, record, store, id: run, halt };
         let ended = whole.go(&mut |event| {
             if let Err(refusal) = self.report(run, event) {
                 failed = Some(refusal);
@@ -312,7 +304,7 @@ impl Hosting<'_> {
 
     fn send(&self, run: RunId, portion: &Portion<'_>) -> Result<(), Refusal> {
         let kept = Store::open_to_read(self.path)?;
-        let part = self.session.send(self.folder.part(&kept, run, portion)?);
+        let part = self.session.send(self.folder.bytes(&kept, run, Some(portion))?);
         self.session.say(FromServers::Kept { store: part });
         Ok(())
     }

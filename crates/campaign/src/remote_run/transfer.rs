@@ -1,7 +1,7 @@
 //! Parts of a run as they travel: each is a store of its own, whose seals are verified where it arrives.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lab::Refusal;
 use lab::conformance::Conformance;
@@ -29,7 +29,7 @@ impl TransferFolder {
     /// What these bytes were, as a store.
     pub(super) fn open(&self, bytes: &[u8]) -> Result<(Store, RunId), Refusal> {
         let path = self.path("came.sqlite");
-        self.remove(&path)?;
+        Store::remove_file(&path).map_err(|error| Refusal::at(&path, error))?;
         fs::write(&path, bytes).map_err(|error| Refusal::at(&path, error))?;
         let store = Store::open_to_read(&path)?;
         match store.runs()?.as_slice() {
@@ -41,39 +41,17 @@ impl TransferFolder {
         }
     }
 
-    /// This part of a run, as the bytes of a store.
-    pub(super) fn part(
+    /// A run, or this part of it, as the bytes of a store.
+    pub(super) fn bytes(
         &self,
         store: &Store,
         run: RunId,
-        portion: &Portion<'_>,
+        portion: Option<&Portion<'_>>,
     ) -> Result<Vec<u8>, Refusal> {
         let path = self.path("goes.sqlite");
-        self.remove(&path)?;
-        store.export_part(run, &path, portion)?;
+        Store::remove_file(&path).map_err(|error| Refusal::at(&path, error))?;
+        store.export(run, &path, portion)?;
         fs::read(&path).map_err(|error| Refusal::at(&path, error))
-    }
-
-    /// All of a run, as the bytes of a store.
-    pub(super) fn whole(&self, store: &Store, run: RunId) -> Result<Vec<u8>, Refusal> {
-        let path = self.path("goes.sqlite");
-        self.remove(&path)?;
-        store.export(run, &path)?;
-        fs::read(&path).map_err(|error| Refusal::at(&path, error))
-    }
-
-    fn remove(&self, path: &Path) -> Result<(), Refusal> {
-        for ending in ["", "-wal", "-shm", "-journal"] {
-            let mut name = path.as_os_str().to_os_string();
-            name.push(ending);
-            match fs::remove_file(&name) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Refusal::at(path, error));
-                }
-                Ok(()) | Err(_) => {}
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,31 +1,19 @@
 //! Fills placeholders in what is sent with values from an earlier answer.
 
 use crate::answer::ReceivedAnswer;
+use crate::target::filled;
 
 /// A template whose placeholders an answer has filled; none if the answer has no such value.
 pub(super) fn quoted(template: &[u8], answer: Option<&ReceivedAnswer>) -> Option<Vec<u8>> {
     let answer = answer.filter(|answer| answer.is_whole)?;
     let etag = answer.field("etag");
     let weak = etag.map(|etag| [b"W/", etag.strip_prefix(b"W/").unwrap_or(etag)].concat());
-    let placeholders: [(&[u8], Option<&[u8]>); 3] = [
-        (b"{etag}", etag),
-        (b"{weak}", weak.as_deref()),
-        (b"{modified}", answer.field("last-modified")),
-    ];
-    let (mut filled, mut rest) = (Vec::new(), template);
-    while let Some((first, after)) = rest.split_first() {
-        match placeholders.iter().find(|(placeholder, _)| rest.starts_with(placeholder)) {
-            Some((placeholder, value)) => {
-                filled.extend((*value)?.iter().filter(|octet| **octet >= b' '));
-                rest = &rest[placeholder.len()..];
-            }
-            None => {
-                filled.push(*first);
-                rest = after;
-            }
-        }
-    }
-    Some(filled)
+    let modified = answer.field("last-modified");
+    let in_one_line = |value: &[u8]| value.iter().copied().filter(|octet| *octet >= b' ').collect();
+    let [etag, weak, modified]: [Option<Vec<u8>>; 3] =
+        [etag, weak.as_deref(), modified].map(|value| value.map(in_one_line));
+    let values = [("{etag}", &etag), ("{weak}", &weak), ("{modified}", &modified)];
+    filled(template, &values.map(|(name, value)| (name, value.as_deref())))
 }
 
 #[cfg(test)]

@@ -8,8 +8,13 @@ use crate::observation::Observation;
 pub(crate) const CONDITIONS: &[Condition] = &[
     when("date_of_now", "the Date of now", is_date_now),
     when("another_date", "another Date", has_date),
-    when("has_content", "content", has_content),
-    when("has_content_type", "Content-Type", has_type),
+    when("has_content", "content", |seen| {
+        seen.first().is_some_and(|answer| !answer.content.is_empty())
+    }),
+    when("has_content_type", "Content-Type", |seen| {
+        let kind = seen.first().and_then(|answer| answer.field("content-type"));
+        kind.is_some_and(|kind| kind.contains(&b'/'))
+    }),
     when("has_405", "a 405", |seen| refusals(seen).next().is_some()),
     when("allow_in_each_405", "Allow in each 405", |seen| {
         refusals(seen).count() > 0 && refusals(seen).all(|it| it.field("allow").is_some())
@@ -21,7 +26,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("no_gzip_if_refused", "no gzip where it is not accepted", |seen| {
         seen.nth(1).is_some_and(|answer| answer.is_success() && !is_zipped(answer))
     }),
-    when("second_is_406", "406", |seen| seen.nth(1).is_some_and(|answer| answer.status == 406)),
+    when("second_is_406", "406", |seen| seen.status(1) == Some(406)),
     when("gzip_to_be_stored", "gzip that may be stored", |seen| {
         let is_stored = |it: &ReceivedAnswer| !it.has_token("cache-control", "no-store");
         seen.first().is_some_and(|it| it.is_success() && is_zipped(it) && is_stored(it))
@@ -34,15 +39,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     }),
     when("a_date", "a Date", has_date),
 ];
-
-fn has_content(seen: &Observation) -> bool {
-    seen.first().is_some_and(|answer| !answer.content.is_empty())
-}
-
-fn has_type(seen: &Observation) -> bool {
-    let kind = seen.first().and_then(|answer| answer.field("content-type"));
-    kind.is_some_and(|kind| kind.contains(&b'/'))
-}
 
 fn is_zipped(answer: &ReceivedAnswer) -> bool {
     answer.has_token("content-encoding", "gzip")

@@ -19,14 +19,14 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         seen.nth(1).is_some_and(ReceivedAnswer::is_success)
     }),
     when("etag_unmodified", "a 304 to the ETag", is_unmodified),
-    when("any_tag_unmodified", "304 to any", is_unmodified_again),
-    when("this_tag_unmodified", "304 to this, too", is_unmodified_again),
+    when("any_tag_unmodified", "304 to any", |seen| seen.status(2) == Some(304)),
+    when("this_tag_unmodified", "304 to this, too", |seen| seen.status(2) == Some(304)),
     when("has_etag", "an ETag", |seen| has_first(seen, "etag")),
     when("tag_in_quotes", "a quoted tag, perhaps with W/", |seen| {
         seen.first().and_then(|answer| answer.field("etag")).is_some_and(is_tag)
     }),
     when("modified_or_304", "Last-Modified, or a 304", |seen| {
-        has_first(seen, "last-modified") || is_first(seen, 304)
+        has_first(seen, "last-modified") || seen.status(0) == Some(304)
     }),
     when("modified_stays", "a Last-Modified that stays the same", |seen| {
         let modified = |number| seen.nth(number).and_then(|it| it.field("last-modified"));
@@ -36,13 +36,15 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     }),
     when("own_date_unmodified", "304 to a request with the page's own date", is_unmodified),
     when("first_octet_alone", "one octet, and where it is from", is_first_octet),
-    when("ranges_served", "ranges, and an answer to this one", takes_ranges),
+    when("ranges_served", "ranges, and an answer to this one", |seen| {
+        seen.status(0) == Some(206) && seen.nth(1).is_some()
+    }),
     when("range_refused_with_length", "416 with the page's length", |seen| {
         let length = seen.nth(1).and_then(|answer| answer.field("content-range"));
-        is_second(seen, 416) && length.is_some_and(|it| it.starts_with(b"bytes */"))
+        seen.status(1) == Some(416) && length.is_some_and(|it| it.starts_with(b"bytes */"))
     }),
-    when("second_is_416", "416", |seen| is_second(seen, 416)),
-    when("second_is_whole_page", "the whole page", |seen| is_second(seen, 200)),
+    when("second_is_416", "416", |seen| seen.status(1) == Some(416)),
+    when("second_is_whole_page", "the whole page", |seen| seen.status(1) == Some(200)),
     when("parts_not_much_larger", "an answer not much larger than the page", |seen| {
         seen.nth(1).is_some() && !is_flooded_by_parts(seen)
     }),
@@ -51,7 +53,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     }),
     when("takes_byte_ranges", "Accept-Ranges: bytes, or a part", |seen| {
         let takes = |answer: &ReceivedAnswer| answer.has_token("accept-ranges", "bytes");
-        seen.first().is_some_and(takes) || is_first(seen, 206) || is_first(seen, 416)
+        seen.first().is_some_and(takes) || matches!(seen.status(0), Some(206 | 416))
     }),
 ];
 
@@ -75,19 +77,7 @@ fn has_steady_tag(seen: &Observation) -> bool {
 }
 
 fn is_unmodified(seen: &Observation) -> bool {
-    is_second(seen, 304)
-}
-
-fn is_unmodified_again(seen: &Observation) -> bool {
-    seen.nth(2).is_some_and(|answer| answer.status == 304)
-}
-
-fn is_first(seen: &Observation, status: u16) -> bool {
-    seen.nth(0).is_some_and(|answer| answer.status == status)
-}
-
-fn is_second(seen: &Observation, status: u16) -> bool {
-    seen.nth(1).is_some_and(|answer| answer.status == status)
+    seen.status(1) == Some(304)
 }
 
 /// No bytes of a 304 were taken for the next answer.
@@ -123,10 +113,6 @@ fn is_first_octet(seen: &Observation) -> bool {
 fn total(answer: &ReceivedAnswer) -> Option<u64> {
     let range = std::str::from_utf8(answer.field("content-range")?).ok()?;
     range.rsplit('/').next()?.parse().ok()
-}
-
-fn takes_ranges(seen: &Observation) -> bool {
-    seen.nth(0).is_some_and(|answer| answer.status == 206) && seen.nth(1).is_some()
 }
 
 /// More than four pages, plus what a small answer may have beside the page.

@@ -6,7 +6,7 @@ use crate::observation::Observation;
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
-    when("close_said", "close said", says_close_first),
+    when("close_said", "close said", |seen| seen.first().is_some_and(ReceivedAnswer::says_close)),
     when("bodies_in_order", "the bodies A, B, C in this order", |seen| {
         contents(seen) == Some(vec![b"A", b"B", b"C"])
     }),
@@ -16,9 +16,13 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("no_transfer_encoding", "an answer without Transfer-Encoding", |seen| {
         seen.first().is_some_and(|answer| answer.field("transfer-encoding").is_none())
     }),
-    when("no_interim", "no 1xx", has_no_interim),
-    when("keep_alive_said", "keep-alive said to HTTP/1.0", says_keep_alive),
-    when("fewer_then_end", "fewer answers, and then the end", is_cut),
+    when("no_interim", "no 1xx", |seen| seen.reading.interim.is_empty()),
+    when("keep_alive_said", "keep-alive said to HTTP/1.0", |seen| {
+        seen.first().is_some_and(|answer| answer.has_token("connection", "keep-alive"))
+    }),
+    when("fewer_then_end", "fewer answers, and then the end", |seen| {
+        contents(seen).is_some_and(|contents| !contents.is_empty()) && seen.is_closed()
+    }),
     when("pages_and_bodies_in_order", "the page, dyno-A, the page, dyno-B", |seen| {
         matches!(contents(seen).as_deref(), Some([_, b"dyno-A", _, b"dyno-B"]))
     }),
@@ -34,20 +38,10 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("final_before_body", "a final answer before the body", is_decided_early),
     when("no_injected_line", "an answer without the injected line", has_no_injected_line),
     when("broken_off", "an answer that is broken off", is_broken_off),
-    when("second_succeeds", "the second with success", is_second_right),
+    when("second_succeeds", "the second with success", |seen| {
+        seen.nth(1).is_some_and(ReceivedAnswer::is_success)
+    }),
 ];
-
-fn says_close_first(seen: &Observation) -> bool {
-    seen.first().is_some_and(ReceivedAnswer::says_close)
-}
-
-fn says_keep_alive(seen: &Observation) -> bool {
-    seen.first().is_some_and(|answer| answer.has_token("connection", "keep-alive"))
-}
-
-fn has_no_interim(seen: &Observation) -> bool {
-    seen.reading.interim.is_empty()
-}
 
 /// The contents of all answers, if all of them are complete and successful.
 fn contents(seen: &Observation) -> Option<Vec<&[u8]>> {
@@ -55,10 +49,6 @@ fn contents(seen: &Observation) -> Option<Vec<&[u8]>> {
     let is_right = |answer: &ReceivedAnswer| answer.is_whole && answer.is_success();
     let contents = || finals.iter().map(|answer| answer.content.as_slice()).collect();
     finals.iter().all(is_right).then(contents)
-}
-
-fn is_cut(seen: &Observation) -> bool {
-    contents(seen).is_some_and(|contents| !contents.is_empty()) && seen.is_closed()
 }
 
 /// 100 came before the body was sent.
@@ -83,8 +73,4 @@ fn has_no_injected_line(seen: &Observation) -> bool {
 fn is_broken_off(seen: &Observation) -> bool {
     let last = seen.reading.finals.last();
     seen.is_closed() && last.is_some_and(|answer| answer.status != 0 && !answer.is_whole)
-}
-
-fn is_second_right(seen: &Observation) -> bool {
-    seen.reading.finals.get(1).is_some_and(|answer| answer.is_whole && answer.is_success())
 }

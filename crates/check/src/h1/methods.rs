@@ -17,9 +17,14 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("head_and_get_answered", "HEAD and GET both answered", have_both_succeeded),
     when("all_fields_of_get", "all the fields of GET's answer", has_all_fields),
     when("fewer_fields_than_get", "fewer fields than GET's answer", have_both_succeeded),
-    when("is_message_http", "message/http", is_trace),
+    when("is_message_http", "message/http", |seen| {
+        let kind = seen.first().and_then(|answer| answer.field("content-type"));
+        kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"message/http"))
+    }),
     when("has_secret", "the secret", has_secret),
-    when("has_allow", "Allow", has_allow),
+    when("has_allow", "Allow", |seen| {
+        seen.first().is_some_and(|answer| answer.field("allow").is_some())
+    }),
 ];
 
 fn is_bodiless(head: &ReceivedAnswer) -> bool {
@@ -78,16 +83,7 @@ fn has_all_fields(seen: &Observation) -> bool {
     owed.all(|(name, _)| head.field(name).is_some())
 }
 
-fn is_trace(seen: &Observation) -> bool {
-    let kind = seen.first().and_then(|answer| answer.field("content-type"));
-    kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"message/http"))
-}
-
 fn has_secret(seen: &Observation) -> bool {
     let holds = |secret: &[u8]| seen.received.windows(secret.len()).any(|window| window == secret);
     holds(b"ZHlubzpkeW5v") || holds(b"dyno=secret")
-}
-
-fn has_allow(seen: &Observation) -> bool {
-    seen.first().is_some_and(|answer| answer.field("allow").is_some())
 }

@@ -156,26 +156,14 @@ impl Piece {
     }
 }
 
-/// What the server's SETTINGS allow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) frame_max: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { frame_max: frame::FRAME_MAX }
-    }
-}
-
 impl Act {
-    /// The octets that it sends, given what the server's SETTINGS allow; its streams are this much higher.
+    /// The octets that it sends to a server that takes frames of this length; its streams are this much higher.
     pub(crate) fn push(
         &self,
         out: &mut Vec<u8>,
         target: &Target,
         path: &str,
-        limits: Limits,
+        frame_max: usize,
         higher: u32,
     ) {
         let payload = |pieces: &[Piece]| {
@@ -197,7 +185,7 @@ impl Act {
             }
             Act::TooLong(kind, flags, stream, pieces) => {
                 let mut long = payload(pieces);
-                long.resize(limits.frame_max + 1, 0);
+                long.resize(frame_max + 1, 0);
                 frame::push_frame(out, *kind, *flags, on(*stream), &long);
             }
             Act::Repeat(..)

@@ -12,7 +12,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("no_content", "no content", |seen| is_reply(seen, |it| it.length == 0)),
     when("answer_has_date", "a date", |seen| is_reply(seen, |it| it.field("date").is_some())),
     when("frame_size_limited", "a MAX_FRAME_SIZE below 2^24-1", |seen| {
-        is_heard(seen, |it| it.limits().frame_max < (1 << 24) - 1)
+        is_heard(seen, |it| it.frame_max() < (1 << 24) - 1)
     }),
     when("refused_in_http1", "a refusal in HTTP/1.1", |seen| seen.received.starts_with(b"HTTP/1.")),
     when("table_below_16_mib", "a table of less than 16 MiB", |seen| {

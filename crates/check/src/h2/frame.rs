@@ -1,65 +1,6 @@
-//! HTTP/2's frames (RFC 9113, 4 to 7): kinds, flags, settings and codes, written without any rule and read leniently.
+//! HTTP/2's frames (RFC 9113, 4 to 7), written without any rule and read leniently.
 
-pub(crate) const DATA: u8 = 0;
-pub(crate) const HEADERS: u8 = 1;
-pub(crate) const PRIORITY: u8 = 2;
-pub(crate) const RST_STREAM: u8 = 3;
-pub(crate) const SETTINGS: u8 = 4;
-pub(crate) const PUSH_PROMISE: u8 = 5;
-pub(crate) const PING: u8 = 6;
-pub(crate) const GOAWAY: u8 = 7;
-pub(crate) const WINDOW_UPDATE: u8 = 8;
-pub(crate) const CONTINUATION: u8 = 9;
-
-pub(crate) const END_STREAM: u8 = 1;
-pub(crate) const ACK: u8 = 1;
-pub(crate) const END_HEADERS: u8 = 4;
-pub(crate) const PADDED: u8 = 8;
-/// The head of a HEADERS frame has five octets of a priority.
-pub(crate) const PRIORITISED: u8 = 0x20;
-
-pub(crate) const NO_ERROR: u32 = 0;
-pub(crate) const PROTOCOL_ERROR: u32 = 1;
-pub(crate) const INTERNAL_ERROR: u32 = 2;
-pub(crate) const COMPRESSION_ERROR: u32 = 9;
-
-pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
-pub(crate) const ENABLE_PUSH: u16 = 2;
-pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
-pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
-pub(crate) const MAX_FRAME_SIZE: u16 = 5;
-
-/// What a client says first.
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The octets before a frame's payload.
-pub(crate) const HEAD: usize = 9;
-/// No frame is longer, unless SETTINGS allow it.
-pub(crate) const FRAME_MAX: usize = 16_384;
-/// Every window's size, unless SETTINGS or WINDOW_UPDATE say otherwise.
-pub(crate) const WINDOW: i64 = 65_535;
-
-pub(crate) const KINDS: [&str; 10] = [
-    "DATA",
-    "HEADERS",
-    "PRIORITY",
-    "RST_STREAM",
-    "SETTINGS",
-    "PUSH_PROMISE",
-    "PING",
-    "GOAWAY",
-    "WINDOW_UPDATE",
-    "CONTINUATION",
-];
-
-/// The names of settings, from the identifier 1.
-pub(crate) const SETTINGS_NAMES: [&str; 6] = [
-    "HEADER_TABLE_SIZE",
-    "ENABLE_PUSH",
-    "MAX_CONCURRENT_STREAMS",
-    "INITIAL_WINDOW_SIZE",
-    "MAX_FRAME_SIZE",
-    "MAX_HEADER_LIST_SIZE",
-];
+pub(crate) use units::rfc9113::*;
 
 /// The names of flags, and the kinds of frames that have them.
 pub(crate) const FLAGS: [(&str, u8, &[u8]); 5] = [
@@ -68,23 +9,6 @@ pub(crate) const FLAGS: [(&str, u8, &[u8]); 5] = [
     ("END_HEADERS", END_HEADERS, &[HEADERS, CONTINUATION, PUSH_PROMISE]),
     ("PADDED", PADDED, &[DATA, HEADERS]),
     ("PRIORITY", PRIORITISED, &[HEADERS]),
-];
-
-pub(crate) const CODES: [&str; 14] = [
-    "NO_ERROR",
-    "PROTOCOL_ERROR",
-    "INTERNAL_ERROR",
-    "FLOW_CONTROL_ERROR",
-    "SETTINGS_TIMEOUT",
-    "STREAM_CLOSED",
-    "FRAME_SIZE_ERROR",
-    "REFUSED_STREAM",
-    "CANCEL",
-    "COMPRESSION_ERROR",
-    "CONNECT_ERROR",
-    "ENHANCE_YOUR_CALM",
-    "INADEQUATE_SECURITY",
-    "HTTP_1_1_REQUIRED",
 ];
 
 pub(crate) fn setting_name(setting: u16) -> String {
@@ -115,11 +39,11 @@ pub(crate) struct Frame {
 impl Frame {
     /// The frame at the front of these octets, and how many of them it takes; none while it is not whole.
     pub(crate) fn read(octets: &[u8]) -> Option<(Frame, usize)> {
-        let (head, rest) = octets.split_at_checked(HEAD)?;
+        let (head, rest) = octets.split_at_checked(FRAME_HEAD)?;
         let length = number(&head[..3]) as usize;
         let payload = rest.get(..length)?.to_vec();
         let stream = number(&head[5..]) & 0x7fff_ffff;
-        Some((Frame { kind: head[3], flags: head[4], stream, payload }, HEAD + length))
+        Some((Frame { kind: head[3], flags: head[4], stream, payload }, FRAME_HEAD + length))
     }
 
     pub(crate) fn has(&self, flag: u8) -> bool {

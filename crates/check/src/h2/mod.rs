@@ -15,7 +15,7 @@ mod sign;
 mod talk;
 
 pub use act::{Act, Piece};
-pub(crate) use act::{HELD, Limits, OPEN, get, post};
+pub(crate) use act::{HELD, OPEN, get, post};
 pub(crate) use breach::Breach;
 pub(crate) use conditions::CONDITIONS;
 pub use hello::Hello;

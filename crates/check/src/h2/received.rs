@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::act::Limits;
 use super::breach::{Breach, breach_of_list, breach_of_setting};
 use super::frame::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_MAX, Frame, GOAWAY, HEADERS,
@@ -159,16 +158,18 @@ impl Received {
         self.setting(MAX_CONCURRENT_STREAMS).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn limits(&self) -> Limits {
+    /// How long a frame may be that is sent to the server.
+    pub(crate) fn frame_max(&self) -> usize {
         let frame_max = self.setting(MAX_FRAME_SIZE).map_or(FRAME_MAX, |size| size as usize);
-        Limits { frame_max: frame_max.clamp(FRAME_MAX, (1 << 24) - 1) }
+        frame_max.clamp(FRAME_MAX, (1 << 24) - 1)
     }
 
     /// How much content may be sent on a stream on which so much was sent.
     pub(super) fn room(&self, stream: u32, sent: usize) -> usize {
-        let initial = self.setting(INITIAL_WINDOW_SIZE).map_or(WINDOW, i64::from);
+        let initial = self.setting(INITIAL_WINDOW_SIZE).unwrap_or(WINDOW);
         let raised = |stream: u32| self.credit.get(&stream).copied().unwrap_or_default();
-        let room = (initial + raised(stream)).min(WINDOW + raised(0)) - sent as i64;
+        let room =
+            (i64::from(initial) + raised(stream)).min(i64::from(WINDOW) + raised(0)) - sent as i64;
         usize::try_from(room).unwrap_or_default()
     }
 
@@ -224,7 +225,7 @@ impl Received {
     }
 
     fn frame(&mut self, frame: &Frame) {
-        if self.sent.frame_max < frame.payload.len() {
+        if self.sent.frame_max() < frame.payload.len() {
             self.note_breach(Breach::FrameTooLong);
         }
         let continued = self.block.as_ref().map(|(stream, ..)| *stream);

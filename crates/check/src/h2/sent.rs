@@ -8,7 +8,7 @@ use super::frame::{
 };
 
 /// What the client has said, as far as the server's frames are judged by it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     /// Whether the preface and SETTINGS were sent as they must be.
     pub(super) is_greeted: bool,
@@ -21,24 +21,10 @@ pub(super) struct Sent {
     window: Option<i64>,
     /// What WINDOW_UPDATE added to the connection, and to streams.
     raised: BTreeMap<u32, i64>,
-    pub(super) frame_max: usize,
+    /// The longest frame that any SETTINGS allowed; none said so.
+    frame_max: Option<usize>,
     /// What each of our SETTINGS that is not acknowledged says of the table for the server's fields.
     pub(super) tables: VecDeque<Option<usize>>,
-}
-
-impl Default for Sent {
-    fn default() -> Sent {
-        Sent {
-            is_greeted: false,
-            opened: BTreeSet::new(),
-            asked: BTreeSet::new(),
-            bare: BTreeSet::new(),
-            window: None,
-            raised: BTreeMap::new(),
-            frame_max: FRAME_MAX,
-            tables: VecDeque::new(),
-        }
-    }
 }
 
 impl Sent {
@@ -66,7 +52,7 @@ impl Sent {
                             self.window = self.window.max(Some(i64::from(value)));
                         }
                         MAX_FRAME_SIZE => {
-                            self.frame_max = self.frame_max.max(value as usize);
+                            self.frame_max = self.frame_max.max(Some(value as usize));
                         }
                         HEADER_TABLE_SIZE => table = Some(value as usize),
                         _ => {}
@@ -84,12 +70,17 @@ impl Sent {
 
     /// How much content may come on a stream in all.
     pub(super) fn window(&self, stream: u32) -> i64 {
-        self.window.unwrap_or(WINDOW) + self.raised(stream)
+        self.window.unwrap_or(WINDOW.into()) + self.raised(stream)
+    }
+
+    /// How long a frame may be.
+    pub(super) fn frame_max(&self) -> usize {
+        self.frame_max.unwrap_or(FRAME_MAX).max(FRAME_MAX)
     }
 
     /// How much content may come on the connection in all.
     pub(super) fn connection_window(&self) -> i64 {
-        WINDOW + self.raised(0)
+        i64::from(WINDOW) + self.raised(0)
     }
 
     fn raised(&self, stream: u32) -> i64 {

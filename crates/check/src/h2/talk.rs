@@ -84,7 +84,7 @@ impl Talk<'_> {
                 });
             }
             // No frame can say that it is longer.
-            Act::TooLong(..) if self.heard().limits().frame_max == (1 << 24) - 1 => {
+            Act::TooLong(..) if self.heard().frame_max() == (1 << 24) - 1 => {
                 self.has_given_up = true;
             }
             Act::Octets(_) | Act::Frame(..) | Act::TooLong(..) => self.send(act, 0),
@@ -117,8 +117,8 @@ impl Talk<'_> {
 
     fn send(&mut self, act: &Act, higher: u32) {
         let mut octets = Vec::new();
-        let limits = self.heard().limits();
-        act.push(&mut octets, self.stage.target, self.stage.post, limits, higher);
+        let frame_max = self.heard().frame_max();
+        act.push(&mut octets, self.stage.target, self.stage.post, frame_max, higher);
         self.note(act, &octets);
         self.write(&octets);
     }
@@ -173,12 +173,12 @@ impl Talk<'_> {
     }
 
     fn repeat(&mut self, times: usize, higher: u32, acts: &[Act]) {
-        let (mut block, limits) = (Vec::new(), self.heard().limits());
+        let (mut block, frame_max) = (Vec::new(), self.heard().frame_max());
         for number in 0..times {
             for act in acts {
                 let begun = block.len();
                 let higher = higher * number as u32;
-                act.push(&mut block, self.stage.target, self.stage.post, limits, higher);
+                act.push(&mut block, self.stage.target, self.stage.post, frame_max, higher);
                 let octets = block[begun..].to_vec();
                 self.note(act, &octets);
             }

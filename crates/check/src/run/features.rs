@@ -183,7 +183,7 @@ fn half_asked(target: &Target, post: &str, number: usize) -> Option<tls::Stream>
     if target.is_http2 {
         let mut half = Vec::new();
         h2::HALF.iter().for_each(|act| {
-            act.push(&mut half, target, post, h2::Limits::default(), 0);
+            act.push(&mut half, target, post, h2::frame::FRAME_MAX, 0);
         });
         socket.write_all(&half).ok()?;
         return Some(socket);

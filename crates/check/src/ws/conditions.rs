@@ -6,7 +6,10 @@ use crate::observation::{End, Observation};
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
-    when("cut_short", "4xx or 5xx, cut short", is_cut_short),
+    when("cut_short", "4xx or 5xx, cut short", |seen| {
+        let first = seen.reading.finals.first();
+        first.is_some_and(|answer| !answer.is_whole && matches!(answer.status / 100, 4 | 5))
+    }),
     when("version_answered", "a Sec-WebSocket-Version", |seen| {
         !has_none(seen, "sec-websocket-version")
     }),
@@ -17,7 +20,10 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         has_none(seen, "sec-websocket-protocol")
     }),
     when("subprotocol_offered", "no subprotocol, or one of those offered", has_offered_protocol),
-    when("no_data_after_close", "no data after its Close", is_over_after_close),
+    when("no_data_after_close", "no data after its Close", |seen| {
+        let frames = seen.frames();
+        frames.iter().skip_while(|frame| frame.opcode != 8).all(|frame| frame.opcode >= 8)
+    }),
     when(
         "waits_modestly",
         "it waits for the rest, and its memory does not grow by 16 MiB",
@@ -31,11 +37,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("memory_below_256_mib", "memory grown by less than 256 MiB", |seen| grew_less(seen, 256)),
 ];
 
-fn is_cut_short(seen: &Observation) -> bool {
-    let first = seen.reading.finals.first();
-    first.is_some_and(|answer| !answer.is_whole && matches!(answer.status / 100, 4 | 5))
-}
-
 fn has_none(seen: &Observation, name: &str) -> bool {
     seen.first().is_some_and(|answer| answer.field(name).is_none())
 }
@@ -44,12 +45,6 @@ fn has_offered_protocol(seen: &Observation) -> bool {
     let Some(answer) = seen.first() else { return false };
     let protocols: Vec<&[u8]> = answer.all("sec-websocket-protocol").collect();
     matches!(protocols[..], [] | [b"dyno-one" | b"dyno-two"])
-}
-
-fn is_over_after_close(seen: &Observation) -> bool {
-    let frames = seen.frames();
-    let mut after = frames.iter().skip_while(|frame| frame.opcode != 8);
-    after.all(|frame| frame.opcode >= 8)
 }
 
 /// It keeps reading, as after any incomplete frame, and reserves no large memory for it.

@@ -4,13 +4,12 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use check::{CaseVerdict, CheckPlan, Finding, Protocol, Report, VerdictCounts, check};
+use check::{CaseVerdict, Finding, Protocol, Report};
 
 use crate::script::{Act, answer, play};
 use crate::scripted::target;
-use crate::{NoHelp, SHORT, quick};
+use crate::{plan, points, quick, run};
 
 /// A server that treats every connection this way, on threads that end with the test.
 pub(crate) fn serve(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
@@ -26,30 +25,19 @@ pub(crate) fn serve(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> Socket
     address
 }
 
-/// All cases for HTTP/1.1, twice, within a time that is enough even on a busy machine.
+/// All cases for HTTP/1.1, twice.
 fn checked(treat: fn(TcpStream)) -> Report {
-    const LIMIT: Duration = Duration::from_secs(300);
     let cases = quick().filter(|case| case.protocol() == Protocol::Http);
-    let target = target(serve(treat));
-    let plan = CheckPlan {
-        rounds: 2,
-        limit: LIMIT,
-        patience: SHORT,
-        ..CheckPlan::new(target, cases.collect())
-    };
-    check(&plan, &NoHelp, &mut |_| {})
+    run(&plan(target(serve(treat)), cases.collect(), 2))
 }
 
-fn points(treat: fn(TcpStream)) -> f64 {
-    let report = checked(treat);
-    let tally = VerdictCounts::of(&report.findings);
+fn shown_points(report: &Report) -> f64 {
     let earned =
         |finding: &&Finding| matches!(finding.verdict, CaseVerdict::Pass | CaseVerdict::Warn);
     for finding in report.findings.iter().filter(earned) {
         println!("{} {} {}", finding.id, finding.verdict.name(), finding.why);
     }
-    println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
-    tally.points()
+    points(report)
 }
 
 /// Until a client sends something.
@@ -130,5 +118,5 @@ fn a_server_that_does_the_same_whatever_is_requested_gets_next_to_nothing() {
         ("talks garbage", 2.0, |client| once(client, &GARBAGE)),
         ("breaks off at any stage", 2.0, breaks_off),
     ];
-    assert_low(&controls, points);
+    assert_low(&controls, |treat| shown_points(&checked(treat)));
 }

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use check::{
     Case, CaseVerdict, CheckPlan, Finding, Help, Report, Scheduling, Target, VerdictCounts,
     catalogue, check,
 };
 
-use crate::controls::serve;
-use crate::{NoHelp, SHORT, oracle};
+use units::rfc9113::PING;
+pub(crate) use units::rfc9113::{ACK, DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE};
+
+use crate::controls::{Control, always, assert_low, serve};
+use crate::{oracle, plan, points, run, some, verdicts};
 
 /// The memory of a server within the test's own process is not known; floods are judged by what it answers.
 struct Steady;
@@ -47,26 +49,14 @@ fn amiss(report: &Report) -> Vec<String> {
 
 #[test]
 fn the_oracle_keeps_every_clause_of_http2() {
-    let (oracle, address) = oracle();
+    let (_oracle, address) = oracle();
     let report = check(&CheckPlan::new(target(address), cases()), &Steady, &mut |_| {});
-    let tally = VerdictCounts::of(&report.findings);
-    println!("{tally} in {} ms", report.took_ms);
+    points(&report);
     assert_eq!(amiss(&report), Vec::<String>::new());
-    let _ = oracle.stop();
 }
 
 fn checked(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> Report {
-    const LIMIT: Duration = Duration::from_secs(300);
-    let usual = CheckPlan::new(target(serve(treat)), cases());
-    let plan = CheckPlan { rounds: 1, limit: LIMIT, patience: SHORT, ..usual };
-    let report = check(&plan, &NoHelp, &mut |_| {});
-    let tally = VerdictCounts::of(&report.findings);
-    println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
-    report
-}
-
-fn points(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> f64 {
-    VerdictCounts::of(&checked(treat).findings).points()
+    run(&plan(target(serve(treat)), cases(), 1))
 }
 
 /// A frame that the client has sent: its kind, its flags, its stream, its payload.
@@ -77,14 +67,6 @@ pub(crate) struct Frame {
     pub(crate) payload: Vec<u8>,
 }
 
-pub(crate) const DATA: u8 = 0;
-pub(crate) const HEADERS: u8 = 1;
-pub(crate) const RST_STREAM: u8 = 3;
-pub(crate) const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-pub(crate) const GOAWAY: u8 = 7;
-pub(crate) const WINDOW_UPDATE: u8 = 8;
-pub(crate) const ACK: u8 = 1;
 pub(crate) const WHOLE: u8 = 5;
 pub(crate) const ZERO: [u8; 4] = [0; 4];
 /// `:status: 200` by its place.
@@ -137,55 +119,45 @@ pub(crate) fn owed(frame: &Frame) -> Option<Vec<u8>> {
     }
 }
 
-#[test]
-fn a_server_that_closes_at_once_gets_nothing() {
-    assert!(points(drop) <= 2.0);
-    assert!(points(|client| converse(client, |_| None)) <= 2.0);
-    let polite =
-        |frame: &Frame| if frame.kind == HEADERS { None } else { owed(frame).or(Some(vec![])) };
-    assert!(points(move |client| converse(client, polite)) <= 2.0);
+/// What is owed, or nothing.
+pub(crate) fn keep_quiet(frame: &Frame) -> Option<Vec<u8>> {
+    owed(frame).or(Some(vec![]))
 }
 
-#[test]
-fn a_server_that_always_sends_goaway_gets_nothing() {
-    let refuse = |frame: &Frame| match frame.kind {
-        SETTINGS => {
-            Some([owed(frame).unwrap_or_default(), said(GOAWAY, 0, ZERO, PROTOCOL_ERROR)].concat())
-        }
-        _ => None,
-    };
-    assert!(points(move |client| converse(client, refuse)) <= 5.0);
-}
-
-#[test]
-fn a_server_that_resets_every_stream_gets_nothing() {
-    let refuse = |frame: &Frame| match frame.kind {
-        HEADERS => Some(said(RST_STREAM, 0, frame.stream, &[0, 0, 0, 1])),
-        _ => owed(frame).or(Some(vec![])),
-    };
-    assert!(points(move |client| converse(client, refuse)) <= 5.0);
-}
-
-#[test]
-fn a_server_that_never_answers_gets_nothing() {
-    assert!(
-        points(|mut client| while client.read(&mut [0; 4096]).is_ok_and(|it| it > 0) {}) <= 0.0
-    );
-    assert!(points(|client| converse(client, |_| Some(vec![]))) <= 0.0);
-    assert!(points(|client| converse(client, |frame| owed(frame).or(Some(vec![])))) <= 0.0);
-}
-
-/// 200 on every stream, whatever is on it.
-fn agree(client: TcpStream) {
-    converse(client, |frame| match frame.kind {
+/// 200 on every stream.
+pub(crate) fn consent(frame: &Frame) -> Option<Vec<u8>> {
+    match frame.kind {
         HEADERS => Some(said(HEADERS, WHOLE, frame.stream, OK)),
-        _ => owed(frame).or(Some(vec![])),
-    });
+        _ => keep_quiet(frame),
+    }
 }
 
 #[test]
-fn a_server_that_says_yes_to_everything_gets_little() {
-    assert!(points(agree) <= 20.0);
+fn a_server_that_does_the_same_whatever_is_requested_gets_next_to_nothing() {
+    let controls: [Control; 9] = [
+        ("closes at once", 2.0, drop),
+        ("closes after its SETTINGS", 2.0, |client| converse(client, |_| None)),
+        ("closes at the first request", 2.0, |client| {
+            converse(client, |it| if it.kind == HEADERS { None } else { keep_quiet(it) });
+        }),
+        ("always sends GOAWAY", 5.0, |client| {
+            converse(client, |it| match it.kind {
+                SETTINGS => Some([keep_quiet(it)?, said(GOAWAY, 0, ZERO, PROTOCOL_ERROR)].concat()),
+                _ => None,
+            });
+        }),
+        ("resets every stream", 5.0, |client| {
+            converse(client, |it| match it.kind {
+                HEADERS => Some(said(RST_STREAM, 0, it.stream, &[0, 0, 0, 1])),
+                _ => keep_quiet(it),
+            });
+        }),
+        ("says nothing", 0.0, |client| always(client, b"")),
+        ("says nothing after its SETTINGS", 0.0, |client| converse(client, |_| Some(vec![]))),
+        ("only acknowledges", 0.0, |client| converse(client, keep_quiet)),
+        ("says yes to everything", 20.0, |client| converse(client, consent)),
+    ];
+    assert_low(&controls, |treat| points(&checked(treat)));
 }
 
 /// Answers the plainest requests, and ends the connection for everything else.
@@ -250,7 +222,7 @@ fn passed(report: &Report) -> BTreeSet<&str> {
 /// Between them, every case can fail.
 #[test]
 fn no_case_is_passed_both_by_a_server_that_takes_everything_and_by_one_that_refuses_everything() {
-    let (agrees, refuses) = (checked(agree), checked(refuse_the_rest));
+    let (agrees, refuses) = (checked(|client| converse(client, consent)), checked(refuse_the_rest));
     let of_both: Vec<&str> = passed(&agrees).intersection(&passed(&refuses)).copied().collect();
     println!("{}", amiss(&refuses).join("\n"));
     // The plainest requests are what both take. One case lets a server choose: it keeps the table, or ends the connection
@@ -283,12 +255,11 @@ fn die_of_a_short_ping(client: TcpStream) {
         return;
     }
     converse(client, |frame| match frame.kind {
-        HEADERS => Some(said(HEADERS, WHOLE, frame.stream, OK)),
         PING if frame.payload.len() != 8 => {
             IS_DEAD.store(true, Ordering::SeqCst);
             None
         }
-        _ => owed(frame).or(Some(vec![])),
+        _ => consent(frame),
     });
 }
 
@@ -304,14 +275,11 @@ impl Help for Revives {
 
 #[test]
 fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
-    let few = ["H2-B01", "H2-G01", "H2-G04", "H2-G11"];
-    let cases = cases().into_iter().filter(|case| few.contains(&case.id)).collect();
-    let usual = CheckPlan::new(target(serve(die_of_a_short_ping)), cases);
-    let plan = CheckPlan { rounds: 1, patience: SHORT, ..usual };
+    let few = some(&["H2-B01", "H2-G01", "H2-G04", "H2-G11"]);
+    let plan = plan(target(serve(die_of_a_short_ping)), few, 1);
     let report = check(&plan, &Revives, &mut |_| {});
-    let verdicts: Vec<CaseVerdict> = report.findings.iter().map(|it| it.verdict).collect();
     let pass = CaseVerdict::Pass;
-    assert_eq!(verdicts, [pass, pass, CaseVerdict::Crash, pass], "{:?}", amiss(&report));
+    assert_eq!(verdicts(&report), [pass, pass, CaseVerdict::Crash, pass], "{:?}", amiss(&report));
     assert!(report.findings[2].why.contains("a plain GET was not answered any more"));
     assert!(report.findings[2].evidence.sent.ends_with(b"1234567"));
 }

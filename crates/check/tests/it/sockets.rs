@@ -14,7 +14,7 @@ use crate::controls::{Control, always, assert_low, serve};
 use crate::life::Restarts;
 use crate::script::{Act, answer, play};
 use crate::scripted::Scripted;
-use crate::{NoHelp, SHORT, oracle};
+use crate::{oracle, plan, points, run, some};
 
 fn cases() -> Vec<&'static Case> {
     catalogue().iter().filter(|case| case.protocol() == Protocol::Socket).collect()
@@ -25,12 +25,11 @@ fn target(address: SocketAddr, get: &str, socket: &str) -> Target {
 }
 
 fn counts(report: &Report) -> VerdictCounts {
-    let tally = VerdictCounts::of(&report.findings);
     for finding in report.findings.iter().filter(|it| it.verdict != CaseVerdict::NotTestable) {
         println!("{} {} {}", finding.id, finding.verdict.name(), finding.why);
     }
-    println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
-    tally
+    points(report);
+    VerdictCounts::of(&report.findings)
 }
 
 fn verdict(report: &Report, id: &str) -> CaseVerdict {
@@ -39,55 +38,46 @@ fn verdict(report: &Report, id: &str) -> CaseVerdict {
 
 #[test]
 fn the_oracle_keeps_every_clause_of_websocket() {
-    let (oracle, address) = oracle();
+    let (_oracle, address) = oracle();
     let plan = CheckPlan::new(target(address, "/hello", "/wsecho"), cases());
-    let tally = counts(&check(&plan, &NoHelp, &mut |_| {}));
+    let tally = counts(&run(&plan));
     assert_eq!((tally.pass, tally.unstable), (cases().len(), 0));
-    let _ = oracle.stop();
 }
 
 #[test]
 fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
-    let (oracle, address) = oracle();
+    let (_oracle, address) = oracle();
     let plan = CheckPlan::new(target(address, "/hello", "/wspoll/0.02"), cases());
-    let tally = counts(&check(&plan, &NoHelp, &mut |_| {}));
+    let tally = counts(&run(&plan));
     assert_eq!(tally.pass + tally.not_applicable, cases().len());
     assert!(tally.pass >= 40, "{tally}");
-    let _ = oracle.stop();
 }
 
 #[test]
 fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
-    let (oracle, address) = oracle();
+    let (_oracle, address) = oracle();
     let plan = CheckPlan::new(target(address, "/no-such-page", "/wsecho"), cases());
-    let report = check(&plan, &NoHelp, &mut |_| {});
+    let report = run(&plan);
     assert_eq!(counts(&report).pass, cases().len());
-    let _ = oracle.stop();
 }
 
 #[test]
 fn a_server_without_a_page_that_dies_has_crashed() {
-    let (oracle, address) = oracle();
+    let (_oracle, address) = oracle();
     let deadly = case("WS-F04").unwrap();
     let server = Scripted::mortal(address, deadly, Box::new(|_| &[]), 0);
     let target = Target { get: "/no-such-page".into(), ..server.target() };
-    let cases = vec![case("WS-B01").unwrap(), deadly];
-    let plan = CheckPlan { patience: SHORT, rounds: 1, ..CheckPlan::new(target, cases) };
+    let plan = plan(target, some(&["WS-B01", "WS-F04"]), 1);
     let report = check(&plan, &Restarts(&server), &mut |_| {});
     assert_eq!(verdict(&report, "WS-B01"), CaseVerdict::Pass);
     assert_eq!(verdict(&report, "WS-F04"), CaseVerdict::Crash);
     assert!(report.findings[1].why.contains("a handshake was not answered any more"));
-    let _ = oracle.stop();
 }
 
 /// What a control scores that answers a plain GET, accepts any handshake, and then does this.
 fn asked(treat: fn(TcpStream)) -> Report {
     let target = target(serve(treat), "/hello", "/socket");
-    check(
-        &CheckPlan { rounds: 1, patience: SHORT, ..CheckPlan::new(target, cases()) },
-        &NoHelp,
-        &mut |_| {},
-    )
+    run(&plan(target, cases(), 1))
 }
 
 /// Opens a WebSocket, if one is requested; else it answers, and that was all.

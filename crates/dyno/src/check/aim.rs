@@ -1,6 +1,7 @@
 //! The server that is meant: a subject's name, or an address; and what else a server offers according to the flags.
 
 use check::Target;
+use clap::Args;
 use lab::subject::is_file_name;
 use requests::reach::{find, is_this_machine};
 use requests::url::{Endpoint, Url, parse_with_socket};
@@ -30,11 +31,21 @@ pub(crate) struct Address {
     pub(crate) is_socket: bool,
 }
 
-/// What else a server offers.
-#[derive(Clone, Debug, Default)]
+// What else a server offers.
+#[derive(Args, Default)]
 pub(crate) struct Offers {
-    pub(crate) post: Option<String>,
-    pub(crate) socket: Option<String>,
+    /// For an address: the path that takes a POST and sends its body back [default: /echo and the URL's own path are tried]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    post: Option<String>,
+    /// For an address: the path of a WebSocket, if possible of one that sends messages back
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    socket: Option<String>,
+}
+
+impl Offers {
+    pub(crate) fn are_given(&self) -> bool {
+        self.post.is_some() || self.socket.is_some()
+    }
 }
 
 /// The path that is tried if no page that takes a POST is known; --post gives one.
@@ -134,7 +145,7 @@ impl Address {
 }
 
 /// A path as `--post` and `--socket` take it.
-pub(crate) fn path(text: &str) -> Result<String, String> {
+fn path(text: &str) -> Result<String, String> {
     let is_plain = text.bytes().all(|octet| octet.is_ascii_graphic());
     match text.starts_with('/') && is_plain && !text.contains(['#', '{']) {
         true => Ok(text.into()),

@@ -3,7 +3,7 @@
 use check::{Area, Case, Protocol, Scheduling, Tag, catalogue};
 use clap::Args;
 use lab::pattern::matches;
-use lab::source_file::nearest;
+use units::nearest;
 
 use crate::shell::Refusal;
 
@@ -32,14 +32,14 @@ impl Choice {
                 return Err(no_case(word));
             }
         }
-        let areas = self.areas.iter().map(|word| Part::named(word));
-        let areas = areas.collect::<Result<Vec<Part>, Refusal>>()?;
+        let areas = self.areas.iter().map(|word| part(word));
+        let areas = areas.collect::<Result<Vec<String>, Refusal>>()?;
         let is_named = |case: &Case| self.named.iter().any(|word| is_name(case, word));
         let is_named_or_quick =
             |case: &Case| case.scheduling != Scheduling::Slow || self.slow || is_named(case);
         let is_meant = |case: &&Case| {
             (self.named.is_empty() || self.named.iter().any(|word| is_meant(case, word)))
-                && (areas.is_empty() || areas.iter().any(|part| part.has(case)))
+                && (areas.is_empty() || areas.iter().any(|part| is_of(case, part)))
                 && is_named_or_quick(case)
         };
         let is_spoken =
@@ -79,43 +79,30 @@ fn no_case(word: &str) -> Refusal {
     Refusal::new(format!("--case: no case is called `{}`; {way_out}", word.escape_debug()))
 }
 
-/// A part of the catalogue that has a name.
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    Area(Area),
-    Protocol(Protocol),
-    Tag(Tag),
-    /// Everything that an attacker could use.
-    Security,
+/// The name of a part of the catalogue, in small letters.
+fn part(word: &str) -> Result<String, Refusal> {
+    let (lower, known) = (word.to_ascii_lowercase(), parts());
+    if known.contains(&lower.as_str()) {
+        return Ok(lower);
+    }
+    let near = nearest(&lower, known.iter().copied());
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    let (word, known) = (word.escape_debug(), known.join(", "));
+    Err(Refusal::new(format!("--area: `{word}` is not an area; {near}say one of {known}")))
 }
 
-impl Part {
-    fn named(word: &str) -> Result<Part, Refusal> {
-        let lower = word.to_ascii_lowercase();
-        let found = match lower.as_str() {
-            "http" => Some(Part::Protocol(Protocol::Http)),
-            "http2" => Some(Part::Protocol(Protocol::Http2)),
-            "websocket" => Some(Part::Protocol(Protocol::Socket)),
-            "security" => Some(Part::Security),
-            other => Area::named(other).map(Part::Area).or(Tag::named(other).map(Part::Tag)),
-        };
-        found.ok_or_else(|| {
-            let known = parts();
-            let near = nearest(&lower, known.iter().copied());
-            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            let (word, known) = (word.escape_debug(), known.join(", "));
-            Refusal::new(format!("--area: `{word}` is not an area; {near}say one of {known}"))
-        })
-    }
-
-    fn has(self, case: &Case) -> bool {
-        match self {
-            Part::Area(area) => case.area == area,
-            Part::Protocol(protocol) => case.protocol() == protocol,
-            Part::Tag(tag) => case.tags.contains(&tag),
-            Part::Security => !case.tags.is_empty(),
-        }
-    }
+/// Whether a case is of this part: of a protocol, an area or, where no area is called so, a tag. What an attacker could
+/// use has a tag.
+fn is_of(case: &Case, part: &str) -> bool {
+    let protocol = match case.protocol() {
+        Protocol::Http => "http",
+        Protocol::Http2 => "http2",
+        Protocol::Socket => "websocket",
+    };
+    let is_called = |tag: &Tag| part == "security" || tag.name() == part;
+    protocol == part
+        || case.area.name() == part
+        || (Area::named(part).is_none() && case.tags.iter().any(is_called))
 }
 
 fn parts() -> Vec<&'static str> {
@@ -156,7 +143,7 @@ mod tests {
     fn areas_protocols_and_tags_are_parts() {
         assert_eq!(ids(&[], &["http2"]).unwrap_err(), "these are cases of HTTP/2: add --http2");
         for name in parts() {
-            assert!(Part::named(name).is_ok(), "{name}");
+            assert!(part(name).is_ok(), "{name}");
         }
         let socket = ids(&[], &["websocket"]).unwrap();
         assert!(socket.contains(&"WS-H01") && socket.iter().all(|id| id.starts_with("WS-")));

@@ -1,6 +1,5 @@
 //! One check from start to end: find or start the server, run the cases, and show the progress.
 
-use std::ffi::OsString;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -30,8 +29,8 @@ pub(crate) struct Interview<'a> {
     pub(crate) rounds: usize,
     /// The owner of an address that is not this machine has agreed.
     pub(crate) may_probe: bool,
-    pub(crate) offers: Offers,
-    pub(crate) trust: TrustFlags,
+    pub(crate) offers: &'a Offers,
+    pub(crate) trust: &'a TrustFlags,
     /// Whether HTTP/2 is checked, and not HTTP/1.1 and WebSocket.
     pub(crate) http2: bool,
     pub(crate) halt: &'a Halt,
@@ -41,7 +40,6 @@ pub(crate) struct Interview<'a> {
 pub(crate) struct SubjectSetup {
     pub(crate) project: Project,
     cache: BuildCache,
-    warden: [OsString; 2],
     workloads: Vec<Workload>,
 }
 
@@ -50,10 +48,9 @@ impl SubjectSetup {
     pub(crate) fn find() -> Result<SubjectSetup, Refusal> {
         let project = Project::find()?;
         let cache = project.cache()?;
-        let warden = [cache.dyno.clone().into_os_string(), OsString::from("warden")];
         let workload = |name: &String| Workload::read(&project.root, name).map_err(Refusal::from);
         let workloads = project.workloads().iter().map(workload).collect::<Result<_, _>>()?;
-        Ok(SubjectSetup { project, cache, warden, workloads })
+        Ok(SubjectSetup { project, cache, workloads })
     }
 
     /// A subject and how far it is.
@@ -71,7 +68,7 @@ impl Interview<'_> {
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
-        let (target, is_own) = address.target(&self.offers, &self.trust, self.http2)?;
+        let (target, is_own) = address.target(self.offers, self.trust, self.http2)?;
         const PATIENCE: Duration = Duration::from_secs(5);
         if let Err(error) = TcpStream::connect_timeout(&target.address, PATIENCE) {
             return Err(Refusal::new(format!(
@@ -80,7 +77,7 @@ impl Interview<'_> {
             )));
         }
         // A server that does not agree on HTTP/2 is no failure: the check says so.
-        let spoken = Target { tls: address.tls(&self.trust, false)?, ..target.clone() };
+        let spoken = Target { tls: address.tls(self.trust, false)?, ..target.clone() };
         if let (Err(error), Err(_)) = (target.connect(PATIENCE), spoken.connect(PATIENCE)) {
             let address = target.address;
             return Err(Refusal::new(format!(
@@ -122,11 +119,7 @@ impl Interview<'_> {
         let identity = protocol.is_secured().then(|| new_identity(&setup.cache)).transpose();
         let identity = identity.map_err(|refusal| refusal.to_string())?;
         let setup = VisitSetup {
-            launcher: Launcher {
-                cache: &setup.cache,
-                warden: &setup.warden,
-                identity: identity.as_ref(),
-            },
+            launcher: Launcher { cache: &setup.cache, identity: identity.as_ref() },
             workloads: &setup.workloads,
             protocol,
             service: service.as_ref(),

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use ::audit::{Format, Source, Stated, Unreadable};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lab::amounts;
 use report::paint::Line;
 use requests::file;
 
-use crate::results::{OfFigures, ResultFlags};
+use crate::one_of::one_of;
+use crate::results::{OF_FIGURES, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 
 /// Say which results of other load generators cannot be true, and why
@@ -26,37 +27,24 @@ pub(crate) struct AuditFlags {
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     connections: Option<u64>,
     /// The unit of times that have none in the file
-    #[arg(long, value_name = "UNIT")]
+    #[arg(long, value_name = "UNIT", value_parser = one_of(UNITS, |it| it.0, |it| it.1))]
     times_in: Option<Unit>,
     /// Also list every row that was found
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    results: ResultFlags<OfFigures>,
+    results: ResultFlags<OF_FIGURES>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Unit {
-    /// nanoseconds
-    Ns,
-    /// microseconds
-    Us,
-    /// milliseconds
-    Ms,
-    /// seconds
-    S,
-}
+/// A unit's name, what it means, and its nanoseconds.
+type Unit = (&'static str, &'static str, f64);
 
-impl Unit {
-    fn ns(self) -> f64 {
-        match self {
-            Unit::Ns => 1.0,
-            Unit::Us => 1e3,
-            Unit::Ms => 1e6,
-            Unit::S => 1e9,
-        }
-    }
-}
+const UNITS: [Unit; 4] = [
+    ("ns", "nanoseconds", 1.0),
+    ("us", "microseconds", 1e3),
+    ("ms", "milliseconds", 1e6),
+    ("s", "seconds", 1e9),
+];
 
 const AFTER_HELP: &str = "\
 docs/audit.md has the rules. Those for which a file lacks the figures are not applied, and are listed.
@@ -88,7 +76,7 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
 fn audited(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
     let stated = Stated {
         connections: flags.connections.map(|connections| connections as f64),
-        time_unit_ns: flags.times_in.map(Unit::ns),
+        time_unit_ns: flags.times_in.map(|(.., ns)| ns),
     };
     let (sources, refused) = read_all(&flags.files, stated);
     let refusal = || {

@@ -9,7 +9,7 @@ use analysis::search::searches_of;
 use archive::kept::{findings, kept};
 use campaign::capacity::{ceiling, ceiling_says, places};
 use campaign::race::look::look;
-use campaign::{Campaign, Ended};
+use campaign::{Admitted, Campaign, Ended};
 use clap::Args;
 use lab::amounts;
 use lab::record::{
@@ -26,11 +26,11 @@ use terminal::progress;
 
 use crate::ceiling::Ceiling;
 use crate::one_of::one_of;
-use crate::results::{OfTrials, ResultFlags};
-use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
+use crate::results::{OF_TRIALS, ResultFlags};
+use crate::session::{Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use crate::sides::SideFlags;
-use crate::stores::UserStoreFlag;
+use crate::stores::{OF_USER, StoreFlag};
 use aim::AimFlags;
 use preparation::{Prepared, prepared};
 
@@ -42,6 +42,7 @@ use preparation::{Prepared, prepared};
 // A search keeps them, and goes on with them; where its results go is said anew.
 #[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]
+#[command(mut_arg("store", |store| store.help(OF_USER)))]
 pub(crate) struct CapacityFlags {
     /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a server's name in subjects/
     #[arg(required_unless_present = "resume")]
@@ -77,14 +78,14 @@ pub(crate) struct CapacityFlags {
     resume: Option<Option<RunId>>,
     #[command(flatten)]
     #[serde(skip)]
-    store: UserStoreFlag,
+    store: StoreFlag,
     #[command(flatten, next_help_heading = "The limits")]
     aim: AimFlags,
     #[command(flatten)]
     at: SideFlags,
     #[command(flatten)]
     #[serde(skip)]
-    results: ResultFlags<OfTrials>,
+    results: ResultFlags<OF_TRIALS>,
 }
 
 /// What a search that is continued has from its beginning.
@@ -125,7 +126,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     // What the flags alone make impossible is refused before anything starts.
     aim::search(flags, None, is_fresh)?;
     let by = (weighed(&campaign)?, &flags.at.generators);
-    let mut session = Session::open(&campaign.project, flags.store.place()?)?;
+    let mut session = Session::open(&campaign.project, flags.store.of_user()?)?;
     let admitted = session.admit(&campaign, by, &mut progress::admitting)?;
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     if admitted.entrants.is_empty() {
@@ -190,7 +191,7 @@ fn highest(
 }
 
 fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
-    let place = flags.store.place()?;
+    let place = flags.store.of_user()?;
     let store = Store::open_to_read(&place.path)?;
     let run = match wanted {
         Some(run) => run,
@@ -244,10 +245,11 @@ fn go_on(
         return ended.map(|_| ExitStatus::Interrupted);
     }
     let loaded = kept(session.store(), run)?;
-    let findings = findings(session.store(), run, &loaded);
+    let mut findings = findings(session.store(), run, &loaded);
+    findings.command = OfCommand::Capacity;
     let outcome =
         findings.capacity().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    let delivered = flags.results.deliver(&OfCommand::capacity(&findings), false);
+    let delivered = flags.results.deliver(&findings, false);
     let option = session.store_option();
     terminal::notice(&format!("kept as run {run}: dyno report {run}{option}"));
     let ended = ended?;

@@ -1,8 +1,10 @@
 //! The charts of `dyno report`: one workload's, or all of them in a folder.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::one_of::one_of;
 use crate::shell::Refusal;
+use report::Theme;
 use report::run::{Drawn, Findings};
 
 /// Which chart, and in which colours.
@@ -12,18 +14,8 @@ pub(super) struct ChartFlags {
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// For charts: their colours [default: auto]
-    #[arg(long, value_enum)]
+    #[arg(long, value_name = "THEME", value_parser = one_of(Theme::ALL, Theme::name, Theme::meaning))]
     theme: Option<Theme>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Theme {
-    /// As the reader's system setting says
-    Auto,
-    /// Dark on white
-    Light,
-    /// Light on black
-    Dark,
 }
 
 impl ChartFlags {
@@ -52,11 +44,7 @@ impl ChartFlags {
             let known = known.escape_debug();
             return Err(Refusal::new(format!("--workload {odd}: this run has {known}")));
         }
-        let theme = match self.theme {
-            None | Some(Theme::Auto) => report::Theme::Auto,
-            Some(Theme::Light) => report::Theme::Light,
-            Some(Theme::Dark) => report::Theme::Dark,
-        };
+        let theme = self.theme.unwrap_or_default();
         findings.drawn = Drawn { workload: self.workload.clone(), theme };
         Ok(())
     }

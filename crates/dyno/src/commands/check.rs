@@ -7,12 +7,12 @@ use report::check::list::Catalogue;
 use report::check::{CheckResult, CheckedServer, FinishedCheck, Style, document, issue};
 use report::render;
 
-use crate::check::aim::{Address, Aim, Offers, path};
+use crate::check::aim::{Address, Aim, Offers};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
 use crate::order::tls::TrustFlags;
-use crate::results::{OfCases, ResultFlags};
+use crate::results::{OF_CASES, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::Availability;
@@ -43,12 +43,8 @@ pub(crate) struct CheckFlags {
     /// Which broken clauses make the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
     fail_on: FailOn,
-    /// For an address: the path that takes a POST and sends its body back [default: /echo and the URL's own path are tried]
-    #[arg(long, value_name = "PATH", value_parser = path)]
-    post: Option<String>,
-    /// For an address: the path of a WebSocket, if possible of one that sends messages back
-    #[arg(long, value_name = "PATH", value_parser = path)]
-    socket: Option<String>,
+    #[command(flatten)]
+    offers: Offers,
     #[command(flatten)]
     trust: TrustFlags,
     /// Check HTTP/2 in place of HTTP/1.1 and WebSocket: with https:// also TLS below it, with http:// by prior knowledge
@@ -64,7 +60,7 @@ pub(crate) struct CheckFlags {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    results: ResultFlags<OfCases>,
+    results: ResultFlags<OF_CASES>,
 }
 
 const AFTER_HELP: &str = "\
@@ -125,8 +121,8 @@ fn check(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         cases,
         rounds: usize::from(flags.rounds),
         may_probe: flags.i_may_probe_this_target,
-        offers: Offers { post: flags.post.clone(), socket: flags.socket.clone() },
-        trust: flags.trust.clone(),
+        offers: &flags.offers,
+        trust: &flags.trust,
         http2: flags.http2,
         halt: &halt,
     };
@@ -160,7 +156,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     if !flags.all && !aims.iter().any(is_subject) {
         return Ok(Servers { aims, setup: None });
     }
-    if (flags.post.is_some() || flags.socket.is_some()) && aims.iter().all(is_subject) {
+    if flags.offers.are_given() && aims.iter().all(is_subject) {
         return Err(Refusal::new(
             "--post and --socket are for addresses; a server's workloads say where it has what",
         ));

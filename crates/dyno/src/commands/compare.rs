@@ -12,7 +12,7 @@ use requests::file;
 use store::Store;
 
 use super::gate::share;
-use crate::results::{OfFigures, ResultFlags};
+use crate::results::{OF_FIGURES, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
 
@@ -43,7 +43,7 @@ pub(crate) struct CompareFlags {
     #[command(flatten)]
     store: StoreFlag,
     #[command(flatten)]
-    results: ResultFlags<OfFigures>,
+    results: ResultFlags<OF_FIGURES>,
 }
 
 const AFTER_HELP: &str = "\

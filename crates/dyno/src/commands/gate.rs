@@ -10,7 +10,6 @@ mod preparation;
 mod sides;
 mod why;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ::report::gate::{Early, FinishedGate};
@@ -27,7 +26,8 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use load::Halt;
 
-use crate::results::{OfPairs, ResultFlags};
+use crate::history::HistoryFlags;
+use crate::results::{OF_PAIRS, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, command_line_without_passwords};
 use crate::sides::SideFlags;
 use crate::stores::StoreFlag;
@@ -43,6 +43,7 @@ use output::{Stop, unless_interrupted};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(mut_arg("path", |path| path.help("Without an experiment: the path that is requested [/]")))]
+#[command(mut_arg("history", |history| history.help(OF_HISTORY)))]
 pub(crate) struct GateFlags {
     /// The experiment whose workload and load are used: a name in experiments/, or a file
     #[arg(conflicts_with_all = ["base_cmd", "head_cmd"])]
@@ -118,15 +119,16 @@ pub(crate) struct GateFlags {
     warmup: Option<Duration>,
     #[command(flatten)]
     store: StoreFlag,
-    /// Take the noise between pairs from earlier gates in this file, if there are enough of them, and append this gate
-    /// to it
-    #[arg(long, value_name = "FILE")]
-    history: Option<PathBuf>,
+    #[command(flatten)]
+    history: HistoryFlags,
     #[command(flatten)]
     at: SideFlags,
     #[command(flatten)]
-    results: ResultFlags<OfPairs>,
+    results: ResultFlags<OF_PAIRS>,
 }
+
+const OF_HISTORY: &str = "Take the noise between pairs from earlier gates in this file, if there are enough of them, \
+and append this gate to it";
 
 const AFTER_HELP: &str = "\
 git:REVISION is checked out once into the user's cache and built there; dir:FOLDER is a tree as it is, or a folder with \
@@ -175,8 +177,7 @@ fn rounds_of_equal_code(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
-    let history = flags.history.as_deref().map(|path| ("--history", path));
-    let others: Vec<_> = flags.store.given().into_iter().chain(history).collect();
+    let others: Vec<_> = flags.store.given().into_iter().chain(flags.history.named()).collect();
     flags.results.check(&others)?;
     let (alpha, detect, builds) = (flags.alpha, flags.detect, flags.builds);
     let rule = Rule { alpha, detect, builds, ..Rule::usual() };
@@ -224,7 +225,7 @@ fn gated(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<Ex
 
 /// Refuses flags that do not go together.
 fn admissible(flags: &GateFlags, rule: Rule) -> Result<(), Refusal> {
-    history::check(flags)?;
+    flags.history.check()?;
     if flags.aa && flags.builds.is_some() {
         return Err(Refusal::new(
             "--aa: it says how often the rule is wrong on pairs of one build; leave --builds out",
@@ -265,9 +266,9 @@ fn half_of(course: &GateCourse) -> Option<u64> {
 
 /// Builds both sides, and asks each of their builds once: they must answer alike.
 fn ready(gate_run: &mut GateRun<'_>, pairs: Pairs) -> Result<(), Stop> {
-    let (campaign, entrants) = unless_interrupted(gate_run.built(pairs))?;
+    let (campaign, admitted) = unless_interrupted(gate_run.built(pairs))?;
     let mut looks = Vec::new();
-    for (entrant, build) in builds_of(&entrants) {
+    for (entrant, build) in builds_of(&admitted.entrants) {
         let seen = looked_at(&campaign, (entrant, build), &gate_run.session.halt)?;
         let (subject, built) = entrant.build(build);
         if let Some(apart) = gate_run.apart(&subject.name, built, &campaign) {
@@ -277,7 +278,7 @@ fn ready(gate_run: &mut GateRun<'_>, pairs: Pairs) -> Result<(), Stop> {
         looks.push(seen);
     }
     // Those that live at once: builds of one side never do.
-    for together in looks.chunks(entrants.len().max(1)) {
+    for together in looks.chunks(admitted.entrants.len().max(1)) {
         campaign::race::slices::refuse_one_port(&campaign, together)?;
     }
     // What is of the fields alone is said only where the contents are alike.
@@ -291,7 +292,7 @@ fn ready(gate_run: &mut GateRun<'_>, pairs: Pairs) -> Result<(), Stop> {
             return Err(Stop::new(Early::Refused, says));
         }
     }
-    unless_interrupted(gate_run.check_base(&campaign, &entrants))
+    unless_interrupted(gate_run.check_base(&campaign, &admitted))
 }
 
 /// Asks a build of a side once. One that fails is looked at again before anything is said of it: a start may fail by
@@ -356,11 +357,12 @@ fn finish(
         Err(says) => Err(says.clone()),
     });
     let command = command_line_without_passwords();
+    let [base, head] = gate_run.titles();
     let finished = FinishedGate {
         weighing: &weighing,
         early: None,
-        base: &gate_run.titles[0],
-        head: &gate_run.titles[1],
+        base,
+        head,
         newly_broken,
         equal: output::equal(gate_run.equal.as_ref()),
         command: &command,
@@ -370,8 +372,8 @@ fn finish(
         why,
     };
     let status = output::tell(flags, &finished)?;
-    if let Some(path) = &flags.history {
-        history::append(path, gate_run, runs, &weighing)?;
+    if flags.history.is_given() {
+        history::append(flags, gate_run, runs, &weighing)?;
     }
     Ok(status)
 }

@@ -20,11 +20,11 @@ use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 use crate::interrupt::halt_on_interrupt;
 use crate::load_agents;
-use crate::order::check_cpus;
+use crate::order::cpus_of;
 use crate::order::flags::{FromFlags, OwnerFlag};
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
-use crate::results::{OfFigures, ResultFlags};
+use crate::results::{OF_FIGURES, ResultFlags};
 use crate::shell::{ExitStatus, Found, Refusal, print, status};
 use ::tls::Client;
 use machine::limits::{self, Machine};
@@ -76,7 +76,7 @@ pub(crate) struct HoldFlags {
     /// A connection that is not open after this time has failed, and so has a text that has not come back
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
     timeout: Duration,
-    /// Do not open lost connections again
+    /// Do not begin failed and lost connections again
     #[arg(long)]
     no_reopen: bool,
     /// A further header field; may be given again
@@ -97,7 +97,7 @@ pub(crate) struct HoldFlags {
     #[command(flatten)]
     owner: OwnerFlag,
     #[command(flatten)]
-    results: ResultFlags<OfFigures>,
+    results: ResultFlags<OF_FIGURES>,
 }
 
 const AFTER_HELP: &str = "\
@@ -139,8 +139,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
 
 fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
-    let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
-    check_cpus("--load-cpus", &cpus, &machine)?;
+    let cpus = cpus_of("--load-cpus", flags.sent_from.load_cpus.as_ref(), &machine)?;
     let (what, tls, ramp) = (what(flags)?, tls(flags)?, ramp(flags)?);
     let addresses = addresses(flags)?;
     let target = Target::Tcp(*addresses.first().ok_or_else(no_address)?);
@@ -295,10 +294,9 @@ fn answer(held: &FinishedHold) -> ExitStatus {
 
 /// The order with what the flags say of its messages.
 fn order(flags: &HoldFlags, order: HoldOrder) -> HoldOrder {
-    let silence = flags.silence.or(flags.interval.map(|beat| beat * 3));
     HoldOrder {
         beat: flags.interval,
-        silence: silence.unwrap_or(Duration::from_secs(5)),
+        silence: silence(flags),
         sends: match (flags.echo, flags.broadcast) {
             (Some(rate), _) => {
                 let text = flags.text.clone().into_bytes();
@@ -312,6 +310,14 @@ fn order(flags: &HoldFlags, order: HoldOrder) -> HoldOrder {
         seed: flags.seed,
         ..order
     }
+}
+
+/// How long a connection may receive nothing. No text that is broadcast comes between two that are far apart.
+fn silence(flags: &HoldFlags) -> Duration {
+    const USUAL: Duration = Duration::from_secs(5);
+    let by_interval = flags.interval.map(|beat| beat * 3);
+    let usual = by_interval.or(flags.broadcast.map(|every| USUAL.max(every * 3)));
+    flags.silence.or(usual).unwrap_or(USUAL)
 }
 
 fn no_address() -> Refusal {
@@ -395,4 +401,30 @@ fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
 fn backlog(addresses: &[SocketAddr]) -> Option<u32> {
     let found = addresses.iter().filter_map(|address| listeners(address.port()).ok()).flatten();
     found.filter_map(|listener| listener.backlog).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: HoldFlags,
+    }
+
+    #[test]
+    fn a_connection_is_not_silent_between_two_broadcasts() {
+        let after = |flags: &str| {
+            let line = format!("hold ws://localhost:1/ {flags}");
+            silence(&Line::parse_from(line.split_whitespace()).flags).as_millis()
+        };
+        assert_eq!(after(""), 5_000);
+        assert_eq!(after("--broadcast 10s"), 30_000);
+        assert_eq!(after("--broadcast 50ms"), 5_000);
+        assert_eq!(after("--interval 1s"), 3_000);
+        assert_eq!(after("--broadcast 10s --silence 2s"), 2_000);
+    }
 }

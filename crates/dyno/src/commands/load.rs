@@ -4,13 +4,13 @@ mod calibrate;
 
 use std::path::Path;
 
-use agents::{AgentFacts, AgentGroup, LoadEvent, Loads, LostAgent, OwnThreads, Pressed};
+use agents::{AgentGroup, LoadEvent, Loads, OwnThreads, Pressed};
 use analysis::{Conduct, Faults, RequirementAnswer, Tolerated, Verdict};
 use archive::keep;
 use campaign::now_unix_ms;
-use load::{End, Failure, Halt, Recording, Target};
+use load::{End, Failure, Halt, Target};
 use machine::Series;
-use report::load::{Costs, FinishedLoad, Queue, Tool, like, weigh};
+use report::load::{Costs, FinishedLoad, Queue, like, weigh};
 use report::run::OfCommand;
 use requests::{har, secret};
 
@@ -18,12 +18,11 @@ use crate::interrupt::halt_on_interrupt;
 use crate::load_agents;
 use crate::loads::{ServerWatch, Shelf, profile};
 use crate::order::flags::LoadFlags;
-use crate::order::keeping::LikeTool;
 use crate::order::{self, Plan};
 use crate::origin::of_load;
 use crate::shell::{ExitStatus, Found, Refusal, status};
 use machine::limits::{self, Machine};
-use terminal::live::{Style, View};
+use terminal::live::{LoadView, Style};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
@@ -217,7 +216,7 @@ fn press(
 ) -> Result<Option<Loaded>, Refusal> {
     let began_unix_ms = now_unix_ms();
     let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
-    let mut view = View::open(style, &plan.order, &plan.asked, from);
+    let mut view = LoadView::open(style, &plan.order, &plan.asked, from);
     let before = queue_of(&plan.order.target);
     let watch = flags.why.why.then(|| ServerWatch::start(&plan.order.target)).flatten();
     let loaded = loads_by.press(&plan.order, halt, &mut |event| match event {
@@ -245,8 +244,22 @@ fn press(
         backlog: before.backlog.or(after.backlog),
         overflows: after.overflows.saturating_sub(before.overflows),
     });
-    let load = weighed(plan, recording, (agents, lost), live_view_cpu, queue, flags);
-    Ok(Some((FinishedLoad { began_unix_ms, ..load }, readings, fed)))
+    let verdict = weigh(&recording, &plan.order, queue, (&agents, &lost));
+    let required = flags.required.require.iter();
+    let load = FinishedLoad {
+        began_unix_ms,
+        asked: plan.asked,
+        order: plan.order,
+        requirements: required.map(|one| one.judge(&recording, verdict.word)).collect(),
+        recording,
+        verdict,
+        costs: Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() },
+        queue,
+        agents,
+        lost,
+        tolerated: Tolerated { failed_percent: flags.max_failures, ..Tolerated::default() },
+    };
+    Ok(Some((load, readings, fed)))
 }
 
 /// The server's accept queue, if the server listens on this machine.
@@ -259,43 +272,19 @@ fn queue_of(target: &Target) -> Option<machine::sockets::Queue> {
     }
 }
 
-/// A recording with its verdict.
-fn weighed(
-    plan: Plan,
-    recording: Recording,
-    (agents, lost): (Vec<AgentFacts>, Vec<LostAgent>),
-    live_view_cpu: u64,
-    queue: Option<Queue>,
-    flags: &LoadFlags,
-) -> FinishedLoad {
-    let verdict = weigh(&recording, &plan.order, queue, (&agents, &lost));
-    let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
-    let required = flags.required.require.iter();
-    let requirements = required.map(|one| one.judge(&recording, verdict.word)).collect();
-    FinishedLoad {
-        began_unix_ms: 0,
-        asked: plan.asked,
-        order: plan.order,
-        recording,
-        verdict,
-        costs,
-        queue,
-        agents,
-        lost,
-        tolerated: Tolerated { failed_percent: flags.max_failures, ..Tolerated::default() },
-        requirements,
-    }
-}
-
 /// Prints what was found, and writes it. Either is done even if the other fails.
 fn report(loads: &[FinishedLoad], shelf: &Shelf, flags: &LoadFlags) -> Result<(), Refusal> {
     let Some(load) = loads.first() else { return Ok(()) };
+    let mut found = shelf.findings(loads);
     let are_together = flags.keeping.rounds.is_some();
-    let findings = shelf.findings(loads);
-    let found = OfCommand::load(&findings, are_together);
+    found.command = if are_together { OfCommand::Loads } else { OfCommand::Load };
     let results = &flags.results;
     let printed = match flags.keeping.like {
-        Some(tool) => Ok(as_printed_by(load, tool, flags.latency)),
+        Some(tool) => {
+            // What the tool has no place for.
+            like::beside(load).iter().for_each(|line| terminal::notice(&format!("dyno: {line}")));
+            Ok(like::text(load, tool, flags.latency))
+        }
         None => results.printed(&found, flags.full),
     };
     let printed = printed.and_then(|text| {
@@ -306,19 +295,6 @@ fn report(loads: &[FinishedLoad], shelf: &Shelf, flags: &LoadFlags) -> Result<()
         Ok(())
     });
     results.write(&found, flags.full).and(printed)
-}
-
-/// The load as another tool prints it; what that has no place for goes to standard error.
-fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> String {
-    for line in like::beside(load) {
-        terminal::notice(&format!("dyno: {line}"));
-    }
-    let tool = match tool {
-        LikeTool::Wrk => Tool::Wrk { has_latency },
-        LikeTool::Hey => Tool::Hey,
-        LikeTool::Zrk => Tool::Zrk,
-    };
-    like::text(load, tool)
 }
 
 /// What one of them found holds for all of them. Like the rows of a run, several are invalid if more than half are.

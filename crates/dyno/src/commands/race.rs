@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use campaign::race::look::{Look, differences, look_thrice, usual_body};
 use campaign::race::slices::{Slices, refuse_one_port};
-use campaign::{Campaign, Ended, Entrant, expected_checks};
+use campaign::{Admitted, Campaign, Ended, Entrant, expected_checks};
 use clap::Args;
 use lab::amounts;
 use lab::record::{OutcomeKind, RACE, RACE_ANSWERS, RACE_BODIES, RunRecord, TrialKey};
@@ -15,18 +15,18 @@ use store::RunId;
 use terminal::progress;
 
 use super::gate::share;
-use super::report::{Shows, conclude};
+use super::report::conclude;
 use crate::ceiling::{Ceiling, is_fixed};
 use crate::history::HistoryFlags;
 use crate::order::flags::{ArrivingFlags, WhyFlag};
-use crate::results::{OfTrials, ResultFlags};
-use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
+use crate::results::{OF_TRIALS, ResultFlags};
+use crate::session::{Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use crate::sides::SideFlags;
-use crate::stores::UserStoreFlag;
+use crate::stores::{OF_USER, StoreFlag};
 use ::report::dry_run;
 use ::report::history::Origin;
-use ::report::run::{Findings, RaceOutcome};
+use ::report::run::{OfCommand, RaceOutcome};
 use preparation::{Race, prepared};
 use units::{counted, duration};
 
@@ -37,6 +37,7 @@ use units::{counted, duration};
 /// current folder.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(mut_arg("store", |store| store.help(OF_USER)))]
 pub(crate) struct RaceFlags {
     /// Two or more: a command in quotes, http[s]://host:port/path, a folder with subject.toml, or a server's name in
     /// subjects/
@@ -97,11 +98,11 @@ pub(crate) struct RaceFlags {
     #[command(flatten)]
     at: SideFlags,
     #[command(flatten, next_help_heading = "What is kept")]
-    store: UserStoreFlag,
+    store: StoreFlag,
     #[command(flatten)]
     history: HistoryFlags,
     #[command(flatten)]
-    results: ResultFlags<OfTrials>,
+    results: ResultFlags<OF_TRIALS>,
 }
 
 const AFTER_HELP: &str = "\
@@ -265,8 +266,11 @@ fn finish(
     origin: &Origin,
     ended: Result<Ended, Refusal>,
 ) -> Result<ExitStatus, Refusal> {
-    let how = (&flags.results, Shows::Race);
-    let reported = conclude(session, (run, ended), how, outcome)?;
+    let reported = conclude(session, (run, ended), &flags.results, |found| {
+        found.command = OfCommand::Race;
+        flags.results.deliver(found, false)?;
+        Ok(found.race())
+    })?;
     let Some(outcome) = reported else {
         let kept = session.store().kept(run)?.len();
         let trials = counted(kept as u64, "trial is", "trials are");
@@ -282,8 +286,4 @@ fn finish(
         RaceOutcome::Failed => ExitStatus::No,
         RaceOutcome::CannotTell => ExitStatus::CouldNotTell,
     })
-}
-
-fn outcome(findings: &Findings<'_>) -> RaceOutcome {
-    findings.race()
 }

@@ -8,13 +8,13 @@ use clap::Args;
 use store::{RunId, Store};
 
 use super::charts::ChartFlags;
-use crate::results::{OfTrials, ResultFlags};
+use crate::results::{OF_TRIALS, ResultFlags};
 use crate::session::Session;
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 use campaign::Ended;
 use report::render::{CSV, SVG};
-use report::run::{Findings, OfCommand};
+use report::run::Findings;
 
 /// Show the results of a kept run: the newest, or the one with this number
 ///
@@ -32,7 +32,7 @@ pub(crate) struct ReportFlags {
     #[command(flatten)]
     charts: ChartFlags,
     #[command(flatten)]
-    results: ResultFlags<OfTrials>,
+    results: ResultFlags<OF_TRIALS>,
 }
 
 const AFTER_HELP: &str = "\
@@ -49,13 +49,6 @@ Examples:
 Exit codes:
   0    reported
   2    there is no such run, or it cannot be read or written";
-
-/// Which report is made of a run.
-#[derive(Clone, Copy)]
-pub(super) enum Shows {
-    Run { is_full: bool },
-    Race,
-}
 
 pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(&[])?;
@@ -88,16 +81,16 @@ pub(super) fn tell_damage(findings: &Findings<'_>) {
 }
 
 /// Reports a run that has just ended, or what is kept of one that could not go on; leaves its page beside the store, and
-/// returns what came of it. None: it was interrupted.
+/// returns what came of it, as `show` says when it has delivered the results. None: it was interrupted.
 pub(super) fn conclude<T>(
     session: &Session,
     (id, ended): (RunId, Result<Ended, Refusal>),
-    (results, shows): (&ResultFlags<OfTrials>, Shows),
-    outcome: fn(&Findings<'_>) -> T,
+    results: &ResultFlags<OF_TRIALS>,
+    show: impl FnOnce(&mut Findings<'_>) -> Result<T, Refusal>,
 ) -> Result<Option<T>, Refusal> {
     // What cannot go on and has nothing is said, and not reported.
     let has_any = ended.is_ok() || session.store().kept(id).is_ok_and(|kept| !kept.is_empty());
-    let reported = has_any.then(|| reported(session, id, (results, shows), outcome));
+    let reported = has_any.then(|| reported(session, id, results, show));
     match (ended, reported) {
         (Ok(Ended::Done), reported) => reported.transpose(),
         (ended, Some(Err(refusal))) => {
@@ -112,23 +105,20 @@ pub(super) fn conclude<T>(
 fn reported<T>(
     session: &Session,
     id: RunId,
-    (results, shows): (&ResultFlags<OfTrials>, Shows),
-    outcome: fn(&Findings<'_>) -> T,
+    results: &ResultFlags<OF_TRIALS>,
+    show: impl FnOnce(&mut Findings<'_>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let loaded = kept(session.store(), id)?;
-    let findings = findings(session.store(), id, &loaded);
+    let mut findings = findings(session.store(), id, &loaded);
     let page = leave(&findings, &session.pages);
-    match shows {
-        Shows::Run { is_full } => results.deliver(&findings, is_full)?,
-        Shows::Race => results.deliver(&OfCommand::race(&findings), false)?,
-    }
+    let shown = show(&mut findings)?;
     match page {
         Ok(path) if results.prints_text() => {
             print(&format!("page: {}\n", near(&path)))?;
         }
         page => tell_page(page, id, session),
     }
-    Ok(outcome(&findings))
+    Ok(shown)
 }
 
 /// Says on standard error where the page of a run is. The measurement is kept and reported: a missing page changes no

@@ -17,20 +17,20 @@ use lab::record::{RunRecord, TrialKey};
 use requests::reach;
 use store::RunId;
 
-use super::report::{Shows, conclude};
+use super::report::conclude;
 use crate::generators::GeneratorFlags;
 use crate::history::HistoryFlags;
 use crate::order::changes::ChangeFlags;
 use crate::order::flags::OwnerFlag;
-use crate::results::{OfTrials, ResultFlags};
-use crate::session::{Admitted, Session, StorePlace, interrupted_early, weighed};
+use crate::results::{OF_TRIALS, ResultFlags};
+use crate::session::{Session, StorePlace, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::sides::CpuFlags;
 use crate::stores::StoreFlag;
 use crate::unfinished::{again, is_finished, newest_unfinished, unresumable};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::history::Origin;
-use ::report::run::{Findings, RunOutcome};
+use ::report::run::RunOutcome;
 use terminal::progress;
 use units::count;
 
@@ -72,7 +72,7 @@ pub(crate) struct RunFlags {
     #[command(flatten)]
     history: HistoryFlags,
     #[command(flatten)]
-    results: ResultFlags<OfTrials>,
+    results: ResultFlags<OF_TRIALS>,
 }
 
 /// What a run that is continued has from its beginning.
@@ -207,13 +207,11 @@ fn begin(
     let by = (weighed, &flags.generators);
     let admitted = session.admit(campaign, by, &mut progress::admitting)?;
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
-    let Admitted { resources, entrants, .. } = &admitted;
     let halt = &session.halt;
-    let searched =
-        capacity::ceilings(campaign, resources, entrants, halt, &mut progress::admitting)?;
+    let searched = capacity::ceilings(campaign, &admitted, halt, &mut progress::admitting)?;
     let Some(ceilings) = searched else { return Ok(interrupted_early()) };
     let mut record = admitted.record(campaign);
-    capacity::make_searches(campaign, entrants, &mut record, &ceilings)?;
+    capacity::make_searches(campaign, &admitted.entrants, &mut record, &ceilings)?;
     if record.plan.is_empty() {
         return Err(Refusal::new(
             "no server could be built or started here (see above); `dyno servers list` shows what is missing",
@@ -352,8 +350,10 @@ fn finish(
     run: RunId,
     ended: Result<Ended, Refusal>,
 ) -> Result<ExitStatus, Refusal> {
-    let how = (&flags.results, Shows::Run { is_full: flags.full });
-    let reported = conclude(session, (run, ended), how, outcome)?;
+    let reported = conclude(session, (run, ended), &flags.results, |found| {
+        flags.results.deliver(found, flags.full)?;
+        Ok(found.outcome())
+    })?;
     let Some(outcome) = reported else {
         let again = again(&session.store().run(run)?, (run, session.store().path()));
         terminal::notice(&format!("dyno: interrupted; `{again}` continues it"));
@@ -368,8 +368,4 @@ fn finish(
         RunOutcome::Failing(_) => ExitStatus::No,
         RunOutcome::Unmeasured | RunOutcome::InVain(..) => ExitStatus::CouldNotTell,
     })
-}
-
-fn outcome(findings: &Findings<'_>) -> RunOutcome {
-    findings.outcome()
 }

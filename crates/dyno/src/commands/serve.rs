@@ -19,7 +19,7 @@ use oracle::{
 use requests::file;
 
 use crate::interrupt::on_interrupt;
-use crate::order::check_cpus;
+use crate::order::cpus_of;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
 use protocols::ProtocolFlags;
@@ -189,8 +189,7 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
 }
 
 fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
-    let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
-    check_cpus("--cpus", &cpus, &Machine::read())?;
+    let cpus = cpus_of("--cpus", flags.cpus.as_ref(), &Machine::read())?;
     let threads = flags.threads.unwrap_or(0);
     if 1_024 < threads {
         return Err(Refusal::new("--threads: at most 1,024; one per CPU is usually enough"));

@@ -10,7 +10,7 @@ use store::Store;
 use units::counted;
 
 use super::report::tell_damage;
-use crate::results::{OfFigures, ResultFlags};
+use crate::results::{OF_FIGURES, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
 
@@ -34,7 +34,7 @@ pub(crate) struct TrendFlags {
     #[command(flatten)]
     store: StoreFlag,
     #[command(flatten)]
-    results: ResultFlags<OfFigures>,
+    results: ResultFlags<OF_FIGURES>,
 }
 
 const AFTER_HELP: &str = "\

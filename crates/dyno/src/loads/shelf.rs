@@ -1,7 +1,5 @@
 //! Where loads are put as they end: in memory, as a run whose figures are estimated; and with --keep in the store.
 
-use std::path::Path;
-
 use campaign::now_unix_ms;
 use campaign::project::Project;
 use lab::record::{ProfileRecord, RunRecord, TrialKey, TrialRecord};
@@ -30,7 +28,12 @@ impl Shelf {
         let needs_experiment =
             keeping.keep || keeping.rounds.is_some() || keeping.history.is_given();
         let run = record::of_run(flags, plan, needs_experiment, now_unix_ms())?;
-        let kept = keeping.keep.then(|| kept_in(keeping.store.named(), &run)).transpose()?;
+        let mut kept = None;
+        if keeping.keep {
+            let mut store = Keeping::open(&keeping.store.to_write()?)?;
+            let id = store.begin(&run)?;
+            kept = Some((store, id));
+        }
         Ok(Shelf { run, trials: Vec::new(), kept })
     }
 
@@ -90,15 +93,4 @@ impl Shelf {
         let option = kept.map(|(keeping, _)| Project::store_option(keeping.store.path()));
         found.kept_where(option.unwrap_or_default()).of_ended(ended)
     }
-}
-
-/// Begins the run in the store that is named, or in the project's own.
-fn kept_in(named: Option<&Path>, run: &RunRecord) -> Result<(Keeping, RunId), Refusal> {
-    let path = match named {
-        Some(path) => path.to_path_buf(),
-        None => Project::find()?.store_path(),
-    };
-    let mut keeping = Keeping::open(&path, named.is_some())?;
-    let id = keeping.begin(run)?;
-    Ok((keeping, id))
 }

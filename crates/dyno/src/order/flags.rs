@@ -22,7 +22,7 @@ use super::requirement::RequireFlags;
 use super::schedule;
 use super::tls::TlsFlags;
 use crate::one_of::one_of;
-use crate::results::{OfTrials, ResultFlags};
+use crate::results::{OF_TRIALS, ResultFlags};
 use crate::shell::Refusal;
 
 /// `dyno load`
@@ -103,7 +103,7 @@ pub(crate) struct LoadFlags {
     #[command(flatten)]
     pub(crate) keeping: KeepingFlags,
     #[command(flatten)]
-    pub(crate) results: ResultFlags<OfTrials>,
+    pub(crate) results: ResultFlags<OF_TRIALS>,
     #[command(flatten, next_help_heading = "What dyno itself can do here")]
     pub(crate) calibrating: CalibrateFlags,
 }

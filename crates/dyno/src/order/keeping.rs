@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lab::amounts;
+use report::load::Tool;
 
 use crate::history::HistoryFlags;
+use crate::one_of::one_of;
 use crate::shell::Refusal;
 use crate::stores::StoreFlag;
 
@@ -24,21 +26,11 @@ pub(crate) struct KeepingFlags {
     pub(crate) history: HistoryFlags,
     /// Print what this tool would print, for scripts that read it; the verdict goes to standard error
     #[arg(long, value_name = "TOOL", conflicts_with_all = ["format", "json", "markdown", "rounds"])]
-    pub(crate) like: Option<LikeTool>,
+    #[arg(value_parser = one_of(Tool::ALL, Tool::name, Tool::meaning))]
+    pub(crate) like: Option<Tool>,
     /// wrk's scripts are not run
     #[arg(short = 's', long = "script", value_name = "FILE", hide = true)]
     script: Option<PathBuf>,
-}
-
-/// A tool whose output scripts read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LikeTool {
-    /// Thread Stats, Latency Distribution (--latency), Requests/sec, Transfer/sec
-    Wrk,
-    /// Summary, histogram, Latency distribution, Status code distribution
-    Hey,
-    /// JSON: achieved_rate, rate_ratio, latency_us, status_codes, errors, latency_histogram
-    Zrk,
 }
 
 /// A run has no more rounds than this.

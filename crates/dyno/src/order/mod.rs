@@ -76,7 +76,7 @@ pub(crate) fn plan(
         None => schedule::load(arriving, schedule::span(flags), files_for)?,
     };
     requirement::check(&flags.required.require, &load)?;
-    let cpus = cpus(flags, machine)?;
+    let cpus = cpus_of("--load-cpus", flags.sent_from.load_cpus.as_ref(), machine)?;
     let mut lanes = lanes(flags, machine, &load)?;
     let spec = requested::spec(flags);
     let base = spec.base()?;
@@ -156,16 +156,15 @@ pub(crate) fn method(flags: &AskingFlags) -> String {
     flags.method.clone().unwrap_or_else(|| usual_method(has_body).into())
 }
 
-fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
-    let amounts::Cpus(cpus) = flags.sent_from.load_cpus.clone().unwrap_or_default();
-    check_cpus("--load-cpus", &cpus, machine)?;
-    Ok(cpus)
-}
-
-/// Refuses CPUs that do not exist.
-pub(crate) fn check_cpus(flag: &str, cpus: &[usize], machine: &Machine) -> Result<(), Refusal> {
+/// The CPUs that a flag names; refused if one does not exist.
+pub(crate) fn cpus_of(
+    flag: &str,
+    given: Option<&amounts::Cpus>,
+    machine: &Machine,
+) -> Result<Vec<usize>, Refusal> {
+    let amounts::Cpus(cpus) = given.cloned().unwrap_or_default();
     match cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
-        None => Ok(()),
+        None => Ok(cpus),
         Some(cpu) => Err(Refusal::new(format!(
             "{flag}: there is no CPU {cpu} for this process; it may use {}",
             report::load::order_text::list(&machine.cpus)

@@ -102,15 +102,9 @@ fn flags_that_make_no_sense_say_the_way_out() {
         Rig::nowhere().refuses(&[&["check"], flags].concat(), &[says]);
     };
     refused(&[], "<SERVER>");
-    refused(&["{url}/", "--case", "H1-B0l"], "did you mean `H1-B0");
-    refused(&["{url}/", "--case", "H1-B01", "--area", "websocket"], "leave no case");
     refused(&["{url}/", "--rounds", "0"], "1..=20");
     refused(&["{url}/", "--fail-on", "may"], "must, should, security or never");
-    refused(&["{url}/", "--post", "echo"], "a path begins with /");
-    refused(&["{url}/", "--ca", "/no/such.pem"], "--ca is for TLS");
     refused(&["https://localhost:1/", "--ca", "/no/such.pem"], "/no/such.pem");
-    refused(&["http://a:b@localhost/"], "leave them out");
-    refused(&["unix:/tmp/x:/"], "over TCP");
     refused(&["{url}/", "--format", "junit", "--json"], "cannot be used with");
     refused(&["{url}/", "-o", "/no/such/folder/x.xml"], "no such directory");
     let cloud = check(&Rig::new(), &["http://169.254.169.254/"]).status(2);

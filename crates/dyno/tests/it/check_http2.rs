@@ -81,7 +81,6 @@ fn cases_and_addresses_that_do_not_fit_say_the_way_out() {
     };
     refused(&["{url}/", "--case", "H2-B01"], "these are cases of HTTP/2: add --http2");
     refused(&["{url}/", "--http2", "--area", "websocket"], "leave --http2 out");
-    refused(&["ws://127.0.0.1:9/", "--http2"], "a WebSocket is checked over HTTP/1.1");
     refused(&["{url}/", "--http2", "--socket", "/ws"], "--socket");
     let list = Rig::nowhere().dyno(&["check", "--list", "--http2"]).status(0);
     let _ = list.stdout_has("H2-B01").stdout_lacks("H1-B01");

@@ -101,6 +101,5 @@ fn where_nothing_is_broken_there_is_no_issue() {
     };
     refused(&["--issue", "H1-*"], "--issue is about one case of one server");
     refused(&["{url}/", "--issue", "H1-H02"], "--issue is about one case of one server");
-    refused(&["--issue", "H1-H0l"], "did you mean `H1-H0");
     refused(&["--issue", "H1-H02", "--json"], "--json");
 }

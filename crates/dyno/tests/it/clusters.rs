@@ -109,8 +109,6 @@ fn what_would_mean_something_else_where_it_is_read_is_refused() {
     let keys = ["agents", "nats", "--keys"];
     refused(&keys, &["/no/such"], "--keys /no/such: ");
     refused(&keys, &["/dev/zero"], "--keys /dev/zero: ");
-    fs::write(lab.root.join("bad.keys"), "coordinator U1\n").unwrap();
-    refused(&keys, &["bad.keys"], "line 1: this is not a public key");
     refused(&["agents", "nats", "--keys", "lab.keys", "--listen", "here"], &[], "ADDRESS:PORT");
     let k8s = ["agents", "k8s", "--image", "dyno:1", "--keys", "load.keys", "--agents"];
     refused(&k8s, &["3", "--allow", "10.0.0.7:80", "--", "x"], "it has no key of load-2");

@@ -39,8 +39,7 @@ fn faulty(fault: &str, ramp: &str) -> Lab {
 }
 
 fn with_fault(lab: Lab, fault: &str) -> Lab {
-    lab.speaking("faulty", &SPEAKS, &format!("run = 'python3 server.py {{port}} {fault}'"))
-        .file("subjects/faulty/server.py", include_str!("held.py"))
+    lab.script("faulty", &SPEAKS, include_str!("held.py"), &format!("{{port}} {fault}"))
 }
 
 fn holding(trial: &TrialRecord) -> &Holding {
@@ -223,6 +222,6 @@ fn a_probe_for_another_runtime_needs_a_folder_and_no_line_of_dyno() {
     fs::remove_dir_all(lab.root.join("probes")).unwrap();
     assert!(before == reports().map(|ran| ran.stdout));
     let broken = lab.file("probes/jvm/probe.toml", &PROBE.replace("\"mean\"", "\"median\""));
-    let says = "probes/jvm/probe.toml:8: unknown fold `median`; did you mean `mean`?";
+    let says = "probes/jvm/probe.toml:8: expected \"mean\", \"max\" or \"growth\", or a list";
     broken.dyno(&["run", "x"]).status(2).stderr_has(says);
 }

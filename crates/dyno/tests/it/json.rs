@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rig::{Rig, closed_port, histogram, in_each, in_one_of_five};
+use crate::rig::{Rig, closed_port, in_each, in_one_of_five};
 use crate::schema::{self, fits, violations};
 
 fn load(flags: &[&str]) -> Value {
@@ -55,38 +55,4 @@ fn the_validator_finds_what_is_wrong() {
     json["rate"].as_object_mut().unwrap().remove("throughput_per_s");
     json["verdict"]["word"] = "splendid".into();
     assert_eq!(violations(&schema::of("load"), &json).len(), 4);
-}
-
-#[test]
-fn the_numbers_that_others_read_are_plain_numbers() {
-    let json = load(&["{url}/hello", "-r", "1000", "-d", "300ms"]);
-    for place in [
-        "/books/attempted",
-        "/books/correct",
-        "/response/p50_ns",
-        "/response/p90_ns",
-        "/response/p99_ns",
-        "/response/p99_9_ns",
-        "/response/max_ns",
-        "/service/p50_ns",
-        "/late/p50_ns",
-        "/late/p99_ns",
-    ] {
-        assert!(json.pointer(place).is_some_and(Value::is_u64), "{place}");
-    }
-    for place in ["/rate/throughput_per_s", "/generator/cpu_s"] {
-        assert!(json.pointer(place).is_some_and(Value::is_number), "{place}");
-    }
-}
-
-#[test]
-fn histograms_hold_every_sample() {
-    let json = load(&["{url}/hello", "-c", "2", "-n", "500"]);
-    let whole = histogram(&json["response"]["histogram"]);
-    assert_eq!(whole.len(), 500);
-    assert_eq!(Some(whole.value_at_quantile(0.5)), json["response"]["p50_ns"].as_u64());
-    let windows = json["windows"].as_array().unwrap();
-    let parts = windows.iter().filter(|window| window["response_histogram"].is_string());
-    let together: u64 = parts.map(|window| histogram(&window["response_histogram"]).len()).sum();
-    assert_eq!(together, 500);
 }

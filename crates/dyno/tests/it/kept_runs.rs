@@ -120,8 +120,6 @@ fn old_runs_are_pruned_by_a_rule_and_not_without_one() {
         .dyno(&["runs", "prune"])
         .status(2)
         .stderr_has("say which runs to delete: --keep-newest N, --older-than 30d");
-    let _ =
-        lab.dyno(&["runs", "prune", "--older-than", "1"]).status(2).stderr_has("`1` is not an age");
     lab.dyno(&["runs", "prune", "--older-than", "30d"]).status(0).stdout_has("nothing to delete");
     lab.dyno(&["runs", "prune", "--keep-newest", "2", "--dry-run"])
         .status(0)

@@ -118,6 +118,12 @@ impl Lab {
             .file(&format!("subjects/{name}/server.py"), include_str!("server.py"))
     }
 
+    /// A server in Python with these arguments, which speaks these workloads.
+    pub(crate) fn script(self, name: &str, speaks: &[&str], script: &str, arguments: &str) -> Lab {
+        self.speaking(name, speaks, &format!("run = 'python3 server.py {arguments}'"))
+            .file(&format!("subjects/{name}/server.py"), script)
+    }
+
     /// `load` is what stands between the braces. No subject is checked, unless `rest` asks for it: a check takes
     /// seconds.
     pub(crate) fn experiment(self, name: &str, subjects: &[&str], load: &str, rest: &str) -> Lab {
@@ -246,6 +252,12 @@ pub(crate) fn trials_of(store: &Store, run: RunId) -> Vec<TrialRecord> {
         Kept::Damaged(damage) => panic!("{damage:?}"),
     };
     store.trials(run, Extent::Whole).unwrap().into_iter().map(whole).collect()
+}
+
+/// The first of these trials that is of this subject.
+#[track_caller]
+pub(crate) fn trial_of<'t>(trials: &'t [TrialRecord], subject: &str) -> &'t TrialRecord {
+    trials.iter().find(|trial| trial.key.subject == subject).unwrap()
 }
 
 /// Waits until this holds.

@@ -257,14 +257,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     };
     refused(&[], "required arguments were not provided");
     refused(&["sh"], "a race needs two servers");
-    refused(&["http://localhost:1/", "sh", "--tls", "1.3"], "--tls is for TLS");
-    refused(&["nothing-of-this-name", "sh"], "name a server by a URL");
     refused(&["./none", "sh"], "no program `./none` to start; nor is there a folder or a file of");
-    refused(
-        &["sh a", "sh b", "-r", "1..9", "--slices", "100ms"],
-        "a ramp and steps have no slices",
-    );
-    refused(&["sh a", "sh b", "-r", "1:1s,2:1s", "-d", "3s"], "say how long they last");
     refused(&["http://10.0.0.1/", "sh b", "--check"], "10.0.0.1:80 is not on this machine");
     refused(&["sh a", "sh b", "--max-time", "9s"], "--until or --detect");
     refused(&["http://localhost:1/", "sh b", "--isolate"], "leave it out");

@@ -17,7 +17,6 @@ fn refused_load(flags: &[&str], words: &[&str]) {
 #[test]
 fn addresses_that_are_none() {
     refused(&["load"], &["<URL>"]);
-    refused(&["load", "wss://localhost/"], &["`dyno hold` and `dyno check` take one"]);
     refused(&["load", "http://localhost:99999/"], &["ports go from 1 to 65535"]);
     refused(
         &["load", "http://no-such-name.invalid/"],
@@ -37,15 +36,12 @@ fn addresses_that_belong_to_others() {
 #[test]
 fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-c", "0"], &["--connections", "at least 1"]);
-    refused_load(&["-c", "1000001"], &["--connections", "1,000,000"]);
     refused_load(&["-c", "-5"], &["-5"]);
     refused_load(&["-d", "0"], &["--duration", "longer than 0"]);
-    refused_load(&["-d", "25h"], &["--duration", "at most 24h"]);
     refused_load(&["-d", "soon"], &["--duration", "500ms, 10s"]);
     refused_load(&["-n", "0"], &["--total", "at least 1"]);
     refused_load(&["-r", "0"], &["--rate", "is not a rate"]);
     refused_load(&["-r", "1..0"], &["--rate", "is not a rate"]);
-    refused_load(&["-r", "10:1s,20"], &["--rate", "1000:5s,2000:5s"]);
     refused_load(&["-r", "1:23h,1:2h"], &["--rate", "at most 24h"]);
     refused_load(&["--sessions", "0"], &["--sessions", "is not a rate"]);
     refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
@@ -75,7 +71,6 @@ fn flags_that_do_not_go_together() {
 fn a_place_to_connect_to_that_is_written_otherwise() {
     let place = |place: &str, words: &[&str]| refused_load(&["--connect-to", place], words);
     place("h:80:127.0.0.1:9", &["write only the place to connect to, like 127.0.0.1:8080"]);
-    place("::127.0.0.1:9", &["write only the place to connect to"]);
     place("http://127.0.0.1:9/x", &["without http:// and path: 127.0.0.1:9"]);
     place("127.0.0.1", &["names no port"]);
     let curl = ["load", "--curl", "curl --connect-to ::127.0.0.1:9 http://h/"];
@@ -92,7 +87,6 @@ fn requests_and_expectations_that_cannot_be() {
     refused_load(&["-B", "/dev/zero"], &["--body-file /dev/zero", "1 GiB"]);
     refused_load(&["-b", "{random:99}"], &["--body", "{random:N}"]);
     refused_load(&["--expect-status", "banana"], &["--expect-status", "100 to 599"]);
-    refused_load(&["--expect-body", "sha256:12"], &["--expect-body", "64 hexadecimal"]);
     refused_load(&["--expect-body", "@/no/such/file"], &["--expect-body", "/no/such/file"]);
     refused_load(&["--expect-header", "x"], &["--expect-header", "Name: value"]);
 }
@@ -165,10 +159,6 @@ fn queues_that_cannot_be() {
     };
     for servers in ["0", "1.5", "NaN", "100001", "1000000000", "99999999999999999999", ""] {
         served(&["--servers", servers], &["--servers", "from 1 to 100000"]);
-    }
-    for law in ["constant:0", "exponential:0", "bimodal:0,0,0.5", "constant:2h", "lognormal:1ms,10"]
-    {
-        queue(&["--service", law], &["--service"]);
     }
     queue(&["--service", "exponential:0"], &["from 1us to an hour"]);
     queue(&["--service", "constant:999999min"], &["--service", "up to a day"]);

@@ -7,7 +7,7 @@ use load::Failure;
 use rustix::process::Signal;
 use wire::Mismatch;
 
-use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested, patiently};
+use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested, patiently, trial_of};
 
 fn failed(trial: &TrialRecord, class: Failure) -> u64 {
     let total = &trial.loaded.as_ref().unwrap().recording.total;
@@ -124,7 +124,7 @@ fn a_server_that_eats_more_memory_than_it_has_is_said_to_have_run_out_of_it() {
     let lab = lab.experiment("x", &["glutton", "good"], SHORT, "conditions = { memory = '64MiB' }");
     lab.dyno(&["run", "x"]).measured();
     let trials = lab.trials("1");
-    let trial = trials.iter().find(|trial| trial.key.subject == "glutton").unwrap();
+    let trial = trial_of(&trials, "glutton");
     let limited = condition(trial, "memory");
     if limited.starts_with("not limited") {
         not_tested("a limit of memory", limited);

@@ -51,8 +51,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 
 /// A server with a fault, which speaks these workloads.
 pub(crate) fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
-    lab.speaking(name, speaks, &format!("run = 'python3 database.py {{port}} {fault}'"))
-        .file(&format!("subjects/{name}/database.py"), include_str!("database.py"))
+    lab.script(name, speaks, include_str!("database.py"), &format!("{{port}} {fault}"))
 }
 
 fn failures(trial: &TrialRecord) -> (u64, u64) {

@@ -8,11 +8,7 @@ use lab::record::{Fact, Outcome, OutcomeKind, TrialRecord};
 use oracle::{Config, Listen, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
 
-use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, not_tested, patiently, until};
-
-fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
-    trials.iter().find(|trial| trial.key.subject == name).unwrap()
-}
+use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, not_tested, patiently, trial_of, until};
 
 fn tail(trial: &TrialRecord) -> String {
     String::from_utf8_lossy(&trial.ending.output_tail).into_owned()
@@ -25,12 +21,12 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
     let lab = lab.experiment("x", &["early", "later", "good"], SHORT, "");
     lab.dyno(&["run", "x"]).measured().stderr_has("died: ");
     let trials = lab.trials("1");
-    assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
-    let early = of(&trials, "early");
+    assert_eq!(trial_of(&trials, "good").outcome.kind, OutcomeKind::Measured);
+    let early = trial_of(&trials, "early");
     let says = "it ended before it answered: exit status 3";
     assert_eq!(early.outcome, Outcome { kind: OutcomeKind::Died, says: says.into() });
     assert_eq!((&early.ending.exit[..], &tail(early)[..]), ("exit status 3", "I will not\n"));
-    let later = of(&trials, "later");
+    let later = trial_of(&trials, "later");
     assert_eq!(later.outcome.kind, OutcomeKind::Died);
     assert!(later.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", later.outcome);
     assert!(later.ending.exit.starts_with("signal 9 (KILL)"), "{}", later.ending.exit);
@@ -61,24 +57,24 @@ fn a_server_that_does_not_answer_in_time_is_not_ready() {
         let within = format!("no correct answer within {} s; ", ready.trim_end_matches('s'));
         let _ = lab.dyno(&["run", "x"]).measured().stderr_has(&format!("not-ready: {within}"));
         let trials = lab.trials("1");
-        let have_begun = !tail(of(&trials, "hangs")).is_empty()
-            && !of(&trials, "mute").outcome.says.contains("no connection");
+        let have_begun = !tail(trial_of(&trials, "hangs")).is_empty()
+            && !trial_of(&trials, "mute").outcome.says.contains("no connection");
         have_begun.then_some((within, trials))
     });
-    assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
+    assert_eq!(trial_of(&trials, "good").outcome.kind, OutcomeKind::Measured);
     let late = |attempt: &str| format!("{within}the last attempt: {attempt}");
     for (name, says, last_words) in [
         ("hangs", &*late("no connection: "), "thinking\n"),
         ("mute", &late("no whole answer within "), ""),
         ("none", "`no-such-program-anywhere ", ""),
     ] {
-        let trial = of(&trials, name);
+        let trial = trial_of(&trials, name);
         assert_eq!(trial.outcome.kind, OutcomeKind::NotReady, "{name}: {:?}", trial.outcome);
         assert!(trial.outcome.says.starts_with(says), "{name}: {:?}", trial.outcome);
         assert!(tail(trial).starts_with(last_words), "{name}: {}", tail(trial));
     }
-    assert!(of(&trials, "hangs").outcome.says.contains("refused"), "the true reason is said");
-    assert!(of(&trials, "none").outcome.says.contains("No such file"));
+    assert!(trial_of(&trials, "hangs").outcome.says.contains("refused"), "the true reason is said");
+    assert!(trial_of(&trials, "none").outcome.says.contains("No such file"));
 }
 
 const UNBUILDABLE: &str = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''']\nrun = 'true'";

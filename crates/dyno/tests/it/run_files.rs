@@ -12,7 +12,7 @@ use oracle::{Config, Fault, Listen, Oracle};
 use wire::h2::Scheme;
 use wire::{AnswerParts, Files, Mismatch, Validators};
 
-use crate::lab_rig::{Lab, SHORT};
+use crate::lab_rig::{Lab, SHORT, trial_of};
 use crate::run_work::four_streams;
 
 const STATUS: Failure = Failure::Content(Mismatch::Status);
@@ -120,8 +120,7 @@ fn a_server_of_files_is_right_however_it_delivers_them() {
     let lab = lab.experiment("files", &["right", "wrong"], SHORT, "workload = 'files'\n");
     lab.dyno(&["run", "files"]);
     let trials = lab.trials("1");
-    let trial_of = |name: &str| trials.iter().find(|it| it.key.subject == name).unwrap();
-    let right = trial_of("right");
+    let right = trial_of(&trials, "right");
     assert_eq!(right.outcome.kind, OutcomeKind::Measured, "{:?}", right.outcome);
     let total = &right.loaded.as_ref().unwrap().recording.total;
     assert_eq!((total.correct, total.failed_in_all()), (200, 0));
@@ -134,7 +133,7 @@ fn a_server_of_files_is_right_however_it_delivers_them() {
     assert_eq!(compared.by_bytes + compared.by_meaning, 200);
     assert!(compared.by_meaning <= 2 * Files::COUNT as u64, "{compared:?}");
     // A check may meet the fault as well as the load.
-    let wrong = trial_of("wrong");
+    let wrong = trial_of(&trials, "wrong");
     let failed = wrong.loaded.as_ref().map(|it| it.recording.total.failures(HEADER));
     let is_wrong = wrong.outcome.kind == OutcomeKind::Wrong;
     assert!(is_wrong || failed.is_some_and(|failed| 0 < failed), "{:?}", wrong.outcome);

@@ -3,15 +3,11 @@
 use lab::record::{InTurns, OutcomeKind, TrialRecord};
 use load::SECOND;
 
-use crate::lab_rig::Lab;
+use crate::lab_rig::{Lab, trial_of};
 use crate::rig::{in_each, in_one_of_five};
 
 const LOAD: &str = "closed = { connections = 2 }, duration = '800ms'";
 const SLICES: &str = "[trials]\nrepeat = 1\npause = '0s'\nslices = '50ms'";
-
-fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
-    trials.iter().find(|trial| trial.key.subject == name).unwrap()
-}
 
 fn in_turns(trial: &TrialRecord) -> InTurns {
     trial.loaded.as_ref().unwrap().in_turns.unwrap()
@@ -25,7 +21,7 @@ fn a_stall_across_the_border_of_a_slice_is_the_stalled_servers_alone() {
         let lab = lab.experiment("x", &["calm", "stalls"], LOAD, SLICES);
         lab.dyno(&["run", "x"]).measured();
         let trials = lab.trials("1");
-        let (calm, stalls) = (of(&trials, "calm"), of(&trials, "stalls"));
+        let (calm, stalls) = (trial_of(&trials, "calm"), trial_of(&trials, "stalls"));
         let longest = |trial: &TrialRecord| {
             let response = &trial.loaded.as_ref().unwrap().recording.total.response;
             response.quantile(1.0).unwrap().value
@@ -58,8 +54,8 @@ fn a_server_that_dies_in_its_slice_ends_no_other_and_none_is_waited_for() {
     let lab = lab.experiment("x", &["hangs", "good", "later"], LOAD, SLICES);
     lab.dyno(&["run", "x"]).measured().stderr_has("died: ").stderr_has("not-ready: ");
     let trials = lab.trials("1");
-    assert_eq!(of(&trials, "later").outcome.kind, OutcomeKind::Died);
-    let good = of(&trials, "good");
+    assert_eq!(trial_of(&trials, "later").outcome.kind, OutcomeKind::Died);
+    let good = trial_of(&trials, "good");
     assert_eq!(good.outcome.kind, OutcomeKind::Measured, "{:?}", good.outcome);
     let recording = &good.loaded.as_ref().unwrap().recording;
     assert_eq!(recording.measured_until - recording.measured_from, SECOND * 4 / 5);

@@ -2,7 +2,7 @@
 
 use lab::record::TrialRecord;
 
-use crate::lab_rig::{Lab, SHORT};
+use crate::lab_rig::{Lab, SHORT, trial_of};
 use crate::rig::{Rig, closed_port};
 
 /// An oracle that runs already, beside one that is started.
@@ -29,7 +29,7 @@ fn a_server_that_runs_already_is_measured_beside_one_that_is_started() {
         assert_eq!(trial.launch.is_some(), trial.key.subject == "own");
         assert_eq!(trial.loaded.as_ref().unwrap().recording.total.attempted, 200);
     }
-    let found = trials.iter().find(|trial| trial.key.subject == "here").unwrap();
+    let found = trial_of(&trials, "here");
     let address = found.conditions.iter().find(|fact| fact.name == "address").unwrap();
     assert!(address.value.starts_with("127.0.0.1:"));
     // Its process is on this machine, and so it is watched.

@@ -29,12 +29,6 @@ const FAULTS: [(&str, &str, Option<Failure>); 9] = [
     ("echo-bytes", "cut", Some(Failure::Content(Mismatch::Body))),
 ];
 
-/// A server with a fault, which speaks these workloads.
-fn server(lab: Lab, name: &str, speaks: &[&str], fault: &str) -> Lab {
-    lab.speaking(name, speaks, &format!("run = 'python3 work.py {{port}} {{dataset}} {fault}'"))
-        .file(&format!("subjects/{name}/work.py"), include_str!("work.py"))
-}
-
 #[test]
 fn each_way_of_being_wrong_is_counted_exactly_and_no_right_answer_is() {
     let mut lab = Lab::new();
@@ -43,10 +37,12 @@ fn each_way_of_being_wrong_is_counted_exactly_and_no_right_answer_is() {
         let text = std::fs::read_to_string(root.join(format!("{workload}.toml"))).unwrap();
         lab = lab.file(&format!("workloads/{workload}.toml"), &text);
     }
-    lab = server(lab, "right", &WORKLOADS, "none");
+    let script = include_str!("work.py");
+    lab = lab.script("right", &WORKLOADS, script, "{port} {dataset} none");
     let named = |(workload, fault, _): (&str, &str, _)| format!("{workload}-{fault}");
     for faulty in FAULTS {
-        lab = server(lab, &named(faulty), &[faulty.0], faulty.1);
+        let arguments = format!("{{port}} {{dataset}} {}", faulty.1);
+        lab = lab.script(&named(faulty), &[faulty.0], script, &arguments);
     }
     let names: Vec<String> = FAULTS.into_iter().map(named).chain(["right".to_string()]).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

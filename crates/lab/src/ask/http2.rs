@@ -2,15 +2,14 @@
 //! question can be compared whichever protocol carried them.
 
 use std::num::NonZeroU16;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wire::h2::{H2Fault, H2Order, Ledger, Windows};
 use wire::{ExchangeId, Limits, News, Session, Values};
 
-use super::peer::{connected, read, send};
+use super::peer::{self, Conversation, keep};
 use super::{Asked, Fault, KEPT, failure};
 use crate::workload::Question;
-use tls::Stream;
 
 const EXCHANGE: ExchangeId = ExchangeId { place: 0, generation: 0 };
 
@@ -22,86 +21,66 @@ pub(super) fn converse(
     limit: Duration,
     received: &mut Vec<u8>,
 ) -> Result<(), Fault> {
-    let until = Instant::now() + limit;
-    let mut socket = connected(server, limit)?;
     let order = H2Order {
         streams: NonZeroU16::MIN,
         windows: Windows::default(),
         indexed: false,
         limits: Limits::default(),
     };
-    let mut conversation = Conversation {
+    let mut answer = Answer {
         session: wire::h2::H2::watched(&order, Ledger::default()),
         news: Vec::new(),
-        output: Vec::new(),
         body: Vec::new(),
         status: None,
     };
-    let verdict = conversation.carry_out(&mut socket, question, values, (limit, until));
-    conversation.keep(received);
-    let mut last = Vec::new();
-    conversation.session.close(&mut last);
-    let _ = send(&mut socket, &last, until);
+    let mut output = Vec::new();
+    answer.session.open(&mut answer.news, &mut output);
+    let constant =
+        answer.session.submit(EXCHANGE, &question.ask, values, &mut answer.news, &mut output);
+    output.extend_from_slice(constant.unwrap_or_default());
+    answer.send_more(&mut output);
+    let verdict = peer::converse(server, limit, output, &mut answer);
+    answer.keep(received);
     verdict
 }
 
-struct Conversation<'a> {
+struct Answer<'a> {
     session: wire::h2::H2<'a>,
     news: Vec<News<H2Fault>>,
-    output: Vec<u8>,
     body: Vec<u8>,
     status: Option<u16>,
 }
 
-impl<'a> Conversation<'a> {
-    fn carry_out(
-        &mut self,
-        socket: &mut Stream,
-        question: &'a Question,
-        values: Values,
-        (limit, until): (Duration, Instant),
-    ) -> Result<(), Fault> {
-        self.session.open(&mut self.news, &mut self.output);
-        let constant =
-            self.session.submit(EXCHANGE, &question.ask, values, &mut self.news, &mut self.output);
-        self.output.extend_from_slice(constant.unwrap_or_default());
-        let mut buffer = [0; 16 << 10];
-        loop {
-            while self.session.has_more() && self.output.len() < KEPT {
-                let before = self.output.len();
-                self.session.send_more(&mut self.news, &mut self.output);
-                if self.output.len() == before {
-                    break;
-                }
-            }
-            let output = std::mem::take(&mut self.output);
-            // A server may answer, and end the connection, before it has read all of the request.
-            let sent = send(socket, &output, until);
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let limit = limit.as_secs_f64();
-                return Err(failure(format!("no whole answer within {limit} s")));
-            }
-            match read(socket, &mut buffer, left)? {
-                None => {}
-                Some(0) => {
-                    let broken = self.session.ended(&mut self.news).err();
-                    let says =
-                        sent.err().map(|error| format!("the request could not be sent: {error}"));
-                    return self.verdict(&[], broken).unwrap_or_else(|| {
-                        Err(failure(
-                            says.unwrap_or("the connection was closed without an answer".into()),
-                        ))
-                    });
-                }
-                Some(count) => {
-                    let bytes = &buffer[..count];
-                    let broken =
-                        self.session.receive(bytes, &mut self.news, &mut self.output).err();
-                    if let Some(verdict) = self.verdict(bytes, broken) {
-                        return verdict;
-                    }
-                }
+impl Conversation for Answer<'_> {
+    fn take(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Option<Result<(), Fault>> {
+        let broken = self.session.receive(bytes, &mut self.news, output).err();
+        self.send_more(output);
+        self.verdict(bytes, broken)
+    }
+
+    fn ended(&mut self) -> Result<(), Fault> {
+        let broken = self.session.ended(&mut self.news).err();
+        let closed = || Err(failure("the connection was closed without an answer"));
+        self.verdict(&[], broken).unwrap_or_else(closed)
+    }
+
+    fn too_late(&self, limit: Duration) -> String {
+        format!("no whole answer within {} s", limit.as_secs_f64())
+    }
+
+    fn close(&mut self, output: &mut Vec<u8>) {
+        self.session.close(output);
+    }
+}
+
+impl Answer<'_> {
+    /// As much of the request's body as the server takes.
+    fn send_more(&mut self, output: &mut Vec<u8>) {
+        while self.session.has_more() && output.len() < KEPT {
+            let before = output.len();
+            self.session.send_more(&mut self.news, output);
+            if output.len() == before {
+                break;
             }
         }
     }
@@ -112,9 +91,8 @@ impl<'a> Conversation<'a> {
         for news in std::mem::take(&mut self.news) {
             match news {
                 News::Part { at, len, .. } => {
-                    let room = KEPT.saturating_sub(self.body.len());
                     let part = bytes.get(at as usize..).unwrap_or_default();
-                    self.body.extend_from_slice(&part[..part.len().min(len as usize).min(room)]);
+                    keep(&mut self.body, &part[..part.len().min(len as usize)]);
                 }
                 News::Answered { status, mismatch, .. } => {
                     self.status = Some(status);
@@ -130,6 +108,7 @@ impl<'a> Conversation<'a> {
                 | News::Ready
                 | News::Room
                 | News::FirstByte(_)
+                | News::Interim(_)
                 | News::Stalled(_)
                 | News::Flowing(_)
                 | News::Starved
@@ -167,7 +146,6 @@ impl<'a> Conversation<'a> {
             received.extend_from_slice(b"\r\n");
         }
         received.extend_from_slice(b"\r\n");
-        let room = KEPT.saturating_sub(received.len());
-        received.extend_from_slice(&self.body[..self.body.len().min(room)]);
+        keep(received, &self.body);
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::{Asked, Fault, failure};
+use super::{Asked, Fault, KEPT, failure};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
@@ -14,7 +14,70 @@ use tls::Stream;
 /// subject's fault, so the question is sent from this address.
 const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
 
-pub(super) fn connected(server: Asked<'_>, limit: Duration) -> Result<Stream, Fault> {
+/// What is said on a question's connection, and what is made of what comes.
+pub(super) trait Conversation {
+    /// The connection stands, and the request goes out.
+    fn begun(&mut self, _at: Instant) {}
+
+    /// The verdict on the answer, if there is one after these bytes; what is to be sent next is appended to the output.
+    fn take(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Option<Result<(), Fault>>;
+
+    /// The verdict now that the server has closed the connection.
+    fn ended(&mut self) -> Result<(), Fault>;
+
+    /// What did not come in time.
+    fn too_late(&self, limit: Duration) -> String;
+
+    /// The last words; how the server takes them is not the question.
+    fn close(&mut self, _output: &mut Vec<u8>) {}
+}
+
+/// Connects, sends the request, and goes on until there is a verdict or the time is over.
+pub(super) fn converse(
+    server: Asked<'_>,
+    limit: Duration,
+    mut output: Vec<u8>,
+    conversation: &mut dyn Conversation,
+) -> Result<(), Fault> {
+    let until = Instant::now() + limit;
+    let mut socket = connected(server, limit)?;
+    conversation.begun(Instant::now());
+    let mut buffer = [0; 16 << 10];
+    let verdict = loop {
+        // A server may answer, and end the connection, before it has read all of the request.
+        let sent = send(&mut socket, &output, until);
+        let or_unsent = |fault| match sent {
+            Ok(()) => fault,
+            Err(error) => failure(format!("the request could not be sent: {error}")),
+        };
+        output.clear();
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break Err(or_unsent(failure(conversation.too_late(limit))));
+        }
+        match read(&mut socket, &mut buffer, left) {
+            Err(fault) => break Err(or_unsent(fault)),
+            Ok(None) => {}
+            Ok(Some(0)) => break conversation.ended().map_err(or_unsent),
+            Ok(Some(count)) => {
+                if let Some(verdict) = conversation.take(&buffer[..count], &mut output) {
+                    break verdict;
+                }
+            }
+        }
+    };
+    conversation.close(&mut output);
+    let _ = send(&mut socket, &output, until);
+    verdict
+}
+
+/// Keeps of an answer what there is room for.
+pub(super) fn keep(received: &mut Vec<u8>, bytes: &[u8]) {
+    let room = KEPT.saturating_sub(received.len());
+    received.extend_from_slice(&bytes[..bytes.len().min(room)]);
+}
+
+fn connected(server: Asked<'_>, limit: Duration) -> Result<Stream, Fault> {
     let until = Instant::now() + limit;
     let socket = connected_by_tcp(server.address, limit);
     let stream = socket.and_then(|socket| match server.tls {
@@ -52,7 +115,7 @@ fn connected_from(
 }
 
 /// Sends all of it, or as much as the peer accepts until then.
-pub(super) fn send(socket: &mut Stream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+fn send(socket: &mut Stream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
     while !bytes.is_empty() || socket.has_unsent() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -76,11 +139,7 @@ pub(super) fn send(socket: &mut Stream, mut bytes: &[u8], until: Instant) -> io:
 }
 
 /// Reads what has arrived within this time, if anything has.
-pub(super) fn read(
-    socket: &mut Stream,
-    buffer: &mut [u8],
-    limit: Duration,
-) -> Result<Option<usize>, Fault> {
+fn read(socket: &mut Stream, buffer: &mut [u8], limit: Duration) -> Result<Option<usize>, Fault> {
     let _ = socket.socket().set_read_timeout(Some(limit));
     match socket.read(buffer) {
         Ok(count) => Ok(Some(count)),

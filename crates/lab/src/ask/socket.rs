@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use wire::{HeldEvent, HeldLimits, HeldSession, Limits, Socket, Values};
 
-use super::peer::{connected, read, send};
-use super::{Asked, Fault, KEPT, excerpt, failure, filled};
+use super::peer::{self, Conversation, keep};
+use super::{Asked, Fault, excerpt, failure, filled};
 use crate::workload::{Interaction, Over, Question, Stream};
 
 /// What is expected on the WebSocket.
@@ -48,75 +48,83 @@ impl Topic {
 /// Whether a message is sent as text, in the order in which they are sent.
 const KINDS: [bool; 2] = [true, false];
 
-/// Which server gets which request.
-pub(super) struct Call<'a> {
-    pub(super) server: Asked<'a>,
-    pub(super) question: &'a Question,
-    pub(super) values: Values,
-    pub(super) limit: Duration,
+/// Opens the connection, exchanges messages, and sends a Close. What was sent and received is left as evidence.
+pub(super) fn talk(
+    server: Asked<'_>,
+    question: &Question,
+    values: Values,
+    limit: Duration,
+    topic: &Topic,
+    evidence: (&mut Vec<u8>, &mut Vec<u8>),
+) -> Result<(), Fault> {
+    let limits = Limits::default();
+    let mut held = HeldSession::Socket(Socket::new(&question.ask, &limits, HeldLimits::default()));
+    let (request, came) = evidence;
+    held.begin(values.random, request);
+    let received = Received {
+        topic,
+        since: Instant::now(),
+        messages: Vec::new(),
+        partial: Vec::new(),
+        is_text: true,
+        sent: 0,
+    };
+    peer::converse(server, limit, request.clone(), &mut Talk { held, received, came })
 }
 
-impl Call<'_> {
-    /// Opens the connection, exchanges messages, and sends a Close. What was sent and received is left as evidence.
-    pub(super) fn talk(
-        &self,
-        topic: &Topic,
-        request: &mut Vec<u8>,
-        received_bytes: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
-        let until = Instant::now() + self.limit;
-        let limits = Limits::default();
-        let mut held =
-            HeldSession::Socket(Socket::new(&self.question.ask, &limits, HeldLimits::default()));
-        held.begin(self.values.random, request);
-        let mut unsent = request.clone();
-        let mut socket = connected(self.server, self.limit)?;
-        let mut received = Received {
-            topic,
-            since: Instant::now(),
-            messages: Vec::new(),
-            partial: Vec::new(),
-            is_text: true,
-            sent: 0,
+struct Talk<'a> {
+    held: HeldSession<'a>,
+    received: Received<'a>,
+    /// All bytes that came.
+    came: &'a mut Vec<u8>,
+}
+
+impl Conversation for Talk<'_> {
+    fn begun(&mut self, at: Instant) {
+        self.received.since = at;
+    }
+
+    fn take(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Option<Result<(), Fault>> {
+        keep(self.came, bytes);
+        self.is_done(bytes, output).map(|is_done| is_done.then_some(())).transpose()
+    }
+
+    fn ended(&mut self) -> Result<(), Fault> {
+        self.is_done(&[], &mut Vec::new()).map(drop)
+    }
+
+    fn too_late(&self, limit: Duration) -> String {
+        self.received.too_late(limit)
+    }
+}
+
+impl Talk<'_> {
+    /// Whether everything expected has come with these bytes; none of them: the server has closed the connection.
+    fn is_done(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Result<bool, Fault> {
+        let Talk { held, received, .. } = self;
+        let mut is_over = bytes.is_empty();
+        let mut take = |news: HeldEvent<'_>| {
+            is_over |= matches!(news, HeldEvent::Close(_));
+            received.take(news);
         };
-        let mut buffer = [0; 16 << 10];
-        loop {
-            send(&mut socket, &unsent, until)
-                .map_err(|error| failure(format!("it could not be sent: {error}")))?;
-            unsent.clear();
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(failure(received.too_late(self.limit)));
-            }
-            let Some(count) = read(&mut socket, &mut buffer, left)? else { continue };
-            let mut is_over = count == 0;
-            let mut take = |news: HeldEvent<'_>| {
-                is_over |= matches!(news, HeldEvent::Close(_));
-                received.take(news);
-            };
-            let result = match count {
-                0 => held.ended(&mut take),
-                _ => held.receive(&buffer[..count], &mut unsent, &mut take),
-            };
-            let room = KEPT.saturating_sub(received_bytes.len());
-            received_bytes.extend_from_slice(&buffer[..count.min(room)]);
-            result
-                .map_err(|fault| failure(format!("the WebSocket handshake is wrong: {fault}")))?;
-            if received.judge()? {
-                held.leave(&mut unsent);
-                // The server has sent everything that was requested: how it takes the Close is not the question.
-                let _ = send(&mut socket, &unsent, until);
-                return Ok(());
-            }
-            if is_over {
-                return Err(failure(received.too_early()));
-            }
-            if held.is_open()
-                && let HeldSession::Socket(socket) = &mut held
-            {
-                received.send_next(socket, &mut unsent);
-            }
+        let result = match bytes {
+            [] => held.ended(&mut take),
+            bytes => held.receive(bytes, output, &mut take),
+        };
+        result.map_err(|fault| failure(format!("the WebSocket handshake is wrong: {fault}")))?;
+        if received.judge()? {
+            held.leave(output);
+            return Ok(true);
         }
+        if is_over {
+            return Err(failure(received.too_early()));
+        }
+        if held.is_open()
+            && let HeldSession::Socket(socket) = held
+        {
+            received.send_next(socket, output);
+        }
+        Ok(false)
     }
 }
 

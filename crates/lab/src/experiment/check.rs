@@ -138,8 +138,10 @@ impl Experiment {
     /// A table with a column twice has one too many, and one with thousands is none.
     fn check_columns(&self) -> Result<(), Flaw> {
         let all = &self.columns[..self.columns.len().min(Figure::COUNT + 1)];
-        match (1..all.len()).find(|&at| all[..at].contains(&all[at])) {
-            Some(at) => Key::Load.flaw(format!("the column `{}` is given twice", all[at].name())),
+        match repeated(all) {
+            Some(column) => {
+                Key::Load.flaw(format!("the column `{}` is given twice", column.name()))
+            }
             None => Ok(()),
         }
     }
@@ -444,7 +446,7 @@ fn names(key: Key, names: &[String]) -> Result<(), Flaw> {
         return key.flaw(format!("{} names; at most {NAMES_MAX}", names.len()));
     }
     for name in names {
-        file_name(name).or_else(|says| key.flaw(says))?;
+        file_name(name).map_err(|says| Flaw { key, says })?;
     }
     if names.is_empty() {
         return key.flaw("an empty list; name at least one");

@@ -10,7 +10,6 @@ mod written;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toml::Spanned;
 
 use self::aims::{PromiseKeys, TrialKeys, required};
 use self::manners::Counts;
@@ -50,7 +49,7 @@ struct File {
     order: Option<Order>,
     why: Option<Profiling>,
     #[serde(default)]
-    columns: Vec<Spanned<String>>,
+    columns: Vec<Figure>,
 }
 
 #[derive(Deserialize)]
@@ -183,11 +182,10 @@ fn paths(key: Key) -> &'static [&'static str] {
 /// Reads an experiment's text.
 pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, ConfigError> {
     let file: File = source.parse()?;
-    let columns = source.texts(&file.columns, Figure::named)?;
     search::refuse_beside(&file, &source)?;
     let read = read(name, &file);
     let read = read.map_err(|FileFlaw { paths, says }| source.wrong_at(&paths, says))?;
-    Ok(Experiment { columns, source, ..read })
+    Ok(Experiment { source, ..read })
 }
 
 /// The experiment, if it can be run.
@@ -238,6 +236,7 @@ fn read(name: &str, file: &File) -> Result<Experiment, FileFlaw> {
         slices: trials.slices.map(|time| time.0),
         history: file.history.clone(),
         order: file.order,
+        columns: file.columns.clone(),
         quick: file.quick.read(&shape)?,
         ..Experiment::default()
     };

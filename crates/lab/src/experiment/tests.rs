@@ -168,7 +168,11 @@ fn what_is_wrong_is_said_with_its_line() {
             "columns = ['failed', 'respons_p50_ms']\nworkload =",
             ":4: unknown figure `respons_p50_ms`; did you mean `response_p50_ms`?",
         ),
-        ("workload =", "order = 'p99'\nworkload =", ":4: unknown word `p99`; known are cpu"),
+        (
+            "workload =",
+            "order = 'p99'\nworkload =",
+            ":4: unknown word `p99`; the only one known is cpu",
+        ),
         ("subjects = [\"a\", \"b\"]", "subjects = []", ":3: an empty list"),
         ("\"b\"", "\"a\"", ":3: `a` is given twice"),
         ("\"b\"", "\"../b\"", ":3: `../b` is not a name"),

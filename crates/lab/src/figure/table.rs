@@ -540,7 +540,7 @@ steps {
     }
     BegunAgain {
         key: "begun_again", heading: "reopened", unit: Unit::Count, better: Lower, kind: Count, column: More(0),
-        meaning: "lost connections that were opened again",
+        meaning: "connections that were begun again after they had failed or been lost",
         population: HELD, time: WHOLE_STEP,
         step: |step| count(step.plateau.begun_again),
     }

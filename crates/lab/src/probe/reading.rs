@@ -2,13 +2,14 @@
 //! docs/subjects.md explains the keys.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use serde::Deserialize;
 use toml::Spanned;
 use units::named;
 
 use crate::figure::{Figure, Fold, Unit};
-use crate::source_file::{ConfigError, SourceFile, nearest};
+use crate::source_file::{ConfigError, SourceFile};
 use machine::monitor::{is_probe_name, reading_unit};
 
 /// How many readings a probe may declare, and how long their titles, headings and names may be.
@@ -80,9 +81,28 @@ pub(super) struct Keys {
     title: Spanned<String>,
     heading: Option<Spanned<String>>,
     unit: Option<Spanned<Counts>>,
-    fold: Spanned<toml::Value>,
+    fold: Spanned<Folds>,
     per: Option<Per>,
     figure: Option<Spanned<String>>,
+}
+
+/// One fold, or a list of them.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"mean\", \"max\" or \"growth\", or a list of \"mean\" and \"max\""
+)]
+enum Folds {
+    One(FoldWord),
+    Many(Vec<FoldWord>),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FoldWord {
+    Mean,
+    Max,
+    Growth,
 }
 
 #[derive(Deserialize)]
@@ -277,16 +297,19 @@ impl Reader<'_> {
         Ok(start)
     }
 
-    /// One fold, or a list of them.
     fn folds(&self) -> Result<Vec<ProbeFold>, ConfigError> {
         let Reader { page, keys } = self;
         let words = match keys.fold.get_ref() {
-            toml::Value::Array(list) => list.as_slice(),
-            one => std::slice::from_ref(one),
+            Folds::One(word) => slice::from_ref(word),
+            Folds::Many(words) => words,
         };
         let mut folds = Vec::new();
         for word in words {
-            let fold = self.fold(word.as_str().unwrap_or_default())?;
+            let fold = match word {
+                FoldWord::Mean => ProbeFold::Mean,
+                FoldWord::Max => ProbeFold::Max,
+                FoldWord::Growth => ProbeFold::Growth,
+            };
             if folds.contains(&fold) {
                 return Err(page.wrong_here(&keys.fold, "the same fold twice; name each once"));
             }
@@ -304,24 +327,6 @@ impl Reader<'_> {
                 "what grows has neither a mean nor a greatest value; write fold = \"growth\"",
             )),
             (None, _) => Ok(folds),
-        }
-    }
-
-    fn fold(&self, word: &str) -> Result<ProbeFold, ConfigError> {
-        const KNOWN: [&str; 3] = ["mean", "max", "growth"];
-        match word {
-            "mean" => Ok(ProbeFold::Mean),
-            "max" => Ok(ProbeFold::Max),
-            "growth" => Ok(ProbeFold::Growth),
-            odd => {
-                let near = nearest(odd, KNOWN.into_iter());
-                let way_out = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known are {}", KNOWN.join(", ")),
-                };
-                let says = format!("unknown fold `{}`; {way_out}", odd.escape_debug());
-                Err(self.page.wrong_here(&self.keys.fold, says))
-            }
         }
     }
 }

@@ -95,9 +95,9 @@ fn what_cannot_be_declared_is_refused_with_its_line_and_the_way_out() {
     for (text, expected) in [
         (reading("Heap", mean, ""), "4: a probe cannot send `Heap`; docs/readings.md says"),
         (reading("subject.cpu", mean, ""), "4: a probe cannot send `subject.cpu`; "),
-        (reading(bytes, "\"median\"", ""), "6: unknown fold `median`; "),
-        (reading(bytes, "\"maxi\"", ""), "6: unknown fold `maxi`; did you mean `max`?"),
-        (reading(bytes, "3", ""), "6: unknown fold ``; "),
+        (reading(bytes, "\"median\"", ""), "6: expected \"mean\", \"max\" or "),
+        (reading(bytes, "\"maxi\"", ""), "6: expected \"mean\", \"max\" or "),
+        (reading(bytes, "3", ""), "6: expected \"mean\", \"max\" or "),
         (reading(bytes, "[]", ""), "6: no fold; name `mean`, "),
         (reading(bytes, "[\"mean\", \"mean\"]", ""), "6: the same fold twice; "),
         (reading(bytes, "[\"mean\", \"growth\"]", ""), "6: what grows has neither a mean nor "),

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use profile::{NameRule, Pattern, Runtime};
+use profile::{LineRule, NameRule, Pattern, Runtime};
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::amounts;
 use crate::command::Command;
@@ -26,77 +25,41 @@ pub struct Why {
 #[serde(deny_unknown_fields)]
 pub(super) struct Keys {
     #[serde(rename = "match")]
-    executables: Vec<Spanned<String>>,
+    executables: Vec<Pattern>,
     symbol: Option<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    before_end: Option<Spanned<String>>,
-    stacks: Option<Spanned<String>>,
+    before_end: Option<Command>,
     #[serde(default)]
-    anywhere: Vec<LineKeys>,
+    stacks: Stacks,
     #[serde(default)]
-    innermost: Vec<LineKeys>,
+    anywhere: Vec<LineRule>,
     #[serde(default)]
-    threads: Vec<LineKeys>,
+    innermost: Vec<LineRule>,
     #[serde(default)]
-    names: Vec<NameKeys>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LineKeys {
-    line: String,
-    #[serde(rename = "match")]
-    patterns: Vec<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NameKeys {
-    #[serde(rename = "match")]
-    pattern: Spanned<String>,
-    function: Option<Spanned<String>>,
-    package: Option<Spanned<String>>,
+    threads: Vec<LineRule>,
+    #[serde(default)]
+    names: Vec<NameRule>,
 }
 
 /// Reads the table.
 pub(super) fn read(source: &SourceFile, keys: Keys) -> Result<Why, ConfigError> {
-    let names = keys.names.into_iter().map(|keys| name_rule(source, keys));
-    Ok(Why {
-        runtime: Runtime {
-            executables: source.texts(&keys.executables, pattern)?,
-            symbol: keys.symbol,
-            anywhere: lines(source, keys.anywhere)?,
-            innermost: lines(source, keys.innermost)?,
-            threads: lines(source, keys.threads)?,
-            names: names.collect::<Result<_, _>>()?,
-        },
-        env: keys.env.into_iter().collect(),
-        before_end: source.some_text(&keys.before_end, Command::parse)?,
-        dwarf_bytes: source.some_text(&keys.stacks, stacks)?.flatten(),
-    })
-}
-
-fn pattern(text: &str) -> Result<Pattern, String> {
-    Pattern::parse(text).map_err(|says| format!("pattern: {says}"))
-}
-
-fn lines(
-    source: &SourceFile,
-    keys: Vec<LineKeys>,
-) -> Result<Vec<(String, Vec<Pattern>)>, ConfigError> {
-    keys.into_iter().map(|keys| Ok((keys.line, source.texts(&keys.patterns, pattern)?))).collect()
-}
-
-fn name_rule(source: &SourceFile, keys: NameKeys) -> Result<NameRule, ConfigError> {
-    let pattern = source.text(&keys.pattern, pattern)?;
-    for text in keys.function.iter().chain(&keys.package) {
-        if let Some(name) = unknown_name(&pattern, text.get_ref()) {
-            return Err(source.wrong_here(text, format!("`match` keeps no `{{{name}}}`")));
+    for (at, rule) in keys.names.iter().enumerate() {
+        for (key, text) in [("function", &rule.function), ("package", &rule.package)] {
+            source.check(&format!("why.names.{at}.{key}"), text, |text| {
+                let unknown = unknown_name(&rule.pattern, text);
+                unknown.map_or(Ok(()), |name| Err(format!("`match` keeps no `{{{name}}}`")))
+            })?;
         }
     }
-    let [function, package] = [keys.function, keys.package].map(|text| Some(text?.into_inner()));
-    Ok(NameRule { pattern, function, package })
+    let Keys { executables, symbol, env, before_end, stacks, anywhere, innermost, threads, names } =
+        keys;
+    Ok(Why {
+        runtime: Runtime { executables, symbol, anywhere, innermost, threads, names },
+        env: env.into_iter().collect(),
+        before_end,
+        dwarf_bytes: stacks.dwarf_bytes,
+    })
 }
 
 /// A name in braces that the pattern does not keep.
@@ -107,17 +70,26 @@ fn unknown_name(pattern: &Pattern, text: &str) -> Option<String> {
 }
 
 /// How stacks are followed: `frame-pointers`, or `dwarf:8KiB` with so much of each stack copied.
-pub(crate) fn stacks(text: &str) -> Result<Option<u32>, String> {
-    if text == "frame-pointers" {
-        return Ok(None);
-    }
-    match text.strip_prefix("dwarf:").and_then(|size| amounts::bytes(size).ok()) {
-        Some(bytes) if (1 << 10..=32 << 10).contains(&bytes) && bytes % 8 == 0 => {
-            Ok(Some(bytes as u32))
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Stacks {
+    pub(crate) dwarf_bytes: Option<u32>,
+}
+
+impl TryFrom<String> for Stacks {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Stacks, &'static str> {
+        if text == "frame-pointers" {
+            return Ok(Stacks::default());
         }
-        Some(_) | None => Err(
-            "expected \"frame-pointers\", or \"dwarf:\" with 1KiB to 32KiB of each stack, such as \"dwarf:8KiB\""
-                .into(),
-        ),
+        match text.strip_prefix("dwarf:").and_then(|size| amounts::bytes(size).ok()) {
+            Some(bytes) if (1 << 10..=32 << 10).contains(&bytes) && bytes % 8 == 0 => {
+                Ok(Stacks { dwarf_bytes: Some(bytes as u32) })
+            }
+            Some(_) | None => Err(
+                "expected \"frame-pointers\", or \"dwarf:\" with 1KiB to 32KiB of each stack, such as \"dwarf:8KiB\"",
+            ),
+        }
     }
 }

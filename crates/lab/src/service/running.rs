@@ -9,12 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::private_folder::private_root;
-use super::{PrivateFolder, ReadyService, Service, ServiceCeiling};
-use crate::arrival::{found_its_port_taken, last_words};
+use super::{Manifest, PrivateFolder, ReadyService, ServiceCeiling};
+use crate::arrival::{Setback, found_its_port_taken, last_words};
+use crate::build::step::Failed;
 use crate::command::Command;
-use crate::record::Fact;
-use crate::trial::Launcher;
-use commands::{Commands, Failed};
+use crate::record::{Fact, Outcome, OutcomeKind};
+use crate::trial::{Launcher, interrupted, outcome, unable};
+use commands::Commands;
 use machine::conditions::{Cpus, Group};
 use machine::monitor::ServiceWatch;
 use machine::process::{Exit, Marker, Running, launch};
@@ -48,18 +49,6 @@ pub(crate) struct ServiceStart<'a> {
     pub(crate) is_halted: &'a dyn Fn() -> bool,
 }
 
-/// Why a service could not be used.
-#[derive(Debug)]
-pub(crate) enum Unstarted {
-    /// Another process had its port before it.
-    PortTaken(String),
-    /// It ended.
-    Died(String),
-    /// It could not be prepared.
-    Unable(String),
-    Halted,
-}
-
 /// A running service. Dropping it ends it, and removes all that is left of it.
 #[derive(Debug)]
 pub(crate) struct RunningService {
@@ -76,7 +65,7 @@ pub(crate) struct RunningService {
 
 impl RunningService {
     /// Copies, starts and seeds it.
-    pub(crate) fn start(setup: ServiceStart<'_>) -> Result<RunningService, Unstarted> {
+    pub(crate) fn start(setup: ServiceStart<'_>) -> Result<RunningService, Setback> {
         let ReadyService { service, built, .. } = setup.ready;
         let marker = Marker::unique();
         let before = Instant::now();
@@ -85,35 +74,35 @@ impl RunningService {
         let folder = copied.map_err(|error| {
             let says =
                 format!("the template of service `{}` cannot be copied: {error}", service.name);
-            Unstarted::Unable(says)
+            unable(says)
         })?;
         let copied_after = before.elapsed();
         write_tables(&folder, setup.tables).map_err(|error| {
-            Unstarted::Unable(format!("the tables of service `{}`: {error}", service.name))
+            unable(format!("the tables of service `{}`: {error}", service.name))
         })?;
         let (group, _) = Group::create(&marker, None);
         let commands = Commands::new(setup, &folder, port_beside(setup.server_port)?, password()?);
         let began = Instant::now();
         let run = commands.spec(
             marker,
-            &service.run,
+            &service.manifest.run,
             group.as_ref().map(Group::membership),
-            service.stop_signal,
+            service.manifest.stop.number(),
         );
-        let running = launch(setup.launcher.warden, &run).map_err(|error| {
-            Unstarted::Unable(format!(
+        let running = launch(&setup.launcher.cache.warden(), &run).map_err(|error| {
+            unable(format!(
                 "service `{}`: `{}` cannot be run: {error}",
-                service.name, service.run
+                service.name, service.manifest.run
             ))
         })?;
         let ready = setup.ready.clone();
         let running = Mutex::new(running);
         let fact = Fact { name: "service".into(), value: String::new() };
         let mut started = RunningService { running, group, ready, commands, fact, began, folder };
-        started.wait_until_ready(service, setup.is_halted)?;
+        started.wait_until_ready(setup.is_halted)?;
         let ready_after = began.elapsed();
-        started.seed(service, setup.is_halted)?;
-        started.compare(setup.tables).map_err(Unstarted::Unable)?;
+        started.seed(setup.is_halted)?;
+        started.compare(setup.tables).map_err(unable)?;
         let seeded_after = began.elapsed() - ready_after;
         let ms = |time: Duration| time.as_millis();
         let user =
@@ -148,7 +137,7 @@ impl RunningService {
 
     /// The variables that the server is given.
     pub(crate) fn gives(&self) -> Vec<(String, String)> {
-        self.commands.fill_all(&self.ready.service.gives)
+        self.commands.fill_all(&self.manifest().gives)
     }
 
     /// What the monitors follow.
@@ -159,14 +148,14 @@ impl RunningService {
 
     /// What it has counted since it was seeded; none if it does not count.
     pub(crate) fn counters(&self) -> Option<Result<Counters, String>> {
-        let command = self.ready.service.counters.as_ref()?;
+        let command = self.manifest().counters.as_ref()?;
         let text = self.commands.run(command, &[], LONGEST, &|| false).map_err(|it| it.to_string());
         Some(text.and_then(|text| counters(&text)))
     }
 
     /// Inserts the row of `fortune` that the tables have for it; returns when it is there.
     pub(crate) fn insert(&self) -> Result<(), String> {
-        let Some(command) = &self.ready.service.insert else {
+        let Some(command) = &self.manifest().insert else {
             return Err(format!("service `{}` has no command `insert`", self.ready.service.name));
         };
         let inserted = self.commands.run(command, &[], LONGEST, &|| false);
@@ -186,7 +175,7 @@ impl RunningService {
 
     /// The rows of a table in the order of their ids, as CSV; none if it has no command for that.
     pub(crate) fn table(&self, name: &str) -> Option<Result<String, String>> {
-        let command = self.ready.service.read.as_ref()?;
+        let command = self.manifest().read.as_ref()?;
         let text = self.commands.run(command, &[("table", name)], LONGEST, &|| false);
         Some(text.map_err(|failed| failed.to_string()))
     }
@@ -208,54 +197,54 @@ impl RunningService {
         ServiceCeiling::printed(&ran.map_err(died)?).map_err(|says| format!("`{command}`: {says}"))
     }
 
+    fn manifest(&self) -> &Manifest {
+        &self.ready.service.manifest
+    }
+
     fn running(&self) -> MutexGuard<'_, Running> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_until_ready(
-        &self,
-        service: &Service,
-        is_halted: &dyn Fn() -> bool,
-    ) -> Result<(), Unstarted> {
+    fn wait_until_ready(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Setback> {
+        let Manifest { ready, ready_within, .. } = self.manifest();
         loop {
-            let left = service.ready_within.saturating_sub(self.began.elapsed());
-            let limit = left.max(ATTEMPT);
-            let failed = match self.commands.run(&service.ready, &[], limit, is_halted) {
+            let left = ready_within.saturating_sub(self.began.elapsed());
+            let failed = match self.commands.run(ready, &[], left.max(ATTEMPT), is_halted) {
                 Ok(_) => return self.still_runs(),
-                Err(Failed::Halted) => return Err(Unstarted::Halted),
+                Err(Failed::Halted) => return Err(interrupted().into()),
                 Err(failed) => failed,
             };
             self.still_runs()?;
-            if service.ready_within <= self.began.elapsed() {
-                let name = &service.name;
-                let (within, words) =
-                    (service.ready_within.as_secs_f64(), last_words(&self.running().tail()));
+            if *ready_within <= self.began.elapsed() {
+                let (name, within) = (&self.ready.service.name, ready_within.as_secs_f64());
+                let words = last_words(&self.running().tail());
                 let says =
                     format!("service `{name}` was not ready within {within} s: {failed}{words}");
-                return Err(Unstarted::Unable(says));
+                return Err(unable(says).into());
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
     }
 
     /// Another service may have answered on the port that this one did not get.
-    fn still_runs(&self) -> Result<(), Unstarted> {
+    fn still_runs(&self) -> Result<(), Setback> {
         let Some(says) = self.death() else { return Ok(()) };
         match found_its_port_taken(&self.running().tail()) {
-            true => Err(Unstarted::PortTaken(format!("{says} (port {})", self.commands.port))),
-            false => Err(Unstarted::Died(says)),
+            true => Err(Setback::PortTaken(format!("{says} (port {})", self.commands.port))),
+            false => Err(outcome(OutcomeKind::ServiceDied, says).into()),
         }
     }
 
-    fn seed(&self, service: &Service, is_halted: &dyn Fn() -> bool) -> Result<(), Unstarted> {
-        for command in &service.seed {
+    fn seed(&self, is_halted: &dyn Fn() -> bool) -> Result<(), Setback> {
+        for command in &self.manifest().seed {
             match self.commands.run(command, &[], LONGEST, is_halted) {
                 Ok(_) => {}
-                Err(Failed::Halted) => return Err(Unstarted::Halted),
+                Err(Failed::Halted) => return Err(interrupted().into()),
                 Err(failed) => {
                     self.still_runs()?;
-                    let says = format!("service `{}` cannot be seeded: {failed}", service.name);
-                    return Err(Unstarted::Unable(says));
+                    let name = &self.ready.service.name;
+                    let says = format!("service `{name}` cannot be seeded: {failed}");
+                    return Err(unable(says).into());
                 }
             }
         }
@@ -296,22 +285,22 @@ fn write_tables(folder: &PrivateFolder, tables: &Tables) -> std::io::Result<()> 
 }
 
 /// A free port that is not the server's, which does not listen yet.
-fn port_beside(server_port: u16) -> Result<u16, Unstarted> {
+fn port_beside(server_port: u16) -> Result<u16, Outcome> {
     loop {
         match free_port(PORTS) {
             Ok(port) if port == server_port => {}
             Ok(port) => return Ok(port),
-            Err(error) => return Err(Unstarted::Unable(format!("no free port: {error}"))),
+            Err(error) => return Err(unable(format!("no free port: {error}"))),
         }
     }
 }
 
 /// 128 random bits: nobody else on this machine can guess them.
-fn password() -> Result<String, Unstarted> {
+fn password() -> Result<String, Outcome> {
     let mut bytes = [0; 16];
     let source = "/dev/urandom";
     let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Unstarted::Unable(format!("{source}: {error}")))?;
+    read.map_err(|error| unable(format!("{source}: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -33,10 +33,11 @@ fn check(old: &str, new: &str) -> Result<Service, String> {
 #[test]
 fn a_manifest_is_read() {
     let service = check("", "").unwrap();
-    assert_eq!((service.stop_signal, service.ready_within), (3, Duration::from_secs(30)));
+    let Manifest { stop, ready_within, starts, .. } = service.manifest;
+    assert_eq!((stop.number(), ready_within), (3, Duration::from_secs(30)));
     let path = service.plan.env.iter().find(|(name, _)| name == "PATH").unwrap();
     assert_eq!(path.1, format!("/usr/bin:{PATH}"));
-    assert_eq!(service.starts.unwrap().0, "a store on port 1");
+    assert_eq!(starts.unwrap(), "a store on port 1");
     assert_eq!(check("/usr/b*n", "/no/such/*").unwrap().plan.env[0].1, PATH);
 }
 
@@ -48,7 +49,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("cat {table}.csv", "cat {tabel}", 12, "`{tabel}` is not a placeholder here"),
         ("u:{password}@", "u:{secret}@", 19, "`{secret}` is not a placeholder here"),
         ("STORE_URL =", "\"STORE URL\" =", 19, "`STORE URL` is not a variable's name"),
-        ("\"QUIT\"", "\"KILL\"", 15, "`KILL` does not ask it to end; write TERM, INT or QUIT"),
+        ("\"QUIT\"", "\"KILL\"", 15, "unknown word `KILL`; known are TERM, INT, QUIT"),
         ("data/settings.conf", "../settings.conf", 14, "a file of the template is named by a path"),
         ("/usr/b*n", "bin", 4, "the folder of its programs is a path from /"),
         ("prevent = [\"true\"]", "", 6, "what a package starts is to be prevented"),

@@ -1,7 +1,10 @@
 //! Where a server runs already, as its manifest says: `http://host:port`, whose paths are the workload's.
 
+use serde::Deserialize;
+
 /// Host and port, before the name is looked up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Location {
     pub host: String,
     pub port: u16,

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use toml::Spanned;
+use units::named;
 use wire::{Ask, Expect, Request};
 
 use super::{BUILD_HOLES, Location, Processes, Serving, Site, Subject, Tier, file_name};
 use crate::amounts;
 use crate::build::plan::BuildPlan;
 use crate::command::{Command, Placeholders};
+use crate::manner::Protocol;
 use crate::need::Need;
-use crate::probe::why;
+use crate::probe::why::Stacks;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
 
@@ -33,58 +34,74 @@ struct Manifest {
     processes: Processes,
     #[serde(default)]
     tier: Tier,
-    speaks: Vec<Spanned<String>>,
-    from: Option<Spanned<String>>,
+    speaks: Vec<String>,
+    from: Option<String>,
     #[serde(default)]
-    needs: Vec<Spanned<String>>,
+    needs: Vec<Need>,
     #[serde(default)]
-    debian: Vec<Spanned<String>>,
+    debian: Vec<String>,
     advice: Option<String>,
     #[serde(default)]
-    build: Vec<Spanned<String>>,
+    build: Vec<Command>,
     #[serde(default)]
-    protocols: Vec<Spanned<String>>,
-    run: Option<Spanned<String>>,
-    run_h2c: Option<Spanned<String>>,
-    run_tls: Option<Spanned<String>>,
+    protocols: Vec<Protocol>,
+    run: Option<Command>,
+    run_h2c: Option<Command>,
+    run_tls: Option<Command>,
     #[serde(rename = "in")]
-    within: Option<Spanned<String>>,
-    site: Option<Spanned<Site>>,
-    url: Option<Spanned<String>>,
-    version: Option<Spanned<String>>,
+    within: Option<PathBuf>,
+    site: Option<Site>,
+    url: Option<Location>,
+    version: Option<Command>,
     #[serde(default)]
-    env: BTreeMap<Spanned<String>, Spanned<String>>,
+    env: BTreeMap<String, String>,
     #[serde(default)]
-    passes: Vec<Spanned<String>>,
-    chunked: Option<Spanned<String>>,
-    probe: Option<Spanned<String>>,
-    stacks: Option<Spanned<String>>,
-    ready: Option<Spanned<String>>,
+    passes: Vec<String>,
+    #[serde(default)]
+    chunked: Chunked,
+    probe: Option<String>,
+    #[serde(default)]
+    stacks: Stacks,
+    #[serde(default = "usual_ready", deserialize_with = "amounts::read_time")]
+    ready: Duration,
     #[serde(default)]
     notes: String,
     #[serde(default)]
-    defaults: Settings,
+    defaults: BTreeMap<SettingName, Scalar>,
     #[serde(default)]
-    changes: Settings,
+    changes: BTreeMap<SettingName, Scalar>,
 }
 
-/// Settings that can differ between subjects and spoil a comparison.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    backlog: Option<Scalar>,
-    connections_max: Option<Scalar>,
-    requests_per_connection: Option<Scalar>,
-    idle_timeout: Option<Scalar>,
-    stream_limit: Option<Scalar>,
-    nodelay: Option<Scalar>,
-    workers: Option<Scalar>,
-    access_log: Option<Scalar>,
-    database_pool: Option<Scalar>,
-    headers: Option<Scalar>,
-    runtime: Option<Scalar>,
-    tls: Option<Scalar>,
-    http2: Option<Scalar>,
+named! {
+    /// Whether bodies are taken in chunks.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Chunked {
+        #[default]
+        Yes = "yes",
+        No = "no",
+    }
+}
+
+named! {
+    /// Settings that can differ between subjects and spoil a comparison.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum SettingName {
+        AccessLog = "access_log",
+        DatabasePool = "database_pool",
+        Backlog = "backlog",
+        ConnectionsMax = "connections_max",
+        Headers = "headers",
+        Http2 = "http2",
+        IdleTimeout = "idle_timeout",
+        Nodelay = "nodelay",
+        RequestsPerConnection = "requests_per_connection",
+        Runtime = "runtime",
+        StreamLimit = "stream_limit",
+        Tls = "tls",
+        Workers = "workers",
+    }
 }
 
 /// A text, a whole number, or yes or no.
@@ -111,6 +128,7 @@ pub(super) fn subject(
     source: &SourceFile,
 ) -> Result<Subject, ConfigError> {
     let manifest: Manifest = source.parse()?;
+    manifest.check(source)?;
     let reader = Reader { root, name, manifest: &manifest, source };
     Ok(Subject {
         name: name.into(),
@@ -118,20 +136,20 @@ pub(super) fn subject(
         from: manifest.from.as_ref().map(|other| reader.from(other)).transpose()?,
         serving: reader.serving()?,
         protocols: reader.protocols()?,
-        takes_chunks: source.some_text(&manifest.chunked, takes_chunks)?.unwrap_or(true),
-        version: source.some_text(&manifest.version, |text| command(text, &BUILD_HOLES))?,
-        probe: source.some_text(&manifest.probe, file_name)?,
-        dwarf_bytes: source.some_text(&manifest.stacks, why::stacks)?.flatten(),
-        ready: source.some_text(&manifest.ready, amounts::time)?.unwrap_or(READY),
+        takes_chunks: manifest.chunked == Chunked::Yes,
+        version: manifest.version,
+        probe: manifest.probe,
+        dwarf_bytes: manifest.stacks.dwarf_bytes,
+        ready: manifest.ready,
         plan: BuildPlan {
-            needs: source.texts(&manifest.needs, Need::parse)?,
-            commands: source.texts(&manifest.build, |text| command(text, &BUILD_HOLES))?,
-            env: variables(source, &manifest.env, &BUILD_HOLES)?,
-            passes: source.texts(&manifest.passes, variable)?,
+            needs: manifest.needs,
+            commands: manifest.build,
+            env: manifest.env.into_iter().collect(),
+            passes: manifest.passes,
             salt: None,
         },
-        speaks: source.texts(&manifest.speaks, file_name)?,
-        debian: source.texts(&manifest.debian, package)?,
+        speaks: manifest.speaks,
+        debian: manifest.debian,
         title: manifest.title,
         language: manifest.language,
         home: manifest.home,
@@ -142,6 +160,18 @@ pub(super) fn subject(
         settings: settings(manifest.defaults, manifest.changes),
         source: source.clone(),
     })
+}
+
+impl Manifest {
+    fn check(&self, source: &SourceFile) -> Result<(), ConfigError> {
+        source.check("speaks", &self.speaks, |name| file_name(name))?;
+        source.check("debian", &self.debian, |name| package(name))?;
+        source.check("build", &self.build, |step| step.has_only(&BUILD_HOLES))?;
+        source.check("version", &self.version, |command| command.has_only(&BUILD_HOLES))?;
+        check_variables(source, "env", &self.env, &BUILD_HOLES)?;
+        source.check("passes", &self.passes, |name| variable(name))?;
+        source.check("probe", &self.probe, |name| file_name(name))
+    }
 }
 
 /// Reads what one manifest says of the server's start.
@@ -168,169 +198,111 @@ impl Reader<'_> {
             }
             (None, None, Some(url)) => {
                 self.refuse_start()?;
-                self.source.text(url, Location::parse).map(Serving::ByUrl)
+                Ok(Serving::ByUrl(url.clone()))
             }
             (None, None, None) => {
                 let says = "the key `run`, the command that starts it, is missing, or `url`, where it runs already";
                 Err(self.source.wrong(None, says))
             }
-            (Some(run), _, _) => {
+            (Some(_), _, _) => {
                 let says = "it is started or it runs already: `run`, or `url`";
-                Err(self.source.wrong_here(run, says))
+                Err(self.source.wrong_at(&["run"], says))
             }
-            (None, Some(_), Some(url)) => {
-                Err(self.source.wrong_here(url, "one address is enough: `url`, or `site`"))
+            (None, Some(_), Some(_)) => {
+                Err(self.source.wrong_at(&["url"], "one address is enough: `url`, or `site`"))
             }
         }
     }
 
     /// What goes with a server that dyno builds or starts.
     fn refuse_start(&self) -> Result<(), ConfigError> {
-        let manifest = self.manifest;
-        let keys = [
-            ("in", manifest.within.as_ref()),
-            ("run_h2c", manifest.run_h2c.as_ref()),
-            ("run_tls", manifest.run_tls.as_ref()),
-            ("build", manifest.build.first()),
-            ("from", manifest.from.as_ref()),
-            ("probe", manifest.probe.as_ref()),
-            ("version", manifest.version.as_ref()),
-            ("ready", manifest.ready.as_ref()),
-        ];
-        match keys.into_iter().find_map(|(key, value)| Some((key, value?))) {
-            None => Ok(()),
-            Some((key, value)) => {
-                let says =
-                    format!("this server runs already, and is not started; leave `{key}` out");
-                Err(self.source.wrong_here(value, says))
-            }
-        }
+        let keys = ["in", "run_h2c", "run_tls", "build", "from", "probe", "version", "ready"];
+        let refusal =
+            |key| format!("this server runs already, and is not started; leave `{key}` out");
+        keys.into_iter().try_for_each(|key| self.source.refuse(&[(key, &refusal(key))]))
     }
 
     /// The user's own command, in a folder of the project; braces that dyno does not know are the command's.
-    fn own(&self, run: &Spanned<String>, folder: &Spanned<String>) -> Result<Serving, ConfigError> {
-        let Manifest { run_tls, run_h2c, build, .. } = self.manifest;
-        if let Some(other) = run_tls.as_ref().or(run_h2c.as_ref()) {
-            let says = "what runs in its own folder has one command, `run`; leave this out";
-            return Err(self.source.wrong_here(other, says));
-        }
-        if let Some(step) = build.first() {
-            let says = "what runs in its own folder is not built; leave `build` or `in` out";
-            return Err(self.source.wrong_here(step, says));
-        }
-        let command = self.source.text(run, Command::parse)?;
-        Ok(Serving::Own(command, self.root.join(folder.get_ref())))
+    fn own(&self, run: &Command, folder: &Path) -> Result<Serving, ConfigError> {
+        let other = "what runs in its own folder has one command, `run`; leave this out";
+        let step = "what runs in its own folder is not built; leave `build` or `in` out";
+        self.source.refuse(&[("run_tls", other), ("run_h2c", other), ("build", step)])?;
+        Ok(Serving::Own(run.clone(), self.root.join(folder)))
     }
 
-    fn found(&self, site: &Spanned<Site>) -> Result<Serving, ConfigError> {
-        let Site { host, target, .. } = site.get_ref();
+    fn found(&self, site: &Site) -> Result<Serving, ConfigError> {
+        let target = site.target.as_deref().unwrap_or("/");
         // Whether a request can be made of it is known as soon as one is.
-        Ask::new(&Request::get(host, target.as_deref().unwrap_or("/")), Expect::default())
-            .map_err(|error| self.source.wrong_here(site, error.to_string()))?;
-        Ok(Serving::Found(site.get_ref().clone()))
+        Ask::new(&Request::get(&site.host, target), Expect::default())
+            .map_err(|error| self.source.wrong_at(&["site"], error.to_string()))?;
+        Ok(Serving::Found(site.clone()))
     }
 
     /// The folder of the subject whose files are laid first.
-    fn from(&self, other: &Spanned<String>) -> Result<PathBuf, ConfigError> {
-        if other.get_ref() == self.name {
-            return Err(self.source.wrong_here(other, "a server cannot be laid over itself"));
+    fn from(&self, other: &str) -> Result<PathBuf, ConfigError> {
+        let wrong = |says: String| self.source.wrong_at(&["from"], says);
+        if other == self.name {
+            return Err(wrong("a server cannot be laid over itself".into()));
         }
-        let folder = self.root.join("subjects").join(self.source.text(other, file_name)?);
+        file_name(other).map_err(wrong)?;
+        let folder = self.root.join("subjects").join(other);
         match folder.join("subject.toml").is_file() {
             true => Ok(folder),
-            false => {
-                let says = format!("there is no server `{}` to be laid first", other.get_ref());
-                Err(self.source.wrong_here(other, says))
-            }
+            false => Err(wrong(format!("there is no server `{other}` to be laid first"))),
         }
     }
 }
 
 /// How long a start may take, where nothing is said.
-pub(crate) const READY: Duration = Duration::from_secs(30);
-
-/// Whether bodies are taken in chunks.
-fn takes_chunks(text: &str) -> Result<bool, String> {
-    match text {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        other => Err(format!("`{}` is neither \"yes\" nor \"no\"", other.escape_debug())),
-    }
+pub(crate) fn usual_ready() -> Duration {
+    Duration::from_secs(30)
 }
 
-/// A command that has no placeholders but these.
-pub(crate) fn command(text: &str, placeholders: &[&str]) -> Result<Command, String> {
-    let command = Command::parse(text)?;
-    command.fill(Placeholders { known: &empty(placeholders) })?;
-    Ok(command)
-}
-
-/// Variables, whose values have no placeholders but these.
-pub(crate) fn variables(
+/// Refuses what are no variables, and placeholders in their values that are none of these.
+pub(crate) fn check_variables(
     source: &SourceFile,
-    env: &BTreeMap<Spanned<String>, Spanned<String>>,
-    placeholders: &[&str],
-) -> Result<Vec<(String, String)>, ConfigError> {
-    let checked = |(name, value): (&Spanned<String>, &Spanned<String>)| {
-        let filled = |text: &str| Placeholders { known: &empty(placeholders) }.fill(text);
-        source.text(value, filled)?;
-        Ok((source.text(name, variable)?, value.get_ref().clone()))
-    };
-    env.iter().map(checked).collect()
-}
-
-/// Placeholders that are filled with nothing, to check that there are no others.
-fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
-    names.iter().map(|name| (*name, "")).collect()
+    key: &str,
+    env: &BTreeMap<String, String>,
+    holes: &[&str],
+) -> Result<(), ConfigError> {
+    let known: Vec<(&str, &str)> = holes.iter().map(|name| (*name, "")).collect();
+    for (name, value) in env {
+        let filled = Placeholders { known: &known }.fill(value);
+        let checked = filled.and_then(|_| variable(name));
+        checked.map_err(|says| source.wrong_at(&[&format!("{key}.{name}"), key], says))?;
+    }
+    Ok(())
 }
 
 /// The name of a Debian package.
-pub(crate) fn package(text: &str) -> Result<String, String> {
+pub(crate) fn package(text: &str) -> Result<(), String> {
     let allowed = |byte: u8| {
         byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.')
     };
     match !text.is_empty() && !text.starts_with('-') && text.bytes().all(allowed) {
-        true => Ok(text.into()),
+        true => Ok(()),
         false => Err(format!("`{text}` is not a package's name")),
     }
 }
 
 /// The name of a variable.
-fn variable(text: &str) -> Result<String, String> {
+fn variable(text: &str) -> Result<(), String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_begun = text.starts_with(|first: char| !first.is_ascii_digit());
     match is_begun && text.bytes().all(allowed) {
-        true => Ok(text.into()),
+        true => Ok(()),
         false => Err(format!("`{text}` is not a variable's name")),
     }
 }
 
-fn settings(defaults: Settings, changes: Settings) -> Vec<Setting> {
-    // In the order of their names.
-    let all = [
-        ("access_log", defaults.access_log, changes.access_log),
-        ("database_pool", defaults.database_pool, changes.database_pool),
-        ("backlog", defaults.backlog, changes.backlog),
-        ("connections_max", defaults.connections_max, changes.connections_max),
-        ("headers", defaults.headers, changes.headers),
-        ("http2", defaults.http2, changes.http2),
-        ("idle_timeout", defaults.idle_timeout, changes.idle_timeout),
-        ("nodelay", defaults.nodelay, changes.nodelay),
-        (
-            "requests_per_connection",
-            defaults.requests_per_connection,
-            changes.requests_per_connection,
-        ),
-        ("runtime", defaults.runtime, changes.runtime),
-        ("stream_limit", defaults.stream_limit, changes.stream_limit),
-        ("tls", defaults.tls, changes.tls),
-        ("workers", defaults.workers, changes.workers),
-    ];
-    let text = |scalar: Scalar| scalar.0;
-    let laid = all.into_iter().map(|(name, default, change)| Setting {
-        name: name.into(),
-        default: default.map(text),
-        change: change.map(text),
+fn settings(
+    mut defaults: BTreeMap<SettingName, Scalar>,
+    mut changes: BTreeMap<SettingName, Scalar>,
+) -> Vec<Setting> {
+    let laid = SettingName::ALL.into_iter().map(|name| Setting {
+        name: name.to_string(),
+        default: defaults.remove(&name).map(|scalar| scalar.0),
+        change: changes.remove(&name).map(|scalar| scalar.0),
     });
     laid.filter(|setting| setting.default.is_some() || setting.change.is_some()).collect()
 }

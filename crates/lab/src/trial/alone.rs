@@ -8,13 +8,13 @@ use machine::namespace;
 use wire::Tables;
 
 use super::Setup;
-use crate::arrival::OTHER_PORTS;
+use crate::arrival::on_another_port;
 use crate::command::Command;
 use crate::experiment::{Experiment, Point, Shape};
 use crate::manner::Task;
 use crate::plan::seed_of;
 use crate::record::{Fact, TrialKey};
-use crate::service::{ReadyService, RunningService, ServiceCeiling, ServiceStart, Unstarted};
+use crate::service::{ReadyService, RunningService, ServiceCeiling, ServiceStart};
 
 /// How long it is loaded where no time ends the trials, and at most.
 const USUAL: Duration = Duration::from_secs(5);
@@ -31,7 +31,8 @@ pub fn service_alone(
     halt: &Halt,
 ) -> Option<Fact> {
     let cpus = setup.split.service.as_ref().filter(|_| setup.elsewhere.is_none())?;
-    let command = ready.service.ceiling.as_ref().filter(|_| setup.experiment.has_ceiling)?;
+    let command =
+        ready.service.manifest.ceiling.as_ref().filter(|_| setup.experiment.has_ceiling)?;
     let connections = connections(setup.experiment, key.point)?;
     // A thread for this alone: what it starts inherits its network and its CPUs.
     let measured = std::thread::scope(|scope| {
@@ -77,22 +78,10 @@ fn measure(
         server_port: 0,
         is_halted: &is_halted,
     };
-    let running = started(start)?;
+    let running = on_another_port(|| RunningService::start(start));
+    let running = running.map_err(|outcome| outcome.says)?;
     let duration = setup.experiment.duration.unwrap_or(USUAL).as_secs_f64().ceil() as u64;
     let workload = Task::named(&key.workload).workload;
     let asked = (workload.as_str(), connections, duration.clamp(1, LONGEST_S));
     running.ceiling(command, load, asked, &is_halted)
-}
-
-fn started(start: ServiceStart<'_>) -> Result<RunningService, String> {
-    let mut says = String::new();
-    for _ in 0..=OTHER_PORTS {
-        match RunningService::start(start) {
-            Ok(running) => return Ok(running),
-            Err(Unstarted::PortTaken(taken)) => says = taken,
-            Err(Unstarted::Died(says) | Unstarted::Unable(says)) => return Err(says),
-            Err(Unstarted::Halted) => return Err("interrupted".into()),
-        }
-    }
-    Err(says)
 }

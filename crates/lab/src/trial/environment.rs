@@ -14,8 +14,8 @@ use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
 use crate::identity::Identity;
 use crate::manner::Protocol;
-use crate::record::{Fact, Outcome, OutcomeKind};
-use crate::service::{RunningService, ServiceStart, Unstarted};
+use crate::record::Fact;
+use crate::service::{RunningService, ServiceStart};
 use crate::subject::Serving;
 use load::{CpuReader, Halt};
 use machine::conditions::{Cpus, Group, Split};
@@ -67,7 +67,9 @@ impl<'a> Setup<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Environment {
+pub(crate) struct Environment<'a> {
+    setup: EnvironmentSetup<'a>,
+    candidate: Candidate<'a>,
     /// The trial's zero.
     pub(crate) began: Instant,
     address: IpAddr,
@@ -142,39 +144,41 @@ fn command(
     Ok(command)
 }
 
-impl Environment {
+impl<'a> Environment<'a> {
     /// Prepares everything but the process. Called on the trial's own thread.
     pub(crate) fn set(
-        environment_setup: EnvironmentSetup<'_>,
-        candidate: Candidate<'_>,
+        setup: EnvironmentSetup<'a>,
+        candidate: Candidate<'a>,
         protocol: Protocol,
         facts: &mut Vec<Fact>,
-    ) -> Result<Environment, String> {
+    ) -> Result<Environment<'a>, String> {
         let marker = Marker::unique();
-        let group = match environment_setup.limits {
+        let group = match setup.limits {
             Some(limits) => limits.impose(&marker, facts)?,
             None => None,
         };
-        let folder = environment_setup.launcher.cache.state.join("work");
+        let folder = setup.launcher.cache.state.join("work");
         let work = WorkFolder::create(&folder, &marker)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = work.path().join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         let port = free_port(PORTS).map_err(|error| format!("no free port: {error}"))?;
         let dataset = work.path().join(DATASET).display().to_string();
-        std::fs::write(&dataset, Dataset::of(environment_setup.dataset).to_json())
+        std::fs::write(&dataset, Dataset::of(setup.dataset).to_json())
             .map_err(|error| format!("{dataset}: {error}"))?;
-        let files = environment_setup.has_files.then(|| Files::of(environment_setup.dataset));
+        let files = setup.has_files.then(|| Files::of(setup.dataset));
         let folder = work.path().join(FILES);
         write_files(files.as_ref(), &folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
-        let command = command(environment_setup, candidate, protocol, port, &work)?;
+        let command = command(setup, candidate, protocol, port, &work)?;
         let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;
         let port = AtomicU16::new(given);
-        let (began, address) = (Instant::now(), environment_setup.address);
+        let (began, address) = (Instant::now(), setup.address);
         let service = None;
         Ok(Environment {
+            setup,
+            candidate,
             began,
             address,
             port,
@@ -191,29 +195,20 @@ impl Environment {
     /// Starts what the workload needs beside the subject, with its tables. The trial begins after that.
     pub(crate) fn start_service(
         &mut self,
-        environment_setup: EnvironmentSetup<'_>,
-        candidate: Candidate<'_>,
         halt: &Halt,
         facts: &mut Vec<Fact>,
     ) -> Result<(), Setback> {
-        let Some(ready) = candidate.service else { return Ok(()) };
-        let limits = environment_setup.limits;
+        let Some(ready) = self.candidate.service else { return Ok(()) };
+        let EnvironmentSetup { launcher, limits, dataset, .. } = self.setup;
         let service = RunningService::start(ServiceStart {
-            launcher: environment_setup.launcher,
+            launcher,
             ready,
             cpus: limits
                 .map(|Limits { split, .. }| split.service.as_ref().unwrap_or(&split.subject)),
             files: limits.map(|limits| limits.files),
-            tables: &Tables::of(environment_setup.dataset),
+            tables: &Tables::of(dataset),
             server_port: self.given,
             is_halted: &|| halt.is_asked(),
-        });
-        let outcome = |kind, says| Setback::Final(Outcome { kind, says });
-        let service = service.map_err(|unstarted| match unstarted {
-            Unstarted::PortTaken(says) => Setback::PortTaken(says),
-            Unstarted::Died(says) => outcome(OutcomeKind::ServiceDied, says),
-            Unstarted::Unable(says) => outcome(OutcomeKind::Unable, says),
-            Unstarted::Halted => outcome(OutcomeKind::Interrupted, "interrupted".into()),
         })?;
         facts.push(service.fact());
         self.service = Some(service);
@@ -257,8 +252,8 @@ impl Environment {
 
     /// Looks for the subject where its own processes listen, if that is on other ports than the one that it was given;
     /// called again, on the next of them.
-    pub(crate) fn seek(&self, candidate: Candidate<'_>, running: &Running) {
-        if !matches!(candidate.subject.serving, Serving::Own(..)) {
+    pub(crate) fn seek(&self, running: &Running) {
+        if !matches!(self.candidate.subject.serving, Serving::Own(..)) {
             return;
         }
         let ports = ports_of(&running.tree()).unwrap_or_default();
@@ -281,16 +276,14 @@ impl Environment {
         shown(&self.command)
     }
 
-    pub(crate) fn launch(
-        &self,
-        environment_setup: EnvironmentSetup<'_>,
-        candidate: Candidate<'_>,
-    ) -> io::Result<Running> {
+    pub(crate) fn launch(&self) -> io::Result<Running> {
+        let EnvironmentSetup { launcher: Launcher { cache, .. }, limits, sampling, .. } =
+            self.setup;
+        let candidate = self.candidate;
         let home = self.work.path().join("home");
-        let mut env =
-            environment_setup.launcher.cache.scrubbed(candidate.subject, candidate.built, &home);
+        let mut env = cache.scrubbed(candidate.subject, candidate.built, &home);
         if matches!(candidate.subject.serving, Serving::Own(..)) {
-            env = environment_setup.launcher.cache.variables.clone();
+            env = cache.variables.clone();
             env.retain(|(name, _)| !["PORT", "PWD", "OLDPWD"].contains(&name.as_str()));
             env.push(("PORT".into(), self.port().to_string()));
             env.push(("PWD".into(), candidate.built.folder.display().to_string()));
@@ -299,24 +292,24 @@ impl Environment {
         env.push(("FILES".into(), self.work.path().join(FILES).display().to_string()));
         env.extend(self.service.iter().flat_map(RunningService::gives));
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
-            for (name, value) in environment_setup.launcher.cache.env(&probe.env, &built.folder) {
+            for (name, value) in cache.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
             }
             env.push(("DYNO_PROBE_SOCKET".into(), socket.display().to_string()));
             let period = WatchPlan::PERIOD.as_millis();
             env.push(("DYNO_PROBE_PERIOD_MS".into(), period.to_string()));
         }
-        for (name, value) in environment_setup.sampling.iter().flat_map(|it| it.names_env()) {
+        for (name, value) in sampling.iter().flat_map(|it| it.names_env()) {
             add(&mut env, name, value);
         }
         let spec = Spec {
             env,
-            cpus: environment_setup.limits.map(|limits| limits.split.subject.clone()),
-            open_files: environment_setup.limits.map(|limits| limits.files),
+            cpus: limits.map(|limits| limits.split.subject.clone()),
+            open_files: limits.map(|limits| limits.files),
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };
-        launch(environment_setup.launcher.warden, &spec)
+        launch(&cache.warden(), &spec)
     }
 
     /// Begins to watch before the subject starts, so that a probe finds its socket.

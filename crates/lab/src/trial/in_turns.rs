@@ -11,6 +11,7 @@ use load::{
 use machine::Series;
 use machine::monitor::reading_grows;
 
+use crate::figure::readings;
 use crate::record::{InTurns, TrialRecord};
 
 /// A round in which all subjects live at once. Only one of them at a time is started, checked or stopped, and only one
@@ -270,13 +271,7 @@ impl OwnTime {
 
 /// The value at an instant, on the line between the readings on both sides; at the ends, the outermost reading.
 fn value_at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
-    let after = points.partition_point(|(at, _)| *at < when);
-    let (Some(last), Some(next)) = (after.checked_sub(1).map(|at| points[at]), points.get(after))
-    else {
-        return points.get(after).or(points.last()).map(|(_, value)| *value);
-    };
-    let share = (when - last.0) as f64 / (next.0 - last.0).max(1) as f64;
-    Some(last.1 + (next.1 - last.1) * share)
+    readings::at(points, when).or(points.last().map(|(_, value)| *value))
 }
 
 #[cfg(test)]

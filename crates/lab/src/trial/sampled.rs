@@ -16,6 +16,7 @@ use profile::{
 
 use super::Trial;
 use super::running_server::processes;
+use crate::build::step::ends_within;
 use crate::command::Placeholders;
 use crate::plan::seed_of;
 use crate::probe::{Probe, Why};
@@ -331,7 +332,8 @@ fn write_names(whys: &[&Why], pids: &[u32]) {
                 .args(&words[1..])
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
-                .stderr(Stdio::null());
+                .stderr(Stdio::null())
+                .process_group(0);
             // As the server's user: what it writes is that user's file.
             if let (Ok(facts), true) =
                 (std::fs::metadata(format!("/proc/{pid}")), rustix::process::geteuid().is_root())
@@ -339,12 +341,7 @@ fn write_names(whys: &[&Why], pids: &[u32]) {
                 command.uid(facts.uid()).gid(facts.gid());
             }
             let Ok(mut child) = command.spawn() else { continue };
-            let until = Instant::now() + PATIENCE;
-            while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            let _ = child.kill();
-            let _ = child.wait();
+            let _ = ends_within(&mut child, PATIENCE);
         }
     }
 }

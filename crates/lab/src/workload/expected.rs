@@ -109,11 +109,15 @@ fn body_rule(
 
 /// What is answered from the tables of the service.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected \"row\", \"fortunes\", { rows = 5 } or { updated = 5 }")]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected \"row\", \"fortunes\", { rows = 5 } or { updated = 5 }"
+)]
 pub(super) enum DatabaseKeys {
     Word(DatabaseWord),
-    Rows(RowsKey),
-    Updated(UpdatedKey),
+    Rows { rows: u16 },
+    Updated { updated: u16 },
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -121,18 +125,6 @@ pub(super) enum DatabaseKeys {
 pub(super) enum DatabaseWord {
     Row,
     Fortunes,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RowsKey {
-    rows: u16,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct UpdatedKey {
-    updated: u16,
 }
 
 /// As many as TechEmpower's servers answer at once.
@@ -146,8 +138,8 @@ fn database_rule(
     let tables = Tables::default();
     let count = match *keys.get_ref() {
         DatabaseKeys::Word(_) => 1,
-        DatabaseKeys::Rows(RowsKey { rows }) => rows,
-        DatabaseKeys::Updated(UpdatedKey { updated }) => updated,
+        DatabaseKeys::Rows { rows } => rows,
+        DatabaseKeys::Updated { updated } => updated,
     };
     if !(1..=ROWS_MAX).contains(&count) {
         let says = format!("an answer has from 1 to {ROWS_MAX} rows, not {count}");
@@ -155,8 +147,8 @@ fn database_rule(
     }
     Ok(match keys.get_ref() {
         DatabaseKeys::Word(DatabaseWord::Row) => Meaning::Rows { tables, count: None },
-        DatabaseKeys::Rows(_) => Meaning::Rows { tables, count: Some(count) },
-        DatabaseKeys::Updated(_) => Meaning::Updated(count),
+        DatabaseKeys::Rows { .. } => Meaning::Rows { tables, count: Some(count) },
+        DatabaseKeys::Updated { .. } => Meaning::Updated(count),
         DatabaseKeys::Word(DatabaseWord::Fortunes) => {
             Meaning::Fortunes { tables, insertion: Insertion::default() }
         }

@@ -26,11 +26,9 @@ impl Workload {
     /// The workload for servers that have these files.
     #[must_use]
     pub fn with_files(mut self, files: &Files) -> Workload {
-        for question in &mut self.questions {
-            for ask in [&mut question.ask, &mut question.last_ask] {
-                if let BodyRule::File(rule) = &mut ask.expect.body {
-                    *rule = rule.clone().with(files);
-                }
+        for body in self.bodies() {
+            if let BodyRule::File(rule) = body {
+                *rule = rule.clone().with(files);
             }
         }
         self

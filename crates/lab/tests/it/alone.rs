@@ -13,7 +13,7 @@ use lab::trial::{Beside, Launcher, Setup, service_alone};
 use load::Halt;
 use machine::conditions::{Cpus, Split};
 
-use crate::folder::{Folder, program, warden};
+use crate::folder::{Folder, program};
 
 crate::tests![
     the_command_runs_on_the_cpus_of_the_load_and_knows_workload_connections_and_seconds,
@@ -60,10 +60,9 @@ fn alone(
     let [first, last] = cpus();
     let service = has_cpus.then(|| first.clone());
     let split = Split { subject: first, load: last, service, shared: None };
-    let warden = warden();
     let setup = Setup {
         experiment: &experiment,
-        launcher: Launcher { cache: &cache, warden: &warden, identity: None },
+        launcher: Launcher { cache: &cache, identity: None },
         split: &split,
         address: IpAddr::from(Ipv4Addr::LOCALHOST),
         sources: &[],
@@ -108,7 +107,8 @@ fn where_it_has_no_cpus_of_its_own_or_no_command_nothing_is_measured() {
     let root = Folder::new();
     let service = store(&root, "echo answers_per_second=1 x\n");
     assert_eq!(alone(&root, &service, &["needy"], false), [None]);
-    let without = Service { ceiling: None, ..service };
+    let mut without = service;
+    without.manifest.ceiling = None;
     assert_eq!(alone(&root, &without, &["needy"], true), [None]);
 }
 

@@ -15,7 +15,7 @@ use lab::workload::Workload;
 use load::Halt;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::folder::{Folder, eventually, lives, program, warden};
+use crate::folder::{Folder, eventually, lives, program};
 
 crate::tests![
     a_subject_is_visited_and_gone_afterwards,
@@ -80,9 +80,9 @@ fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>)
     let cache =
         BuildCache { state: folder.at("state"), dyno: program().into(), variables: Vec::new() };
     let built = Built { folder: folder.0.clone(), hash: "x".into() };
-    let (warden, workloads) = (warden(), workloads());
+    let workloads = workloads();
     let setup = VisitSetup {
-        launcher: Launcher { cache: &cache, warden: &warden, identity: None },
+        launcher: Launcher { cache: &cache, identity: None },
         workloads: &workloads,
         protocol: Protocol::Http1,
         service: None,

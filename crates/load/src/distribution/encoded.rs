@@ -1,11 +1,11 @@
-//! Checks the bytes of a histogram before they are decoded.
+//! Reads and writes a histogram in HdrHistogram's V2 format.
 //!
-//! The decoder believes what it reads: 40 bytes that claim a payload of 4 GiB, or values to `u64::MAX`
-//! with five digits, make it allocate before it finds that nothing follows. So nothing is decoded
-//! that has not been checked here first, without allocating.
+//! Bytes may come from anywhere: 40 of them may claim a payload of 4 GiB, or values to `u64::MAX` with five digits. So
+//! nothing is made of any that have not been judged here first, without allocating.
 
 use units::named;
 
+use super::places::{OCTAVE, octaves};
 use super::{DIGITS, LOWEST};
 
 named! {
@@ -28,10 +28,7 @@ const COOKIE: u32 = 0x1c84_9303 | 0x10;
 const HEADER_LEN: usize = 40;
 /// A count takes no more bytes than this.
 const COUNT_LEN_MAX: usize = 9;
-/// Values below this have a place each; from there on a power of two shares half as many places.
-const SINGLE_PLACES: u64 = 2_048;
-
-/// How many values the histogram holds, if it can be decoded without harm.
+/// How many values the histogram holds, if it is sound.
 pub(super) fn judge(bytes: &[u8]) -> Result<u64, EncodedError> {
     let Some((header, payload)) = bytes.split_at_checked(HEADER_LEN) else {
         return Err(EncodedError::Short);
@@ -161,8 +158,7 @@ fn push(number: i64, bytes: &mut Vec<u8>) {
 
 /// How many counts a histogram up to `highest` has: at most 56,320, which are 440 KiB.
 fn places(highest: u64) -> usize {
-    let doublings = (highest / SINGLE_PLACES).checked_ilog2().map_or(0, |log| log as usize + 1);
-    (doublings + 2) * (SINGLE_PLACES as usize / 2)
+    octaves(highest) * OCTAVE
 }
 
 /// Adds up the counts: each is a number, or, if negative, a run of that many zeros.
@@ -236,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_places_as_the_decoder_makes() {
+    fn there_are_as_many_places_as_the_library_makes() {
         let edges = (1..64).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
         for highest in edges.chain([u64::MAX, 5_000_000_000]).filter(|highest| 2 <= *highest) {
             let made = Distribution::new(highest);

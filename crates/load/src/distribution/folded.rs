@@ -2,13 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
 use super::places::Count;
-use super::{Distribution, Form, Open, rank};
+use super::sparse::Sparse;
+use super::{Distribution, Form, rank};
 use crate::Nanos;
 
 /// A distribution in a few hundred bytes. `unfold` loses nothing.
@@ -51,7 +50,7 @@ impl Folded {
     }
 
     /// Builds a folded distribution from its stored parts. The bytes may come from any source: they are checked before
-    /// they are decoded, and refused bytes allocate nothing.
+    /// anything is made of them, and refused bytes allocate nothing.
     pub(crate) fn from_parts(
         values: &[u8],
         censored: Option<&[u8]>,
@@ -76,11 +75,9 @@ impl Folded {
     /// No place has more censored values than values.
     fn are_censored_among_all(&self) -> bool {
         let Some(censored) = &self.censored else { return true };
-        let (all, censored) = (decoded(&self.values), decoded(censored));
-        all.high() == censored.high()
-            && censored
-                .iter_recorded()
-                .all(|step| step.count_at_value() <= all.count_at(step.value_iterated_to()))
+        encoded::highest(&self.values) == encoded::highest(censored)
+            && self.counts().all(|count| count.censored <= count.times)
+            && self.counts().map(|count| count.censored).sum::<u64>() == self.censored_count
     }
 
     /// The histogram of all values in HdrHistogram's V2 format, not compressed.
@@ -177,12 +174,10 @@ impl Folded {
         })
     }
 
-    pub(super) fn open(&self) -> Open {
-        Open {
-            values: decoded(&self.values),
-            censored: self.censored.as_ref().map(|censored| Box::new(decoded(censored))),
-            sum: self.sum,
-        }
+    pub(super) fn open(&self) -> Sparse {
+        let mut open = Sparse::new(self.high());
+        open.merge(self.counts(), self.sum);
+        open
     }
 }
 
@@ -191,12 +186,6 @@ impl From<Folded> for Distribution {
     fn from(folded: Folded) -> Distribution {
         Distribution(Form::Folded(folded))
     }
-}
-
-/// Decodes bytes that have been checked.
-fn decoded(bytes: &[u8]) -> Histogram<u64> {
-    let mut bytes = bytes;
-    Deserializer::new().deserialize(&mut bytes).expect("these bytes are sound")
 }
 
 /// A folded distribution as it is written.

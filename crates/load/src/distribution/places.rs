@@ -36,8 +36,13 @@ pub(super) fn place(value: Nanos) -> usize {
     shift as usize * OCTAVE + (value >> shift) as usize
 }
 
+/// How many blocks of places there are up to a value; the first two are the places for single values.
+pub(super) fn octaves(highest: Nanos) -> usize {
+    (place(highest) / OCTAVE + 1).max(2)
+}
+
 /// The lowest time at a place.
-pub(super) fn lowest(place: usize) -> Nanos {
+fn lowest(place: usize) -> Nanos {
     let shift = shift(place);
     ((place - shift * OCTAVE) as Nanos) << shift
 }

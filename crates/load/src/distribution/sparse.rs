@@ -1,10 +1,7 @@
-//! A histogram without bounds that has memory only where it has values: a few blocks of 8 KiB, where an HdrHistogram of
-//! ten seconds has 200 KiB. A lane allocates a block when a time falls into its octave for the first time.
+//! A histogram that has memory only where it has values: a few blocks of 8 KiB, where an HdrHistogram of ten seconds has
+//! 200 KiB. A lane allocates a block when a time falls into its octave for the first time.
 
-use hdrhistogram::Histogram;
-
-use super::empty;
-use super::places::{Count, OCTAVE, place};
+use super::places::{Count, OCTAVE, octaves, place};
 use crate::Nanos;
 
 #[derive(Clone, Debug)]
@@ -13,13 +10,21 @@ pub(super) struct Sparse {
     pub(super) high: Nanos,
     pub(super) count: u64,
     pub(super) sum: u128,
+    /// Of the values, those that are only lower bounds: exchanges that were given up would have taken longer. No place
+    /// has more of them than values.
+    pub(super) censored: Option<Box<Sparse>>,
 }
 
 impl Sparse {
     pub(super) fn new(high: Nanos) -> Sparse {
         let high = high.max(2);
-        let blocks = (place(high) / OCTAVE + 1).max(2);
-        Sparse { blocks: vec![None; blocks], high, count: 0, sum: 0 }
+        Sparse { blocks: vec![None; octaves(high)], high, count: 0, sum: 0, censored: None }
+    }
+
+    /// Where the lower bounds alone are counted.
+    pub(super) fn bounds(&mut self) -> &mut Sparse {
+        let high = self.high;
+        self.censored.get_or_insert_with(|| Box::new(Sparse::new(high)))
     }
 
     pub(super) fn record_many(&mut self, value: Nanos, times: u64) {
@@ -37,28 +42,20 @@ impl Sparse {
         self.count = self.count.saturating_add(times);
     }
 
-    pub(super) fn merge(&mut self, other: &Histogram<u64>, sum: u128) {
-        for step in other.iter_recorded() {
-            self.count_many(step.value_iterated_to(), step.count_at_value());
+    pub(super) fn merge(&mut self, counts: impl Iterator<Item = Count>, sum: u128) {
+        for count in counts {
+            self.count_many(count.lowest(), count.times);
+            if 0 < count.censored {
+                self.bounds().count_many(count.lowest(), count.censored);
+            }
         }
         self.sum += sum;
-    }
-
-    pub(super) fn merge_sparse(&mut self, other: &Sparse) {
-        other.counts().for_each(|count| self.count_many(count.lowest(), count.times));
-        self.sum += other.sum;
     }
 
     /// Keeps its memory.
     pub(super) fn clear(&mut self) {
         self.blocks.iter_mut().flatten().for_each(|block| block.fill(0));
-        (self.count, self.sum) = (0, 0);
-    }
-
-    pub(super) fn values(&self) -> Histogram<u64> {
-        let mut values = empty(self.high);
-        self.counts().for_each(|count| values.saturating_record_n(count.lowest(), count.times));
-        values
+        (self.count, self.sum, self.censored) = (0, 0, None);
     }
 
     pub(super) fn counts(&self) -> impl Iterator<Item = Count> {
@@ -68,6 +65,14 @@ impl Sparse {
             times.map(move |(within, &times)| (number * OCTAVE + within, times))
         });
         let counted = places.filter(|(_, times)| 0 < *times);
-        counted.map(|(place, times)| Count { place, times, censored: 0 })
+        counted.map(|(place, times)| {
+            let censored = self.censored.as_ref().map_or(0, |censored| censored.at(place));
+            Count { place, times, censored }
+        })
+    }
+
+    fn at(&self, place: usize) -> u64 {
+        let block = self.blocks[place / OCTAVE].as_ref();
+        block.map_or(0, |block| block[place % OCTAVE])
     }
 }

@@ -75,7 +75,7 @@ impl<'a> Count<'a> {
     pub(super) fn slept(&mut self, pause: Pause, cpu: Nanos) {
         let Pause { slept, worked, long_worked, overslept, still_from } = pause;
         self.still_from = still_from;
-        // A lane that slept until an event came kept it waiting no longer than the lane stood still.
+        // A lane that slept until an event came kept it waiting no longer than the lane was not running.
         self.backlog = match self.still_from {
             Some(from) if 0 < overslept => slept.until - from,
             Some(_) | None if slept.from + SLEPT < slept.until => 0,
@@ -227,7 +227,7 @@ impl<'a> Count<'a> {
             self.plateau.gap.record(gap);
         }
         let missed = number(shown, b"beat=").map_or(0, |number| inbox.rhythm.missed(number));
-        let by_beat = self.order.beat.and_then(|beat| inbox.rhythm.late(at, nanos(beat)));
+        let by_beat = self.order.beat.and_then(|beat| inbox.rhythm.late(at, nanos(beat), missed));
         let stamp = self.since_stamp(shown, at);
         let late = stamp.or(by_beat);
         if let Some(late) = late {
@@ -286,6 +286,13 @@ impl<'a> Count<'a> {
         format!("n={number} due_ns={}\n", self.origin + due)
     }
 
+    /// A broadcast that was due at this instant has been sent; nobody may ever receive it.
+    pub(super) fn broadcast_sent(&mut self, number: u64, due: Nanos) {
+        if self.is_measured(due) {
+            self.plateau.broadcasts.entry(number).or_default();
+        }
+    }
+
     fn broadcast(&mut self, shown: &[u8], at: Nanos) {
         let (Some(late), Some(number)) = (self.since_stamp(shown, at), number(shown, b"n=")) else {
             return;
@@ -300,8 +307,7 @@ impl<'a> Count<'a> {
             self.plateau.late.record(late);
             self.plateau.stamped += 1;
             let received = Broadcast { first: late, last: late, received: 1 };
-            let entry = self.plateau.broadcasts.entry(number);
-            entry.and_modify(|all| all.merge(&received)).or_insert(received);
+            self.plateau.broadcasts.entry(number).or_default().merge(&received);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::HoldWindow;
 use crate::Nanos;
 
-/// Merges windows by their time, whichever lane is ahead. For windows that a lane left out, because it stood still, its
+/// Merges windows by their time, whichever lane is ahead. For windows that a lane left out, because it was not running, its
 /// earlier counts are used.
 #[derive(Debug)]
 pub struct WindowMerger {
@@ -108,7 +108,7 @@ mod tests {
             merger.add(0, &window(second, 10, 10), &mut show);
         }
         merger.add(1, &window(0, 5, 5), &mut show);
-        // The lane stood still in the second and third second.
+        // The lane was not running in the second and third second.
         merger.add(1, &window(3, 4, 15), &mut show);
         assert_eq!(shown, [(0, 15), (1, 15), (2, 15), (3, 14)]);
         let all = [(0, 15, 15), (1, 15, 10), (2, 15, 10), (3, 14, 25)];

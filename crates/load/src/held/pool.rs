@@ -195,6 +195,7 @@ impl<'a> HeldPool<'a> {
             Some(Sends::Broadcast { .. }) => {
                 let text = self.count.broadcast_text(self.texts_due, due);
                 if self.slots.first().is_some_and(|slot| slot.state == State::Open) {
+                    self.count.broadcast_sent(self.texts_due, due);
                     self.send_on(0, text.as_bytes());
                 }
             }

@@ -87,15 +87,17 @@ impl Rhythm {
         (0 < self.last).then(|| at.saturating_sub(self.last))
     }
 
-    /// A message came: returns a lower bound of its lateness. The first message is the reference for those that follow,
-    /// until one comes earlier than the reference allows.
-    pub(super) fn late(&mut self, at: Nanos, beat: Nanos) -> Option<Nanos> {
+    /// A message came, and so many before it never will: returns a lower bound of its lateness. The first message is
+    /// the reference for those that follow, until one comes earlier than the reference allows.
+    pub(super) fn late(&mut self, at: Nanos, beat: Nanos, missed: u64) -> Option<Nanos> {
         if self.count == 0 {
             (self.anchor, self.count) = (at, 1);
             return None;
         }
-        let due = self.anchor + self.count * beat;
-        self.count += 1;
+        // The numbers come from the server and may be any.
+        self.count = self.count.saturating_add(missed);
+        let due = self.anchor.saturating_add(self.count.saturating_mul(beat));
+        self.count = self.count.saturating_add(1);
         if at < due {
             self.anchor = self.anchor.saturating_sub(due - at);
         }
@@ -130,11 +132,19 @@ mod tests {
     fn lateness_is_against_the_beat_and_an_early_message_corrects_it() {
         let mut rhythm = Rhythm::default();
         let late = [100, 1_100, 2_150, 3_100, 4_050, 5_060]
-            .map(|ms| rhythm.late(ms * 1_000_000, SECOND).map(|late| late / 1_000_000));
+            .map(|ms| rhythm.late(ms * 1_000_000, SECOND, 0).map(|late| late / 1_000_000));
         assert_eq!(late, [None, Some(0), Some(50), Some(0), Some(0), Some(10)]);
         rhythm.restart();
-        assert_eq!(rhythm.late(9 * SECOND, SECOND), None);
-        assert_eq!(rhythm.late(11 * SECOND, SECOND), Some(SECOND));
+        assert_eq!(rhythm.late(9 * SECOND, SECOND, 0), None);
+        assert_eq!(rhythm.late(11 * SECOND, SECOND, 0), Some(SECOND));
+    }
+
+    #[test]
+    fn a_message_is_not_late_because_another_one_never_came() {
+        let mut rhythm = Rhythm::default();
+        let late = [(1, 0), (2, 0), (5, 2), (6, 0), (9, 1), (10, u64::MAX)]
+            .map(|(at, missed)| rhythm.late(at * SECOND, SECOND, missed).map(|late| late / SECOND));
+        assert_eq!(late, [None, Some(0), Some(0), Some(0), Some(1), Some(0)]);
     }
 
     #[test]

@@ -118,8 +118,8 @@ impl Echoes {
     }
 }
 
-/// One text that all connections were to receive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One text that all connections were to receive. As long as none has, its times are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broadcast {
     /// How long after it was due the first receiver had it.
     pub first: Nanos,
@@ -242,8 +242,7 @@ impl Plateau {
         self.own.merge(&other.own);
         self.echoes.response.merge(&other.echoes.response);
         for (number, received) in &other.broadcasts {
-            let entry = self.broadcasts.entry(*number);
-            entry.and_modify(|all| all.merge(received)).or_insert(*received);
+            self.broadcasts.entry(*number).or_default().merge(received);
         }
     }
 
@@ -256,6 +255,12 @@ impl Plateau {
             None => (self.messages, self.measured),
         };
         (0 < lasted).then(|| messages as f64 * SECOND as f64 / lasted as f64)
+    }
+
+    /// How late messages came; where texts were to come back, how late these did.
+    #[must_use]
+    pub fn lateness(&self) -> &Distribution {
+        if self.late.count() == 0 { &self.echoes.response } else { &self.late }
     }
 
     /// Open and opening connections at its end.
@@ -278,7 +283,11 @@ impl Plateau {
 
 impl Broadcast {
     pub(super) fn merge(&mut self, other: &Broadcast) {
-        self.first = self.first.min(other.first);
+        self.first = match (self.received, other.received) {
+            (0, _) => other.first,
+            (_, 0) => self.first,
+            (_, _) => self.first.min(other.first),
+        };
         self.last = self.last.max(other.last);
         self.received += other.received;
     }
@@ -406,5 +415,12 @@ mod tests {
         let same = plateau.clone();
         plateau.merge(&same);
         assert_eq!(plateau.broadcasts[&1], Broadcast { first: 5, last: 9, received: 6 });
+        // The lane that sent it may have no receiver.
+        let mut sender = Plateau::new(order.ramp.plateau(0));
+        sender.broadcasts.insert(1, Broadcast::default());
+        sender.broadcasts.insert(2, Broadcast::default());
+        sender.merge(&same);
+        assert_eq!(sender.broadcasts[&1], same.broadcasts[&1]);
+        assert_eq!(sender.broadcasts[&2].received, 0);
     }
 }

@@ -127,9 +127,23 @@ fn beats_that_never_come_are_missed_and_a_server_that_stops_is_silent() {
         beats(now, |number| (number != 4 && number != 5).then_some(0))
     });
     assert_eq!((holding.plateaus[0].missed, holding.plateaus[0].silent), (20, 0));
+    assert_eq!(holding.plateaus[0].late.extremes(), Some((0, 0)), "those that came were on time");
     let holding = hold(&order(10, 10), accept, |now| beats(now, |n| (n < 4).then_some(0)));
     let plateau = &holding.plateaus[0];
     assert_eq!((plateau.open, plateau.silent, plateau.lost_in_all()), (10, 10, 0));
+}
+
+#[test]
+fn a_broadcast_that_nobody_receives_has_been_sent() {
+    let sends = Sends::Broadcast { every: Duration::from_secs(2) };
+    let what = HoldWhat::Socket { ask: wire::socket_ask("h", "/wsroom", &[]).unwrap() };
+    let order = HoldOrder { what, beat: None, sends: Some(sends), ..order(3, 3) };
+    // Only the sender receives what it sends, and after five seconds not even that.
+    let leaves = |at| (at < 5 * SECOND).then_some(at);
+    let holding = hold_on(&order, log::echoing(0..0, leaves));
+    let broadcasts = holding.plateaus[0].broadcasts.iter();
+    let received: Vec<_> = broadcasts.map(|(number, one)| (*number, one.received)).collect();
+    assert_eq!(received, [(1, 1), (2, 1), (3, 0), (4, 0)]);
 }
 
 #[test]

@@ -84,7 +84,12 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             match self.news[index] {
                 News::FirstByte(id) => {
                     if let Some(exchange) = self.slab.get_mut(id) {
-                        exchange.first_byte = at;
+                        (exchange.first_byte, exchange.is_interim) = (at, false);
+                    }
+                }
+                News::Interim(id) => {
+                    if let Some(exchange) = self.slab.get_mut(id) {
+                        exchange.is_interim = true;
                     }
                 }
                 News::Part { exchange, at, len } => {

@@ -16,7 +16,10 @@ pub(crate) struct Exchange {
     pub(crate) ready: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
+    /// That of an interim answer, until the answer itself begins.
     pub(crate) first_byte: Nanos,
+    /// Only interim answers have come.
+    pub(super) is_interim: bool,
     pub(crate) values: Values,
     /// How it was written, if requests are varied and it has left.
     pub(crate) form: Option<RequestForm>,
@@ -36,6 +39,7 @@ impl Exchange {
             ready: intended,
             sent: UNSENT,
             first_byte: UNSENT,
+            is_interim: false,
             values,
             form: None,
             tries: 0,
@@ -46,7 +50,7 @@ impl Exchange {
     /// It was sent in vain, or its connection was of no use, and goes out again from now on.
     pub(super) fn go_again(&mut self, at: Nanos) {
         (self.sent, self.first_byte, self.ready) = (UNSENT, UNSENT, at);
-        self.is_again = true;
+        (self.is_interim, self.is_again) = (false, true);
     }
 
     /// Its head is whole only now: its time counts from here.
@@ -68,8 +72,13 @@ impl Exchange {
         self.sent != UNSENT
     }
 
-    pub(crate) fn has_begun_to_be_answered(&self) -> bool {
+    /// Interim answers count.
+    pub(super) fn has_received(&self) -> bool {
         self.first_byte != UNSENT
+    }
+
+    pub(crate) fn has_begun_to_be_answered(&self) -> bool {
+        self.has_received() && !self.is_interim
     }
 }
 

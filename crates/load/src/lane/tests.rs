@@ -161,6 +161,19 @@ fn a_trickle_is_given_up_at_the_deadline() {
 }
 
 #[test]
+fn an_interim_answer_is_not_the_beginning_of_the_answer() {
+    let hints = b"HTTP/1.1 103 Early Hints\r\n\r\n".to_vec();
+    let run = Run { total: 3, ..closed(3) };
+    let tally = run.press(Simulated::new(at_once, always(MILLI, &[Act::Send(hints.clone())])));
+    assert_eq!(classes(&tally), [("recv.first_byte_timeout", 3)]);
+    assert_eq!((tally.first_byte.count(), tally.first_byte.censored()), (3, 3));
+    assert_eq!(tally.evidence[0].received, hints);
+    let cut = [hints, GOOD[..20].to_vec()].concat();
+    let tally = run.press(Simulated::new(at_once, always(MILLI, &[Act::Send(cut)])));
+    assert_eq!(classes(&tally), [("recv.deadline", 3)]);
+}
+
+#[test]
 fn a_failure_never_enters_a_rate_or_the_latencies_of_successes() {
     let wrong = b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n".to_vec();
     let tally = Run { total: 100, ..closed(1) }

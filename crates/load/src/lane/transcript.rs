@@ -82,10 +82,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if !S::SHARED {
             self.list_under_way(conn);
             let awaited = self.listed.first().map(|&(id, _)| id);
-            let has_begun = |id: &ExchangeId| {
-                self.slab.get(*id).is_some_and(Exchange::has_begun_to_be_answered)
-            };
-            if let Some(id) = awaited.filter(has_begun) {
+            let has_received =
+                |id: &ExchangeId| self.slab.get(*id).is_some_and(Exchange::has_received);
+            if let Some(id) = awaited.filter(has_received) {
                 self.transcript.keep(id, bytes);
             }
             return;
@@ -122,7 +121,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         request.truncate(Evidence::BYTES_MAX);
         let mut answer = self.transcript.take(id);
-        let began_before = exchange.has_begun_to_be_answered() && exchange.first_byte != at;
+        let began_before = exchange.has_received() && exchange.first_byte != at;
         let (mut lacks_beginning, mut received) = (began_before && answer.came == 0, Vec::new());
         match &account {
             None => answer.keep(bytes, Evidence::BYTES_MAX),

@@ -170,7 +170,7 @@ mod tests {
             order in any::<u64>(),
         ) {
             let mut chance = wire::Chance::new(order);
-            // Each process leaves some windows out, as one that stood still.
+            // Each process leaves some windows out, as one that was not running.
             let lanes: Vec<Vec<(u64, u64)>> = (0..parts)
                 .map(|_| {
                     let all = (0..length).filter(|_| chance.below(sparse as usize) == 0);

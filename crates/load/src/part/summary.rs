@@ -24,7 +24,7 @@ pub struct PartSummary {
     /// For how long they were idle in the measured time, all together, and for how long they had a CPU.
     pub idle: Nanos,
     pub cpu: Nanos,
-    /// The longest time for which one of its lanes stood still.
+    /// The longest time for which one of its lanes was not running.
     pub still: Nanos,
     /// The measured time. A part alone knows only how long its lanes were there, all together.
     pub measured: Nanos,

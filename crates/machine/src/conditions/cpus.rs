@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::str::FromStr;
 
@@ -10,6 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use crate::Fact;
+use crate::proc::number;
 
 /// Some CPUs, in ascending order, at least one: `0-3,8`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,10 +127,8 @@ impl Split {
 /// third is the subject's, the second the service's, and the rest the load's.
 #[must_use]
 pub fn split(available: &Cpus, has_service: bool) -> Split {
-    let siblings = |cpu: usize| {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        fs::read_to_string(path).ok()?.trim().parse().ok()
-    };
+    let siblings =
+        |cpu| number(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
     split_by_cores(available, has_service, siblings)
 }
 

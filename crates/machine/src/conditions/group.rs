@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::hierarchy::{Hierarchy, Version, all};
 use crate::Fact;
 use crate::owned;
+use crate::proc::{keyed, number};
 use crate::process::{Marker, Membership};
 
 /// Where dyno itself moves if its own group must have children.
@@ -132,10 +133,10 @@ impl Readings {
     pub fn cpu_ns(&self) -> Option<u64> {
         let (version, path) = self.cpu.as_ref()?;
         match version {
-            Version::V1 => number(&path.join("cpuacct.usage")),
+            Version::V1 => number(path.join("cpuacct.usage")),
             Version::V2 => {
                 let stat = fs::read_to_string(path.join("cpu.stat")).ok()?;
-                Some(keyed(&stat, "usage_usec")? * 1_000)
+                Some(keyed(&stat, "usage_usec ")? * 1_000)
             }
         }
     }
@@ -151,7 +152,7 @@ impl Readings {
     #[must_use]
     pub fn memory_bytes(&self) -> Option<u64> {
         let (version, path) = self.memory.as_ref()?;
-        number(&path.join(match version {
+        number(path.join(match version {
             Version::V1 => "memory.usage_in_bytes",
             Version::V2 => "memory.current",
         }))
@@ -160,7 +161,7 @@ impl Readings {
 
 /// What the counter in this file says: `oom_kill 2`. Kernels before 4.13 have none.
 pub(crate) fn kills_for_memory(file: &Path) -> Option<u64> {
-    keyed(&fs::read_to_string(file).ok()?, "oom_kill")
+    keyed(&fs::read_to_string(file).ok()?, "oom_kill ")
 }
 
 fn oom_file(version: Version) -> &'static str {
@@ -168,15 +169,6 @@ fn oom_file(version: Version) -> &'static str {
         Version::V1 => "memory.oom_control",
         Version::V2 => "memory.events",
     }
-}
-
-fn number(file: &Path) -> Option<u64> {
-    fs::read_to_string(file).ok()?.trim().parse().ok()
-}
-
-fn keyed(text: &str, key: &str) -> Option<u64> {
-    let value = |line: &str| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok();
-    text.lines().find_map(value)
 }
 
 /// Makes the folder with the limit; returns what was done.

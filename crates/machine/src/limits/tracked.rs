@@ -1,8 +1,9 @@
 //! Connections that the kernel tracks, for a firewall or for translation of addresses: where it does so, a full table
 //! loses packets of every further connection.
 
-use std::fs;
 use std::net::{TcpListener, TcpStream};
+
+use crate::proc::number;
 
 const COUNT: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 const MOST: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
@@ -19,10 +20,6 @@ pub fn tracked_left() -> Option<u64> {
 
 fn left(most: u64, tracked: u64) -> Option<u64> {
     (0 < tracked).then(|| most.saturating_sub(tracked))
-}
-
-fn number(path: &str) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! lingers, and how many connections wait to be accepted.
 
 use super::log::Tick;
-use super::proc::{Reread, Units, cell, column, worded};
+use crate::proc::{Reread, Units, cell, column, worded};
 use crate::sockets::{Diag, Side, State};
 
 /// Counters of `/proc/net/netstat`.
@@ -73,7 +73,7 @@ impl Kernel {
             && let Ok(listeners) = diag.sockets(*port, Side::Local, State::Listening)
             && !listeners.is_empty()
         {
-            let waiting: u64 = listeners.iter().map(|listener| u64::from(listener.queued)).sum();
+            let waiting: u64 = listeners.iter().map(|listener| u64::from(listener.waiting)).sum();
             tick.put("kernel.tcp.accept_queue", waiting as f64);
         }
     }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::log::Tick;
-use super::proc::{Reread, Units, numbers};
 use super::throttle::Throttle;
+use crate::proc::{Reread, Units, number, numbers};
 
 #[derive(Debug)]
 pub(super) struct Machine {
@@ -85,8 +85,7 @@ impl Machine {
                 "machine.load",
                 load.split(' ').next().and_then(|load| load.parse().ok()),
             );
-            let read = |path: &PathBuf| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
-            let khz: Vec<f64> = frequencies.iter().filter_map(read).collect();
+            let khz: Vec<f64> = frequencies.iter().filter_map(number).collect();
             if !khz.is_empty() {
                 let mean = khz.iter().sum::<f64>() / khz.len() as f64;
                 tick.put("machine.frequency.mean", mean * 1e3);

@@ -10,7 +10,6 @@ mod kernel;
 mod log;
 mod machine;
 mod own;
-mod proc;
 mod service;
 mod subject;
 mod throttle;
@@ -36,7 +35,6 @@ use crate::conditions::Readings;
 pub use catalog::{CATALOG, ReadingSpec};
 pub use catalog::{grows as reading_grows, unit as reading_unit};
 pub use inside::is_probe_name;
-pub(crate) use proc::{cell, column};
 use service::Service;
 pub use service::ServiceWatch;
 pub use subject::{cpu_ns_below, cpu_ns_of, resident_bytes};
@@ -157,14 +155,8 @@ impl Monitors {
         loop {
             let now = Instant::now();
             let mut tick = Tick::at(now.saturating_duration_since(self.plan.began));
-            self.own.read(&mut tick);
             tick.put("watch.late", now.saturating_duration_since(due).as_nanos() as f64);
-            self.subject.read(&mut tick);
-            self.service.iter_mut().for_each(|service| service.read(&mut tick, false));
-            self.machine.read(&mut tick);
-            if let Some(kernel) = &mut self.kernel {
-                kernel.read(&mut tick);
-            }
+            self.read(&mut tick, false);
             if let Some(inside) = &mut self.inside {
                 inside.read(&mut tick);
             }
@@ -177,13 +169,16 @@ impl Monitors {
             }
         }
         let mut last = Tick::at(self.plan.began.elapsed());
-        self.own.read(&mut last);
-        self.subject.read_last(&mut last);
-        self.service.iter_mut().for_each(|service| service.read(&mut last, true));
-        self.machine.read(&mut last);
-        if let Some(kernel) = &mut self.kernel {
-            kernel.read(&mut last);
-        }
+        self.read(&mut last, true);
         log.lock().unwrap_or_else(PoisonError::into_inner).add(last);
+    }
+
+    /// Everything outside the subject; at last also what is otherwise read seldom.
+    fn read(&mut self, tick: &mut Tick, is_last: bool) {
+        self.own.read(tick);
+        self.subject.read(tick, is_last);
+        self.service.iter_mut().for_each(|service| service.read(tick, is_last));
+        self.machine.read(tick);
+        self.kernel.iter_mut().for_each(|kernel| kernel.read(tick));
     }
 }

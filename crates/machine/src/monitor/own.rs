@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::cpu_ns_of;
 use super::log::Tick;
-use super::proc::{Reread, Units};
+use crate::proc::{Reread, Units};
 
 /// This process and its threads.
 #[derive(Debug)]

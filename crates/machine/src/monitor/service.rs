@@ -34,10 +34,7 @@ impl Service {
 
     pub(super) fn read(&mut self, tick: &mut Tick, is_last: bool) {
         let mut own = Tick::at(Duration::ZERO);
-        match is_last {
-            true => self.0.read_last(&mut own),
-            false => self.0.read(&mut own),
-        }
+        self.0.read(&mut own, is_last);
         for (of_subject, name) in READINGS {
             tick.put_some(name, own.value(of_subject));
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::log::Tick;
-use super::proc::{Reread, Units, keyed};
 use super::throttle::Throttle;
 use crate::conditions::Readings;
+use crate::proc::{Reread, Units, keyed};
 use crate::process::family_of;
 use crate::process::stat::Stat;
 
@@ -57,16 +57,8 @@ impl Subject {
         }
     }
 
-    pub(super) fn read(&mut self, tick: &mut Tick) {
-        self.look(tick, false);
-    }
-
-    /// Reads everything, also what is otherwise read seldom.
-    pub(super) fn read_last(&mut self, tick: &mut Tick) {
-        self.look(tick, true);
-    }
-
-    fn look(&mut self, tick: &mut Tick, is_last: bool) {
+    /// At last it reads also what is otherwise read seldom.
+    pub(super) fn read(&mut self, tick: &mut Tick, is_last: bool) {
         let root = self.root.load(Ordering::Relaxed);
         if root == 0 && self.found.is_empty() {
             return;
@@ -181,8 +173,7 @@ fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<f64> {
 /// The CPU time that these processes and their children that have ended have used; none if one of them is gone.
 #[must_use]
 pub fn cpu_ns_of(pids: &[u32]) -> Option<u64> {
-    let used = |stat: Stat| stat.user + stat.system + stat.children_user + stat.children_system;
-    let ticks: Option<u64> = pids.iter().map(|pid| Stat::of(*pid).map(used)).sum();
+    let ticks: Option<u64> = pids.iter().map(|pid| Some(Stat::of(*pid)?.ticks())).sum();
     Some(ticks? * Units::of_this_machine().tick_ns)
 }
 
@@ -190,9 +181,7 @@ pub fn cpu_ns_of(pids: &[u32]) -> Option<u64> {
 #[must_use]
 pub fn cpu_ns_below(warden: u32, readings: &Readings) -> Option<u64> {
     let counted = readings.cpu_ns()?;
-    let family = family_of(warden).into_iter().filter_map(Stat::of);
-    let family =
-        family.map(|stat| stat.user + stat.system + stat.children_user + stat.children_system);
+    let family = family_of(warden).into_iter().filter_map(Stat::of).map(|stat| stat.ticks());
     // Those that the warden has waited for.
     let ended = Stat::of(warden).map_or(0, |stat| stat.children_user + stat.children_system);
     let ticks = ended + family.sum::<u64>();

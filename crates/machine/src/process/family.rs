@@ -8,6 +8,7 @@ use rustix::process::{PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal}
 
 use super::marker::{Marker, pid};
 use super::stat::Stat;
+use crate::proc::processes;
 
 /// All living descendants of a process, parents before children, itself excluded.
 #[must_use]
@@ -66,9 +67,7 @@ fn children_by_search(parent: u32) -> Vec<u32> {
 
 /// Every visible process.
 pub(super) fn all_processes() -> HashMap<u32, Stat> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    numbers.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
+    processes().filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
 }
 
 /// The processes that carry a marker for which this holds, and all their descendants. Visible processes of other PID

@@ -60,6 +60,11 @@ impl Stat {
         })
     }
 
+    /// The CPU time of the process and of its children that were waited for, in clock ticks.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.user + self.system + self.children_user + self.children_system
+    }
+
     /// Whether it has ended and only waits to be waited for.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X')

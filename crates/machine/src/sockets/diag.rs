@@ -74,8 +74,8 @@ fn read(answer: &[u8]) -> Option<Socket> {
         state: *answer.get(1)?,
         local_port: u16::from_be_bytes(field(answer, 4)?),
         remote_port: u16::from_be_bytes(field(answer, 6)?),
-        queued: word(56)?,
-        room: Some(word(60)?),
+        waiting: word(56)?,
+        backlog: Some(word(60)?),
         inode: u64::from(word(68)?),
     })
 }

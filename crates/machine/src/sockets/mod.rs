@@ -13,22 +13,12 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 use std::ops::RangeInclusive;
 
+use crate::proc::processes;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 
 pub(crate) use diag::Diag;
 pub use queue::{Queue, queue};
-
-/// A socket that listens on a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listener {
-    /// The inode by which `/proc/PID/fd` names it.
-    pub inode: u64,
-    /// How many connections may wait to be accepted, if the kernel reports it.
-    pub backlog: Option<u32>,
-    /// How many are waiting.
-    pub waiting: u32,
-}
 
 /// Which processes listen on a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,14 +36,15 @@ pub const PORTS: RangeInclusive<u16> = 18_000..=29_999;
 
 /// A socket as the kernel lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Socket {
+pub struct Socket {
     pub(crate) state: u8,
     pub(crate) local_port: u16,
     pub(crate) remote_port: u16,
-    /// For a listener: the connections that wait.
-    pub(crate) queued: u32,
-    /// For a listener: how many may wait.
-    pub(crate) room: Option<u32>,
+    /// Of a listener: how many connections wait to be accepted.
+    pub waiting: u32,
+    /// Of a listener: how many may wait, if the kernel reports it.
+    pub backlog: Option<u32>,
+    /// The inode by which `/proc/PID/fd` names it.
     pub(crate) inode: u64,
 }
 
@@ -134,14 +125,8 @@ fn candidates(range: RangeInclusive<u16>, outgoing: &str) -> Vec<u16> {
 }
 
 /// Every socket that listens on this port.
-pub fn listeners(port: u16) -> io::Result<Vec<Listener>> {
-    let sockets = sockets(port, Side::Local, State::Listening)?;
-    let listener = |socket: &Socket| Listener {
-        inode: socket.inode,
-        backlog: socket.room,
-        waiting: socket.queued,
-    };
-    Ok(sockets.iter().map(listener).collect())
+pub fn listeners(port: u16) -> io::Result<Vec<Socket>> {
+    sockets(port, Side::Local, State::Listening)
 }
 
 /// Whether all processes that listen on the port are among these.
@@ -176,11 +161,6 @@ pub fn owners(port: u16) -> Vec<u32> {
     let listeners = listeners(port).unwrap_or_default();
     let owns = |pid: &u32| listeners.iter().any(|listener| holds(*pid, listener.inode));
     processes().filter(owns).collect()
-}
-
-fn processes() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Whether a process has this socket open.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::listeners;
+use crate::proc::counter;
 
 /// The accept queue of the server that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +20,8 @@ pub fn queue(port: u16) -> Option<Queue> {
     let listeners = listeners(port).ok()?;
     let backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
     let text = fs::read_to_string("/proc/thread-self/net/netstat").ok()?;
-    let overflows = (!listeners.is_empty()).then(|| overflows(&text)).flatten()?;
-    Some(Queue { backlog, overflows })
-}
-
-/// `ListenOverflows`, from a table that has its column names in one line and the values in the next.
-fn overflows(netstat: &str) -> Option<u64> {
-    let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
-    let (heads, values) = (lines.next()?, lines.next()?);
-    let mut columns = heads.split_whitespace().zip(values.split_whitespace());
-    columns.find(|(head, _)| *head == "ListenOverflows")?.1.parse().ok()
+    let overflows = counter(&text, "TcpExt:", "ListenOverflows")?;
+    (!listeners.is_empty()).then_some(Queue { backlog, overflows })
 }
 
 #[cfg(test)]
@@ -36,14 +29,6 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
-
-    #[test]
-    fn overflows_are_read_off_their_column() {
-        let netstat = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 41 42\nIpExt: InNoRoutes\nIpExt: 7\n";
-        assert_eq!(overflows(netstat), Some(41));
-        assert_eq!(overflows("TcpExt: A\nTcpExt: 1\n"), None);
-        assert_eq!(overflows(""), None);
-    }
 
     #[test]
     fn a_listener_of_this_machine_is_found_and_a_closed_port_is_not() {

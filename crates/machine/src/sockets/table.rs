@@ -38,13 +38,13 @@ fn read(line: &str) -> Option<Socket> {
         let (_, port) = fields.get(field)?.split_once(':')?;
         u16::from_str_radix(port, 16).ok()
     };
-    let (_, queued) = fields.get(4)?.split_once(':')?;
+    let (_, waiting) = fields.get(4)?.split_once(':')?;
     Some(Socket {
         local_port: port(1)?,
         remote_port: port(2)?,
         state: u8::from_str_radix(fields.get(3)?, 16).ok()?,
-        queued: u32::from_str_radix(queued, 16).ok()?,
-        room: None,
+        waiting: u32::from_str_radix(waiting, 16).ok()?,
+        backlog: None,
         inode: fields.get(9)?.parse().ok()?,
     })
 }
@@ -61,8 +61,8 @@ mod tests {
             state: Socket::LISTEN,
             local_port: 18_000,
             remote_port: 0,
-            queued: 3,
-            room: None,
+            waiting: 3,
+            backlog: None,
             inode: 4711,
         };
         assert_eq!(read(row), Some(listener));

@@ -30,14 +30,15 @@ impl<'a> Answer<'a> {
         }
         let Content::Octets(octets) = self.content else { return self };
         let octets = match spoil {
-            Spoil::Early => octets,
+            Spoil::OtherBody => octets.iter().map(|octet| octet ^ 1).collect(),
             Spoil::WrongTotal => with_another_total(octets.into_owned()),
             Spoil::ShortBody => Cow::Owned(octets[..octets.len() / 2].to_vec()),
             Spoil::OtherOctet => with_another_octet(octets.into_owned()),
             Spoil::UnreadBody if self.resource == Resource::Sum => super::sum_of(&[]),
             Spoil::UnreadBody => Cow::Owned(vec![0; unread_length(head, content)]),
             Spoil::OtherField => Cow::Borrowed(first_value(head)),
-            Spoil::FalseLabel
+            Spoil::Early
+            | Spoil::FalseLabel
             | Spoil::NoLabel
             | Spoil::UnofferedCoding
             | Spoil::OtherRange

@@ -2,21 +2,10 @@
 
 use std::mem;
 
-use rustix::io::Errno;
-
+use super::traffic::Read;
 use super::{Conn, GONE, Phase, REST, Stepped, TurnEnd};
 use crate::socket::Socket;
 use crate::state::{ThreadState, now_ns};
-
-/// How much the peer has sent.
-enum ReadOutcome {
-    Nothing,
-    Something,
-    /// As much as one turn takes; there may be more.
-    Much,
-    /// The peer is gone.
-    End,
-}
 
 impl Conn {
     /// Writes what is due, and answers what was received.
@@ -41,42 +30,26 @@ impl Conn {
             return GONE;
         }
         match outcome {
-            ReadOutcome::End => GONE,
-            ReadOutcome::Something => Stepped::Further,
-            ReadOutcome::Much => Stepped::Stop(TurnEnd::Again),
-            ReadOutcome::Nothing if is_over || !self.unsent.is_empty() => Stepped::Further,
-            ReadOutcome::Nothing => {
+            Read::End => GONE,
+            Read::Something => Stepped::Further,
+            Read::Much => Stepped::Stop(TurnEnd::Again),
+            Read::Nothing if is_over || !self.unsent.is_empty() => Stepped::Further,
+            Read::Nothing => {
                 due_ns.into_iter().for_each(|due_ns| self.wake_at(due_ns, state));
                 REST
             }
         }
     }
 
-    fn read_from(&mut self, socket: &mut Socket, state: &mut ThreadState) -> ReadOutcome {
+    fn read_from(&mut self, socket: &mut Socket, state: &mut ThreadState) -> Read {
         if !self.unread.is_empty() {
             socket.take(mem::take(&mut self.unread).rest(), state);
-            return ReadOutcome::Something;
+            return Read::Something;
         }
         if !self.readable {
-            return ReadOutcome::Nothing;
+            return Read::Nothing;
         }
-        let mut buffer = mem::take(&mut state.buffer);
-        let outcome = match self.line.receive(&mut buffer, state) {
-            Ok((0, _)) => ReadOutcome::End,
-            Ok((count, has_more)) => {
-                self.readable = has_more || self.peer_done;
-                socket.take(&buffer[..count], state);
-                if has_more { ReadOutcome::Much } else { ReadOutcome::Something }
-            }
-            Err(Errno::AGAIN) => {
-                self.readable = false;
-                ReadOutcome::Nothing
-            }
-            Err(Errno::INTR) => ReadOutcome::Something,
-            Err(_) => ReadOutcome::End,
-        };
-        state.buffer = buffer;
-        outcome
+        self.read_some(state, |_, bytes, state| socket.take(bytes, state))
     }
 
     /// Whether the connection receives the room's messages.

@@ -6,9 +6,11 @@ use std::mem;
 use rustix::io::Errno;
 
 use super::securing::multiplexing;
+use super::traffic::Read;
 use super::{Conn, GONE, Phase, REST, Stepped, TurnEnd};
 use crate::HttpVersions;
-use crate::h2::{End, Multiplex, Next, PREFACE};
+use crate::h2::Multiplex;
+use crate::h2::frames::PREFACE;
 use crate::intake::Intake;
 use crate::request::Status;
 use crate::state::{ThreadState, now_ns};
@@ -18,15 +20,6 @@ use crate::truth::StreamTimes;
 const UNSENT_MAX: usize = 1 << 20;
 /// The request line that the preface begins with.
 const PREFACE_LINE: usize = 16;
-
-/// How much the peer has sent.
-enum Read {
-    Nothing,
-    Something,
-    /// As much as one turn takes; there may be more.
-    Much,
-    End,
-}
 
 impl Conn {
     /// Whether what was refused as a request is the beginning of HTTP/2; if so, the connection speaks it.
@@ -93,27 +86,7 @@ impl Conn {
             return if is_blocked { REST } else { Stepped::Further };
         }
         // What could not be done while something was unsent can be done now.
-        next.map_or(Stepped::Further, |next| self.after(next, state, now_ns))
-    }
-
-    fn after(&mut self, next: Next, state: &mut ThreadState, now_ns: u64) -> Stepped {
-        match next {
-            Next::Rest => REST,
-            Next::Again => Stepped::Stop(TurnEnd::Again),
-            Next::At(due_ns) => {
-                self.wake_at(due_ns, state);
-                REST
-            }
-            Next::End(End::Silence) => REST,
-            Next::End(End::Rst) => {
-                self.line.reset_at_close();
-                GONE
-            }
-            Next::End(End::Fin) => {
-                self.leave(state);
-                self.half_close(state, now_ns)
-            }
-        }
+        next.map_or(Stepped::Further, |next| self.follow(next, state, now_ns))
     }
 
     fn read_frames(&mut self, multiplex: &mut Multiplex, state: &mut ThreadState) -> Read {
@@ -125,24 +98,9 @@ impl Conn {
         if !self.readable || self.unsent.bytes.len() > UNSENT_MAX {
             return Read::Nothing;
         }
-        let mut buffer = mem::take(&mut state.buffer);
-        let read = match self.line.receive(&mut buffer, state) {
-            Ok((0, _)) => Read::End,
-            Ok((count, has_more)) => {
-                self.arrived_ns = now_ns();
-                self.readable = has_more || self.peer_done;
-                multiplex.take(&buffer[..count], self.arrived_ns, state);
-                if has_more { Read::Much } else { Read::Something }
-            }
-            Err(Errno::AGAIN) => {
-                self.readable = false;
-                Read::Nothing
-            }
-            Err(Errno::INTR) => Read::Something,
-            Err(_) => Read::End,
-        };
-        state.buffer = buffer;
-        read
+        self.read_some(state, |conn, bytes, state| {
+            multiplex.take(bytes, conn.arrived_ns, state);
+        })
     }
 
     /// Sends what is unsent, or else what was just written; returns whether the kernel had no room for all of it.

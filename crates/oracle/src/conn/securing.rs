@@ -97,18 +97,6 @@ impl Conn {
                 self.line.tls = None;
                 self.half_close(state, now_ns)
             }
-            Shaken::Cut => {
-                self.line.tls = None;
-                self.half_close(state, now_ns)
-            }
-            Shaken::Rst => {
-                self.line.reset_at_close();
-                GONE
-            }
-            Shaken::Silence => {
-                self.phase = Phase::Playing(Box::new(Play::bare(&[crate::faults::Step::Silence])));
-                Stepped::Further
-            }
             Shaken::Gone => {
                 state.books.handshakes_failed += 1;
                 GONE

@@ -7,7 +7,43 @@ use rustix::io::Errno;
 use super::{Conn, DRAIN_NS, GONE, OUT_KEPT, Phase, REST, Stepped, TurnEnd};
 use crate::state::{ThreadState, now_ns};
 
+/// How much the peer has sent.
+pub(super) enum Read {
+    Nothing,
+    Something,
+    /// As much as one turn takes; there may be more.
+    Much,
+    /// The peer is gone.
+    End,
+}
+
 impl Conn {
+    /// Reads once, and hands on what has come.
+    pub(super) fn read_some(
+        &mut self,
+        state: &mut ThreadState,
+        take: impl FnOnce(&mut Conn, &[u8], &mut ThreadState),
+    ) -> Read {
+        let mut buffer = mem::take(&mut state.buffer);
+        let read = match self.line.receive(&mut buffer, state) {
+            Ok((0, _)) => Read::End,
+            Ok((count, has_more)) => {
+                self.arrived_ns = now_ns();
+                self.readable = has_more || self.peer_done;
+                take(self, &buffer[..count], state);
+                if has_more { Read::Much } else { Read::Something }
+            }
+            Err(Errno::AGAIN) => {
+                self.readable = false;
+                Read::Nothing
+            }
+            Err(Errno::INTR) => Read::Something,
+            Err(_) => Read::End,
+        };
+        state.buffer = buffer;
+        read
+    }
+
     /// Hands the kernel what the turn has written; what the kernel does not take waits.
     pub(super) fn send(&mut self, state: &mut ThreadState, afterwards: TurnEnd) -> Stepped {
         let further = match afterwards {

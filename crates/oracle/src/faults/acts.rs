@@ -17,8 +17,6 @@ pub(crate) struct Style {
     pub(crate) padding: Option<u8>,
     /// The fields after the content.
     pub(crate) trailers: &'static [(&'static str, &'static str)],
-    /// Whether the content's bits are flipped.
-    pub(crate) is_other: bool,
     pub(crate) spoil: Option<Spoil>,
 }
 
@@ -29,7 +27,6 @@ pub(crate) const USUAL: Style = Style {
     block_max: usize::MAX,
     padding: None,
     trailers: &[],
-    is_other: false,
     spoil: None,
 };
 

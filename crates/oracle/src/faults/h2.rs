@@ -8,7 +8,7 @@ use super::acts::Act::{
 };
 use super::acts::On::{Connection, Idle, Last, Own, This};
 use super::acts::{Act, FOREVER, Style, USUAL};
-use super::{Fault, Performance, Spoil, Start};
+use super::{Fault, Performance, Start};
 use crate::h2::frames::{
     ACK, CANCEL, CONTINUATION, DATA, ENABLE_PUSH, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM,
     GOAWAY, HEADER_TABLE_SIZE, HEADERS, INITIAL_WINDOW_SIZE, INTERNAL_ERROR,
@@ -83,10 +83,6 @@ const BOMB: &[u8] = &[0xbe; 16_000];
 
 const fn styled(manner: Manner) -> Act {
     Answer(Style { manner, ..USUAL })
-}
-
-const fn spoilt(spoil: Spoil) -> Act {
-    Answer(Style { spoil: Some(spoil), ..USUAL })
 }
 
 #[rustfmt::skip]
@@ -189,33 +185,6 @@ pub(super) const STREAMS: &[Fault] = &[
         &[Fields(&[(":status", "200"), ("content-length", "+13")], 0), BODY]),
     stream(48, "h2-two-lengths", "two different lengths", &["proto.length_conflict", "h2.length"],
         &[Fields(&[(":status", "200"), ("content-length", "13"), ("content-length", "14")], 0), BODY]),
-    stream(48, "h2-wrong-body", "the right status and length, other octets", &["content.mismatch"],
-        &[Answer(Style { is_other: true, ..USUAL })]),
-    stream(48, "h2-early", "answers /delay/N at once", SUCCESS, &[spoilt(Spoil::Early)]),
-    stream(48, "h2-wrong-total", "the last total at /json, or the sum at /sum, is another", SUCCESS,
-        &[spoilt(Spoil::WrongTotal)]),
-    stream(48, "h2-short-body", "the first half of the right body, as if it were whole", &["content.mismatch"],
-        &[spoilt(Spoil::ShortBody)]),
-    stream(48, "h2-other-octet", "the right body with another octet in its middle", &["content.mismatch"],
-        &[spoilt(Spoil::OtherOctet)]),
-    stream(48, "h2-unread-body", "takes a posted body for zeros", SUCCESS, &[spoilt(Spoil::UnreadBody)]),
-    stream(48, "h2-other-field", "no value at /header", SUCCESS, &[spoilt(Spoil::OtherField)]),
-    stream(48, "h2-false-label", "a file with the label of a compression that it does not have",
-        SUCCESS, &[spoilt(Spoil::FalseLabel)]),
-    stream(48, "h2-no-label", "a compressed file without the label of its compression",
-        SUCCESS, &[spoilt(Spoil::NoLabel)]),
-    stream(48, "h2-unoffered-coding", "a file with the label of a compression that was not offered",
-        SUCCESS, &[spoilt(Spoil::UnofferedCoding)]),
-    stream(48, "h2-other-range", "the octets of another range of the file",
-        SUCCESS, &[spoilt(Spoil::OtherRange)]),
-    stream(48, "h2-wrong-content-range", "a range of a file that calls itself another one",
-        SUCCESS, &[spoilt(Spoil::WrongContentRange)]),
-    stream(48, "h2-other-version", "304 for another version of the file",
-        SUCCESS, &[spoilt(Spoil::OtherVersion)]),
-    stream(48, "h2-unasked-304", "304 to who has not named a version of the file",
-        SUCCESS, &[spoilt(Spoil::Unasked304)]),
-    stream(48, "h2-unasked-206", "half of a file to who wants all of it",
-        SUCCESS, &[spoilt(Spoil::Unasked206)]),
     stream(48, "h2-status-500", "an error in place of the answer", &["content.status"],
         &[Fields(&[(":status", "500"), ("content-length", "13")], 0), BODY]),
     stream(48, "h2-mute", "never answers on the stream", UNANSWERED, &[Mute]),

@@ -4,8 +4,9 @@ use super::answer::Asked;
 use super::frames::{DATA, END_STREAM, HEADERS, push_frame, push_goaway, push_reset};
 use super::hpack::Manner;
 use super::stream::{Body, Source, Stream};
-use super::{Counts, End, Multiplex};
+use super::{Counts, Multiplex};
 use crate::faults::acts::{Act, On, Style, USUAL};
+use crate::play::End;
 use crate::state::{BUFFER, ThreadState};
 
 const DRIP_NS: u64 = 1_000_000_000;

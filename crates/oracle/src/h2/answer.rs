@@ -4,6 +4,7 @@ use super::act::Script;
 use super::frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD, HEADERS, PADDED, push_frame, push_head,
 };
+use super::hpack::Fields;
 use super::request::{Kept, is_of_a_connection};
 use super::stream::{Body, Source, Stream};
 use super::{Counts, Leaving, Multiplex};
@@ -52,7 +53,7 @@ impl Multiplex {
         &mut self,
         asked: &Asked,
         head: &Head<'_>,
-        octets: &[u8],
+        fields: &Fields,
         content: &[u8],
         state: &mut ThreadState,
     ) {
@@ -67,7 +68,7 @@ impl Multiplex {
             return self.decline(asked, head, state);
         }
         let befalls = Befalls::Stream;
-        let arrived = Arrived { ns: asked.ended_ns, head: octets, is_split: false };
+        let arrived = Arrived { ns: asked.ended_ns, head: &fields.octets, is_split: false };
         let instructions = match instructions(head, arrived, &answer, befalls, state) {
             Ok(instructions) => instructions,
             Err(refusal) => return self.refuse(asked.id, refusal, Some(asked.ended_ns), state),
@@ -79,12 +80,13 @@ impl Multiplex {
             state.burn();
             let rest = self.answer(asked, head, &answer, asked.ended_ns, state);
             if let Some(rest) = rest {
-                let stream = Stream::new(Kept::of(head, b"", b""), asked.window, 0);
+                let stream = Stream::new(Kept::default(), asked.window, 0);
                 self.keep(asked.id, Stream { ended_ns: asked.ended_ns, ..stream }, Some(rest));
             }
             return;
         }
-        let stream = Stream::new(Kept::of(head, octets, content), asked.window, 0);
+        let kept = Kept { fields: fields.clone(), content: content.to_vec() };
+        let stream = Stream::new(kept, asked.window, 0);
         let script = instructions.fault.map(|fault| {
             state.books.faults += 1;
             Script::of(fault.acts())
@@ -229,15 +231,14 @@ impl Multiplex {
             self.leaves(asked, true, &state.out);
             return None;
         }
-        let flip = if asked.style.is_other { 1 } else { 0 };
-        let source = Source::Octets(octets.iter().map(|octet| octet ^ flip).collect());
+        let source = Source::Octets(octets.to_vec());
         Some(Rest { body: Body { source, at: 0, is_last: true }, beats: None })
     }
 
     /// Whether the content leaves in one frame, at once, in the usual style.
     fn fits(&self, asked: &Asked, length: usize, out: &[u8]) -> bool {
-        let Style { data_max, padding, trailers, is_other, .. } = &asked.style;
-        let is_usual = padding.is_none() && trailers.is_empty() && !is_other;
+        let Style { data_max, padding, trailers, .. } = &asked.style;
+        let is_usual = padding.is_none() && trailers.is_empty();
         let most = self.window.min(asked.window);
         is_usual
             && length <= self.peer_frame_max.min(*data_max)

@@ -1,48 +1,9 @@
-//! HTTP/2's frames (RFC 9113, 4 to 6): their kinds, flags and codes, and how one is read and written.
+//! HTTP/2's frames (RFC 9113, 4 to 6): how one is read and written.
 
-pub(crate) const DATA: u8 = 0;
-pub(crate) const HEADERS: u8 = 1;
-pub(crate) const PRIORITY: u8 = 2;
-pub(crate) const RST_STREAM: u8 = 3;
-pub(crate) const SETTINGS: u8 = 4;
-pub(crate) const PUSH_PROMISE: u8 = 5;
-pub(crate) const PING: u8 = 6;
-pub(crate) const GOAWAY: u8 = 7;
-pub(crate) const WINDOW_UPDATE: u8 = 8;
-pub(crate) const CONTINUATION: u8 = 9;
+pub(crate) use units::rfc9113::*;
 
-pub(crate) const END_STREAM: u8 = 1;
-pub(crate) const ACK: u8 = 1;
-pub(crate) const END_HEADERS: u8 = 4;
-pub(crate) const PADDED: u8 = 8;
-/// The head of a HEADERS frame has five octets of a priority.
-pub(crate) const PRIORITISED: u8 = 0x20;
-
-pub(crate) const NO_ERROR: u32 = 0;
-pub(crate) const PROTOCOL_ERROR: u32 = 1;
-pub(crate) const INTERNAL_ERROR: u32 = 2;
-pub(crate) const FLOW_CONTROL_ERROR: u32 = 3;
-pub(crate) const STREAM_CLOSED: u32 = 5;
-pub(crate) const FRAME_SIZE_ERROR: u32 = 6;
-pub(crate) const REFUSED_STREAM: u32 = 7;
-pub(crate) const CANCEL: u32 = 8;
-pub(crate) const COMPRESSION_ERROR: u32 = 9;
-pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;
-
-pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
-pub(crate) const ENABLE_PUSH: u16 = 2;
-pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
-pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
-pub(crate) const MAX_FRAME_SIZE: u16 = 5;
-pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
-
-pub(crate) const FRAME_HEAD: usize = 9;
-/// No frame is longer, unless SETTINGS says otherwise.
-pub(crate) const FRAME_MAX: usize = 16_384;
 /// No window is larger.
-pub(crate) const WINDOW_MAX: i64 = 0x7fff_ffff;
-/// Every window's size, unless SETTINGS or WINDOW_UPDATE says otherwise.
-pub(crate) const WINDOW: u32 = 65_535;
+pub(crate) const WINDOW_MAX: i64 = LARGEST as i64;
 
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {

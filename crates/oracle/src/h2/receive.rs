@@ -299,10 +299,10 @@ impl Multiplex {
                 return Err(Wrong::Stream(id, PROTOCOL_ERROR));
             }
             let asked = Asked::usual(id, i64::from(self.peer_window), now_ns);
-            self.request(&asked, &request.head, &fields.octets, b"", state);
+            self.request(&asked, &request.head, fields, b"", state);
             return Ok(());
         }
-        let kept = Kept::of(&request.head, &fields.octets, b"");
+        let kept = Kept { fields: fields.clone(), content: Vec::new() };
         let (window, granted) = (i64::from(self.peer_window), i64::from(self.own_window));
         let stream = Stream {
             is_arriving: true,
@@ -403,9 +403,9 @@ impl Multiplex {
             self.streams.insert(id, stream);
             return Err(Wrong::Stream(id, code));
         }
-        let Kept { octets, content, .. } = &stream.request;
+        let Kept { fields, content } = &stream.request;
         let asked = Asked::usual(id, stream.window, now_ns);
-        self.request(&asked, &stream.request.head(), octets, content, state);
+        self.request(&asked, &stream.request.head(), fields, content, state);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use super::hpack::Fields;
 use crate::request::{Head, Method, Wanted, is_token, method, target_parts};
 
 /// A request's head as its list says it.
+#[derive(Debug)]
 pub(crate) struct Listed<'a> {
     pub(crate) head: Head<'a>,
     pub(crate) length: Option<u64>,
@@ -14,35 +15,15 @@ pub(crate) struct Listed<'a> {
 type Malformed = u32;
 
 /// What is kept of a request that is answered later.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Kept {
-    method: Method,
-    target: Vec<u8>,
-    query_at: Option<usize>,
-    request_id: Option<Vec<u8>>,
-    wanted: Wanted<Vec<u8>>,
-    /// All its fields, one after the other: what a cheat looks at.
-    pub(crate) octets: Vec<u8>,
+    pub(crate) fields: Fields,
     pub(crate) content: Vec<u8>,
 }
 
 impl Kept {
-    pub(crate) fn of(head: &Head<'_>, octets: &[u8], content: &[u8]) -> Kept {
-        let mut target = head.path.to_vec();
-        let query_at = head.query.map(|query| {
-            target.extend_from_slice(query);
-            head.path.len()
-        });
-        let (octets, content) = (octets.to_vec(), content.to_vec());
-        let request_id = head.request_id.map(<[u8]>::to_vec);
-        let wanted = head.wanted.kept();
-        Kept { method: head.method, target, query_at, request_id, wanted, octets, content }
-    }
-
     pub(crate) fn head(&self) -> Head<'_> {
-        let (path, query) = self.target.split_at(self.query_at.unwrap_or(self.target.len()));
-        let head = Head::bare(self.method, path, self.query_at.map(|_| query));
-        Head { request_id: self.request_id.as_deref(), wanted: self.wanted.borrowed(), ..head }
+        listed(&self.fields).expect("this list was a request when it was kept").head
     }
 }
 

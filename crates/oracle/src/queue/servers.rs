@@ -61,7 +61,7 @@ impl Servers {
             speed: 1.0 + queue.lottery * luck,
             collapse: queue.collapse,
             collapsed_ns: None,
-            stall: stall.filter(Stall::is_possible),
+            stall,
         })
     }
 

@@ -18,7 +18,7 @@ pub(super) struct Fields<'a> {
     expects_continue: bool,
     unmet_expectation: bool,
     request_id: Option<&'a [u8]>,
-    wanted: Wanted<&'a [u8]>,
+    wanted: Wanted<'a>,
 }
 
 /// What `Transfer-Encoding` so far contains.

@@ -2,15 +2,15 @@
 
 use super::{list, trimmed};
 
-/// Each is a field's value, borrowed from its head, or kept.
+/// Each is a field's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted<Text> {
-    pub(crate) codings: Option<Text>,
-    pub(crate) range: Option<Text>,
-    pub(crate) known: Option<Text>,
+pub(crate) struct Wanted<'a> {
+    pub(crate) codings: Option<&'a [u8]>,
+    pub(crate) range: Option<&'a [u8]>,
+    pub(crate) known: Option<&'a [u8]>,
 }
 
-impl<'a> Wanted<&'a [u8]> {
+impl<'a> Wanted<'a> {
     /// Takes a field, if it is one of these.
     pub(crate) fn take(&mut self, name: &[u8], value: &'a [u8]) {
         let place = match name.len() {
@@ -20,12 +20,6 @@ impl<'a> Wanted<&'a [u8]> {
             _ => return,
         };
         *place = Some(trimmed(value));
-    }
-
-    pub(crate) fn kept(&self) -> Wanted<Vec<u8>> {
-        let [codings, range, known] =
-            [self.codings, self.range, self.known].map(|it| it.map(<[u8]>::to_vec));
-        Wanted { codings, range, known }
     }
 
     /// Without weights: what is offered is accepted, but for `q=0`.
@@ -48,15 +42,5 @@ impl<'a> Wanted<&'a [u8]> {
             (first, last) => (first.parse().ok()?, last.parse::<usize>().ok()?.min(length - 1)),
         };
         (first <= last && last < length).then_some((first, last))
-    }
-}
-
-impl Wanted<Vec<u8>> {
-    pub(crate) fn borrowed(&self) -> Wanted<&[u8]> {
-        Wanted {
-            codings: self.codings.as_deref(),
-            range: self.range.as_deref(),
-            known: self.known.as_deref(),
-        }
     }
 }

@@ -61,10 +61,6 @@ pub(crate) enum Shaken {
     Failed,
     /// The connection goes on bare, with these steps.
     Instead(&'static [Step]),
-    /// The connection ends without a further word.
-    Cut,
-    Rst,
-    Silence,
     /// The peer is gone.
     Gone,
 }
@@ -160,11 +156,9 @@ impl Tls {
                 Flight::HalfFin | Flight::HalfRst => {
                     self.out.truncate(self.out.len() / 2);
                     self.flush(socket, state)?;
-                    return Ok(Some(if flight == Flight::HalfFin {
-                        Shaken::Cut
-                    } else {
-                        Shaken::Rst
-                    }));
+                    let end: &[Step] =
+                        if flight == Flight::HalfFin { &[Step::Fin] } else { &[Step::Rst] };
+                    return Ok(Some(Shaken::Instead(end)));
                 }
                 Flight::Damaged => *self.out.last_mut().expect("it is not empty") ^= 1,
             }
@@ -196,8 +190,8 @@ impl Tls {
             }
             let most = match *message {
                 Message::Say(_, _, most) | Message::Bare(_, most) | Message::NewKeys(most) => most,
-                Message::Cut => return Ok(Shaken::Cut),
-                Message::Silence => return Ok(Shaken::Silence),
+                Message::Cut => return Ok(Shaken::Instead(&[Step::Fin])),
+                Message::Silence => return Ok(Shaken::Instead(&[Step::Silence])),
             };
             while times < most && self.out.len() < BUFFER {
                 times += 1;

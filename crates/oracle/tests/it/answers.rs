@@ -3,14 +3,10 @@
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use oracle::{Config, Dataset, Root};
 
 use crate::{Ending, connect, plain, read_out, said, start};
-
-fn check(request: &str, expected: &Expect) {
-    expected.assert_eq(&said(&plain(), request).replace("\r\n", "\n"));
-}
 
 /// The status lines of all answers.
 fn statuses(text: &str) -> Vec<&str> {
@@ -18,109 +14,134 @@ fn statuses(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn hello() {
-    check(
-        "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Content-Length: 13
-
-        Hello, world!"#]],
-    );
-}
-
-#[test]
-fn a_value_comes_back_in_xml() {
-    check(
-        "GET /?value=a%3Cb+c HTTP/1.1\r\nHost: h\r\n\r\n",
-        &expect![[r#"
-            HTTP/1.1 200 OK
-            Content-Type: text/xml
-            Content-Length: 46
-
-            <http_test><value>a&lt;b c</value></http_test>"#]],
-    );
-}
-
-#[test]
-fn a_query_without_a_value_is_the_xml_error() {
-    check(
-        "GET /? HTTP/1.1\r\nHost: h\r\n\r\n",
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/xml
-        Content-Length: 56
-
-        <http_test><error>no value specified</error></http_test>"#]],
-    );
-}
-
-#[test]
-fn a_user_is_known_by_the_id_in_the_path() {
-    check(
-        "GET /user/a%2Fb+c HTTP/1.1\r\nHost: h\r\n\r\n",
-        &expect![[r#"
-            HTTP/1.1 200 OK
-            Content-Type: text/plain
-            Content-Length: 5
-
-            a/b+c"#]],
-    );
-}
-
-#[test]
-fn a_posted_body_comes_back() {
-    let request = "POST /user HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
-    check(
-        request,
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Content-Length: 5
-
-        hello"#]],
-    );
-}
-
-#[test]
-fn the_value_of_a_field_comes_back() {
-    check(
-        "GET /header HTTP/1.1\r\nHost: h\r\nx-request-id: \t abc \r\n\r\n",
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Content-Length: 3
-
-        abc"#]],
-    );
-}
-
-#[test]
-fn numbers_are_summed_with_a_length_and_in_chunks() {
+fn each_request_is_answered_as_ever() {
     let post = "POST /sum HTTP/1.1\r\nHost: h\r\n";
-    check(
-        &format!(
-            "{post}Content-Length: 17\r\n\r\n{{\"values\":[4,-9]}}\
-             {post}Transfer-Encoding: chunked\r\n\r\n8\r\n{{\"values\r\n5\r\n\":[]}}\r\n0\r\n\r\n\
-             {post}Content-Length: 2\r\n\r\n[]"
-        ),
-        &expect![[r#"
-            HTTP/1.1 200 OK
-            Content-Type: application/json
-            Content-Length: 20
-
-            {"count":2,"sum":-5}HTTP/1.1 200 OK
-            Content-Type: application/json
-            Content-Length: 19
-
-            {"count":0,"sum":0}HTTP/1.1 400 Bad Request
-            Content-Type: text/plain
-            Content-Length: 50
-
-            what is summed is {"values":[…]}, whole numbers
-        "#]],
+    let sums = format!(
+        "{post}Content-Length: 17\r\n\r\n{{\"values\":[4,-9]}}\
+         {post}Transfer-Encoding: chunked\r\n\r\n8\r\n{{\"values\r\n5\r\n\":[]}}\r\n0\r\n\r\n\
+         {post}Content-Length: 2\r\n\r\n[]"
     );
+    let table = [
+        ("hello", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n"),
+        ("a value comes back in XML", "GET /?value=a%3Cb+c HTTP/1.1\r\nHost: h\r\n\r\n"),
+        ("a query without a value is the XML error", "GET /? HTTP/1.1\r\nHost: h\r\n\r\n"),
+        ("a user is known by the id in the path", "GET /user/a%2Fb+c HTTP/1.1\r\nHost: h\r\n\r\n"),
+        (
+            "a posted body comes back",
+            "POST /user HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        ),
+        (
+            "the value of a field comes back",
+            "GET /header HTTP/1.1\r\nHost: h\r\nx-request-id: \t abc \r\n\r\n",
+        ),
+        ("numbers are summed, with a length and in chunks", &sums),
+        (
+            "an answer to HEAD is that to GET without content",
+            "HEAD /hello HTTP/1.1\r\nHost: h\r\n\r\nHEAD /poll/1 HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
+        (
+            "a wrong method is answered with the right ones",
+            "DELETE / HTTP/1.1\r\nHost: h\r\n\r\nGET /user HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
+        (
+            "options are listed for a resource and for the server",
+            "OPTIONS /echo HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
+        (
+            "HTTP/1.0 is closed upon unless it asks to stay",
+            "GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /hello HTTP/1.0\r\n\r\n",
+        ),
+        (
+            "a refusal says why and closes",
+            "GET / HTTP/1.1\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
+        ),
+    ];
+    let mut summary = String::new();
+    for (what, request) in table {
+        let answers = said(&plain(), request).replace("\r\n", "\n");
+        // Those in one connection follow each other without a line end.
+        let answers =
+            answers.trim_end().replace("\n\n", " || ").replace("HTTP/1.1 ", "\n> HTTP/1.1 ");
+        summary += &format!("{what}:{answers}\n");
+    }
+    expect![[r#"
+        hello:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Content-Length: 13 || Hello, world!
+        a value comes back in XML:
+        > HTTP/1.1 200 OK
+        Content-Type: text/xml
+        Content-Length: 46 || <http_test><value>a&lt;b c</value></http_test>
+        a query without a value is the XML error:
+        > HTTP/1.1 200 OK
+        Content-Type: text/xml
+        Content-Length: 56 || <http_test><error>no value specified</error></http_test>
+        a user is known by the id in the path:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Content-Length: 5 || a/b+c
+        a posted body comes back:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Content-Length: 5 || hello
+        the value of a field comes back:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Content-Length: 3 || abc
+        numbers are summed, with a length and in chunks:
+        > HTTP/1.1 200 OK
+        Content-Type: application/json
+        Content-Length: 20 || {"count":2,"sum":-5}
+        > HTTP/1.1 200 OK
+        Content-Type: application/json
+        Content-Length: 19 || {"count":0,"sum":0}
+        > HTTP/1.1 400 Bad Request
+        Content-Type: text/plain
+        Content-Length: 50 || what is summed is {"values":[…]}, whole numbers
+        an answer to HEAD is that to GET without content:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Content-Length: 13 || 
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Transfer-Encoding: chunked
+        a wrong method is answered with the right ones:
+        > HTTP/1.1 405 Method Not Allowed
+        Content-Type: text/plain
+        Allow: GET, HEAD, POST, OPTIONS
+        Content-Length: 21 || not that method here
+
+        > HTTP/1.1 405 Method Not Allowed
+        Content-Type: text/plain
+        Allow: POST, OPTIONS
+        Content-Length: 21 || not that method here
+        options are listed for a resource and for the server:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Allow: GET, HEAD, POST, OPTIONS
+        Content-Length: 0 || 
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Allow: GET, HEAD, POST, OPTIONS
+        Content-Length: 0
+        HTTP/1.0 is closed upon unless it asks to stay:
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Connection: keep-alive
+        Content-Length: 13 || Hello, world!
+        > HTTP/1.1 200 OK
+        Content-Type: text/plain
+        Connection: close
+        Content-Length: 13 || Hello, world!
+        a refusal says why and closes:
+        > HTTP/1.1 400 Bad Request
+        Content-Type: text/plain
+        Connection: close
+        Content-Length: 30 || 
+        > HTTP/1.1 without a Host field
+    "#]]
+    .assert_eq(&summary);
 }
 
 #[test]
@@ -148,102 +169,6 @@ fn the_first_items_are_listed_with_their_totals() {
         assert_eq!(statuses(&asked(query)), [status], "{query}");
     }
     assert_eq!(statuses(&said(&plain(), "GET /json/1?m=1 HTTP/1.1\r\nHost: h\r\n\r\n")), ["404"]);
-}
-
-#[test]
-fn an_answer_to_head_is_that_to_get_without_content() {
-    let request = "HEAD /hello HTTP/1.1\r\nHost: h\r\n\r\nHEAD /poll/1 HTTP/1.1\r\nHost: h\r\n\r\n";
-    check(
-        request,
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Content-Length: 13
-
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Transfer-Encoding: chunked
-
-    "#]],
-    );
-}
-
-#[test]
-fn a_wrong_method_is_answered_with_the_right_ones() {
-    let request = "DELETE / HTTP/1.1\r\nHost: h\r\n\r\nGET /user HTTP/1.1\r\nHost: h\r\n\r\n";
-    check(
-        request,
-        &expect![[r#"
-            HTTP/1.1 405 Method Not Allowed
-            Content-Type: text/plain
-            Allow: GET, HEAD, POST, OPTIONS
-            Content-Length: 21
-
-            not that method here
-            HTTP/1.1 405 Method Not Allowed
-            Content-Type: text/plain
-            Allow: POST, OPTIONS
-            Content-Length: 21
-
-            not that method here
-        "#]],
-    );
-}
-
-#[test]
-fn options_are_listed_for_a_resource_and_for_the_server() {
-    let request = "OPTIONS /echo HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n";
-    check(
-        request,
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Allow: GET, HEAD, POST, OPTIONS
-        Content-Length: 0
-
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Allow: GET, HEAD, POST, OPTIONS
-        Content-Length: 0
-
-    "#]],
-    );
-}
-
-#[test]
-fn http_1_0_is_closed_upon_unless_it_asks_to_stay() {
-    let request =
-        "GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /hello HTTP/1.0\r\n\r\n";
-    check(
-        request,
-        &expect![[r#"
-        HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Connection: keep-alive
-        Content-Length: 13
-
-        Hello, world!HTTP/1.1 200 OK
-        Content-Type: text/plain
-        Connection: close
-        Content-Length: 13
-
-        Hello, world!"#]],
-    );
-}
-
-#[test]
-fn a_refusal_says_why_and_closes() {
-    check(
-        "GET / HTTP/1.1\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
-        &expect![[r#"
-            HTTP/1.1 400 Bad Request
-            Content-Type: text/plain
-            Connection: close
-            Content-Length: 30
-
-            HTTP/1.1 without a Host field
-        "#]],
-    );
 }
 
 #[test]

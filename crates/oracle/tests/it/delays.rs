@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use oracle::{Config, Stall};
+use oracle::Config;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{PATIENCE, connect, plain, said, start};
+use crate::{PATIENCE, connect, plain, said, start, wait_until};
 
 /// The delays that the answers in a text report.
 fn reported_ns(text: &str) -> Vec<u64> {
@@ -52,9 +52,7 @@ fn a_request_that_waits_holds_up_no_other() {
     let oracle = plain();
     let mut waiting = connect(&oracle);
     waiting.write_all(b"GET /hello?delay=constant:1min HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
-    while oracle.truth().requests == 0 {
-        std::thread::yield_now();
-    }
+    wait_until("no request has come", || 0 < oracle.truth().requests);
     assert!(said(&oracle, "GET /hello HTTP/1.0\r\n\r\n").ends_with("Hello, world!"));
     waiting.set_nonblocking(true).unwrap();
     assert_eq!(waiting.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -74,8 +72,7 @@ fn the_same_seed_draws_the_same_delays() {
 
 #[test]
 fn a_request_within_a_freeze_is_answered_at_its_end() {
-    let stall =
-        Some(Stall { every: Duration::from_millis(200), length: Duration::from_millis(150) });
+    let stall = Some("150ms/200ms".parse().unwrap());
     let oracle = start(Config { threads: 2, stall, tell_delay: true, ..Config::default() });
     let (begun, mut delays_ms) = (Instant::now(), Vec::new());
     // Whenever the next request comes, a freeze has begun by then, or a later request will meet the next one.

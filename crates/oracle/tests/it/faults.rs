@@ -8,7 +8,9 @@ use std::time::Duration;
 use expect_test::expect;
 use oracle::{Config, Fault, Listen, Oracle};
 
-use crate::{Ending, PATIENCE, connect, plain, read_out, start, undated};
+use crate::{
+    Ending, connect, plain, read_out, start, undated, wait_until, wait_until_no_client_is_connected,
+};
 
 /// An answer longer than this is taken to be endless.
 const ENOUGH: usize = 96 * 1024;
@@ -118,19 +120,19 @@ fn each_fault_of_a_request_is_as_described() {
         keep-alive-lies-close: OK\r\nConnection: keep-alive\r\nCL 13\r\n\r\nHello, world! Fin
         gzip-bomb: OK\r\nContent-Encoding: gzip\r\nCL 1076224\r\n\r\n\x1f\xef\xbf\xbd\x08\x00\x00\x00\x00\x00\x02\x03\xef\xbf\xbd\xef\xbf\xbd1\x01\x00\x00\x00\xc2\xa0\xef\xbf\xbdOm\x08_\xef\xbf\xbd\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00… More
         stacked-codings: OK\r\nContent-Encoding: gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip\r\nCL 1051\r\n\r\n\x1f\xef\xbf\xbd\x08\x00\x00\x00\x00\x00\x02\x03\xef\xbf\xbd\xef\xbf\xbd1\x01\x00\x00\x00\xc2\xa0\xef\xbf\xbdOm\x08_\xef\xbf\xbd\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00… Fin
-        wrong-body: OK\r\nCL 13\r\n\r\nIdmmn-!vnsme OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         error-page-200: OK\r\nContent-Type: text/html\r\nCL 43\r\n\r\n<html><h1>500 Something broke</h1></html>\r\nOK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        case-sensitive: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        unknown-field: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        no-other-spaces: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        host-first: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        split-head: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
+        wrong-body: OK\r\nCL 13\r\n\r\nIdmmn-!vnsme OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         early: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         wrong-total: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         short-body: OK\r\nCL 6\r\n\r\nHello,OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         other-octet: OK\r\nCL 13\r\n\r\nHello,!world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         unread-body: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         other-field: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
-        case-sensitive: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
-        unknown-field: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
-        no-other-spaces: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
-        host-first: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
-        split-head: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         false-label: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         no-label: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         unoffered-coding: OK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
@@ -186,14 +188,6 @@ fn endless_faults_end_with_the_peer_and_wait_for_a_peer_that_does_not_read() {
     wait_until_no_client_is_connected(&oracle);
 }
 
-fn wait_until_no_client_is_connected(oracle: &Oracle) {
-    let begun = std::time::Instant::now();
-    while oracle.truth().connections_open > 0 {
-        assert!(begun.elapsed() < PATIENCE, "a connection outlives its peer");
-        std::thread::yield_now();
-    }
-}
-
 #[test]
 fn faults_of_connections_strike_at_accept() {
     let seen = |name| {
@@ -214,9 +208,7 @@ fn the_silent_server_accepts_and_answers_nothing() {
     let oracle = with_fault("silent");
     let mut stream = connect(&oracle);
     stream.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
-    while oracle.truth().faults == 0 {
-        std::thread::yield_now();
-    }
+    wait_until("no fault has begun", || 0 < oracle.truth().faults);
     stream.set_nonblocking(true).unwrap();
     assert_eq!(stream.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
     drop(stream);

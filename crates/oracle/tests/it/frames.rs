@@ -7,30 +7,12 @@ use std::time::Duration;
 
 use expect_test::expect_file;
 use oracle::{Config, Fault, HttpVersions, Oracle, Protocol};
+use units::rfc9113::{
+    CONTINUATION, DATA, GOAWAY, HEADERS, KINDS, PING, PREFACE, SETTINGS, WINDOW_UPDATE,
+};
 
-use crate::{PATIENCE, connect, plain, start};
+use crate::{connect, plain, start, wait_until, wait_until_no_client_is_connected};
 
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-pub(crate) const DATA: u8 = 0;
-pub(crate) const HEADERS: u8 = 1;
-pub(crate) const RST_STREAM: u8 = 3;
-pub(crate) const SETTINGS: u8 = 4;
-pub(crate) const PING: u8 = 6;
-pub(crate) const GOAWAY: u8 = 7;
-pub(crate) const WINDOW_UPDATE: u8 = 8;
-pub(crate) const CONTINUATION: u8 = 9;
-const KINDS: [&str; 10] = [
-    "DATA",
-    "HEADERS",
-    "PRIORITY",
-    "RST_STREAM",
-    "SETTINGS",
-    "PUSH_PROMISE",
-    "PING",
-    "GOAWAY",
-    "WINDOW_UPDATE",
-    "CONTINUATION",
-];
 /// An answer of more than this is taken to be endless.
 const ENOUGH: usize = 96 * 1024;
 
@@ -169,11 +151,7 @@ fn summary(seen: &[Seen]) -> String {
 
 /// Waits until the oracle has begun the fault: its first frames are out by then.
 fn wait_for_faults(oracle: &Oracle, faults: u64) {
-    let begun = std::time::Instant::now();
-    while oracle.truth().faults < faults {
-        assert!(begun.elapsed() < PATIENCE, "no fault has begun");
-        std::thread::yield_now();
-    }
+    wait_until("no fault has begun", || faults <= oracle.truth().faults);
 }
 
 /// These send a beginning, and go on only after a long time, if ever.
@@ -271,11 +249,7 @@ fn endless_faults_of_streams_wait_for_a_peer_that_does_not_read_and_end_with_it(
     other.request(1, "/hello");
     assert_eq!(ends(&other.answer(1)), [1]);
     drop((raws, other));
-    let begun = std::time::Instant::now();
-    while oracle.truth().connections_open > 0 {
-        assert!(begun.elapsed() < PATIENCE, "a connection outlives its peer");
-        std::thread::yield_now();
-    }
+    wait_until_no_client_is_connected(&oracle);
 }
 
 fn content(seen: &[Seen]) -> String {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use h2::client::{SendRequest, handshake};
 use http::{HeaderMap, Request};
-use oracle::{Config, Fault, Listen, Oracle, Protocol, Stall};
+use oracle::{Config, Fault, Listen, Oracle, Protocol};
 use rustix::time::{ClockId, clock_gettime};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -312,8 +312,7 @@ fn the_log_s_instants_come_after_the_client_has_sent_and_in_order() {
 
 #[test]
 fn requests_within_a_freeze_are_answered_at_its_end_and_arrived_within_it() {
-    let stall =
-        Some(Stall { every: Duration::from_millis(200), length: Duration::from_millis(150) });
+    let stall = Some("150ms/200ms".parse().unwrap());
     let oracle = start(Config { threads: 1, stall, log_streams: true, ..Config::default() });
     let begun = Instant::now();
     wait_for(async {

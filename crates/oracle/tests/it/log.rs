@@ -3,14 +3,14 @@
 use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Instant;
 
 use oracle::{Config, Oracle, Reply, StreamTimes};
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::time::{ClockId, clock_gettime};
+use units::rfc9113::{DATA, GOAWAY, HEADERS, PREFACE, RST_STREAM, SETTINGS};
 
-use crate::frames::{DATA, GOAWAY, HEADERS, PREFACE, RST_STREAM, Raw, SETTINGS, Seen, frame, get};
-use crate::{PATIENCE, connect, start};
+use crate::frames::{Raw, Seen, frame, get};
+use crate::{connect, start, wait_until, wait_until_no_client_is_connected};
 
 /// So many answers with a field of this size are more than the kernel's buffers hold.
 const ANSWERS: u32 = 3_000;
@@ -23,16 +23,13 @@ fn instant_ns() -> u64 {
 
 /// What is known of the streams once this is true of it.
 fn once(oracle: &Oracle, is_enough: impl Fn(&[StreamTimes]) -> bool) -> Vec<StreamTimes> {
-    let begun = Instant::now();
-    loop {
-        let mut all = oracle.streams();
+    let mut all = Vec::new();
+    wait_until("the streams are others", || {
+        all = oracle.streams();
         all.sort_unstable_by_key(|times| (times.peer_port, times.stream));
-        if is_enough(&all) {
-            return all;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{all:?}");
-        std::thread::yield_now();
-    }
+        is_enough(&all)
+    });
+    all
 }
 
 /// Each stream, with whether END_STREAM of its request came and that of its answer left.
@@ -99,11 +96,7 @@ fn each_stream_has_one_line_however_it_ends() {
     assert_eq!(shown(&all), expected, "while three of them are open");
     // Their connection is lost: they are there once, as before.
     drop(raw);
-    let begun = Instant::now();
-    while oracle.truth().connections_open > 0 {
-        assert!(begun.elapsed() < PATIENCE, "the connection is still open");
-        std::thread::yield_now();
-    }
+    wait_until_no_client_is_connected(&oracle);
     assert_eq!(shown(&once(&oracle, |_| true)), expected);
 }
 

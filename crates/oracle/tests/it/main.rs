@@ -16,7 +16,7 @@ mod tls;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use oracle::{Config, Listen, Oracle};
 
@@ -62,6 +62,18 @@ fn read_out(stream: &mut TcpStream, most: usize) -> (Vec<u8>, Ending) {
         }
     }
     (seen, Ending::More)
+}
+
+fn wait_until(what_is_wrong: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what_is_wrong}");
+        std::thread::yield_now();
+    }
+}
+
+fn wait_until_no_client_is_connected(oracle: &Oracle) {
+    wait_until("a connection outlives its peer", || oracle.truth().connections_open == 0);
 }
 
 /// Sends bytes, ends the client's direction, and returns all that was received, except for the dates.

@@ -1,11 +1,11 @@
 //! What a client of HTTP/2 must not do, written by hand, and how the oracle refuses it.
 
 use oracle::Config;
-
-use crate::frames::{
-    CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM, Raw, SETTINGS, Seen, WINDOW_UPDATE,
-    frame, get, setting, shown,
+use units::rfc9113::{
+    CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
+
+use crate::frames::{Raw, Seen, frame, get, setting, shown};
 use crate::start;
 
 /// How the oracle refuses what a client must not do: with a GOAWAY, or an RST_STREAM, of this code.

@@ -13,8 +13,9 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, RootCertStore, StreamOwned,
 };
+use units::rfc9113::PREFACE;
 
-use crate::frames::{PREFACE, frame, get};
+use crate::frames::{frame, get};
 use crate::{connect, log, start};
 
 /// Faults that would take forever; a client gives up after this.

@@ -52,10 +52,10 @@ impl Coordinator {
                 }
             }
             Stage::Starting { origin, until } => {
-                if trial.all_gone() {
+                if trial.parts.iter().all(|part| part.is_gone) {
                     trial.stage = Stage::Running { origin };
                     actions.push(CoordinatorAction::Begun { origin });
-                } else if until <= now || trial.is_late() {
+                } else if until <= now || trial.parts.iter().any(|part| part.is_late) {
                     self.start_again(now, actions);
                 }
             }

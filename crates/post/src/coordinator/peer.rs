@@ -26,7 +26,8 @@ pub(super) struct Peer {
     /// The number of the meeting; 0 before it.
     pub(super) meeting: u64,
     pub(super) heard: Nanos,
-    pub(super) loss: Option<Loss>,
+    /// How it was lost.
+    pub(super) loss: Option<String>,
     pub(super) facts: PeerFacts,
     has_our_clock: bool,
     clock: Clock,
@@ -34,12 +35,6 @@ pub(super) struct Peer {
     ping: (u32, Nanos),
     greeted: Option<Nanos>,
     beaten: Nanos,
-}
-
-/// How it was lost.
-#[derive(Clone, Debug)]
-pub(super) struct Loss {
-    pub(super) how: String,
 }
 
 impl Peer {

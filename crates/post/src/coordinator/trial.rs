@@ -19,7 +19,7 @@ pub(super) struct Trial {
     course: Assignment,
     attempt: u32,
     pub(super) stage: Stage,
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     /// When the load is to end early.
     pub(super) halts_at: Option<Nanos>,
     pub(super) halt_said: Nanos,
@@ -50,12 +50,12 @@ pub(super) enum Stage {
 
 /// One agent's part in it.
 #[derive(Debug)]
-struct Part {
-    order: Outbox,
-    is_armed: bool,
-    is_gone: bool,
-    is_late: bool,
-    windows: WindowsIn,
+pub(super) struct Part {
+    pub(super) order: Outbox,
+    pub(super) is_armed: bool,
+    pub(super) is_gone: bool,
+    pub(super) is_late: bool,
+    pub(super) windows: WindowsIn,
     result: Inbox,
     /// Something of the result has come.
     is_reporting: bool,
@@ -110,14 +110,6 @@ impl Trial {
         Ok(Trial { attempt: self.attempt + 1, ..again })
     }
 
-    pub(super) fn acknowledged(&mut self, agent: usize, part: u32) {
-        self.parts[agent].order.acknowledge(part);
-    }
-
-    pub(super) fn armed(&mut self, agent: usize) {
-        self.parts[agent].is_armed = true;
-    }
-
     pub(super) fn all_armed(&self) -> bool {
         self.parts.iter().all(|part| part.is_armed)
     }
@@ -132,31 +124,6 @@ impl Trial {
         let origin = now + lead;
         self.repeated = 0;
         self.stage = Stage::Starting { origin, until: origin - lead / 5 };
-    }
-
-    pub(super) fn gone(&mut self, agent: usize) {
-        self.parts[agent].is_gone = true;
-    }
-
-    pub(super) fn late(&mut self, agent: usize) {
-        self.parts[agent].is_late = true;
-    }
-
-    pub(super) fn all_gone(&self) -> bool {
-        self.parts.iter().all(|part| part.is_gone)
-    }
-
-    pub(super) fn is_late(&self) -> bool {
-        self.parts.iter().any(|part| part.is_late)
-    }
-
-    pub(super) fn window(&mut self, agent: usize, number: u64, oldest: u64) -> bool {
-        self.parts[agent].windows.take(number, oldest)
-    }
-
-    /// How many windows of this agent have been taken.
-    pub(super) fn windows(&self, agent: usize) -> u64 {
-        self.parts[agent].windows.taken()
     }
 
     /// A part of a result; the whole, once, when it is there.

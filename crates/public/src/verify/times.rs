@@ -46,7 +46,7 @@ pub(super) fn contradictions(run: &PublicRun, found: &mut Found) {
             found.differs(after.name.clone(), &claimed, "behind it");
         }
     }
-    let online = fact(&record.facts, "cpu.online").and_then(cpus).map(|all| all.len());
+    let online = cpus(&record.facts, "cpu.online").map(|all| all.count());
     run.trials.iter().for_each(|trial| cpu_times(trial, online, found));
 }
 

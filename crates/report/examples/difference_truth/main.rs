@@ -48,9 +48,12 @@ fn said(kind: Kind, world: World, chance: &mut Chance) -> Said {
         text.and_then(|text| serde_json::from_str(&text)).expect("it is JSON")
     };
     let (record, trials) = run(world, matches!(kind, Kind::Race), chance);
-    let findings = Findings::of(&1, &record, &trials, Vec::new());
+    let mut findings = Findings::of(&1, &record, &trials, Vec::new());
     match kind {
-        Kind::Race => documents::race(&parsed(OfCommand::race(&findings).json())),
+        Kind::Race => {
+            findings.command = OfCommand::Race;
+            documents::race(&parsed(findings.json()))
+        }
         Kind::Run => documents::run(&parsed(findings.json())),
         Kind::Compare => {
             // A has equal rows.

@@ -160,14 +160,18 @@ fn link(seen: &Seen<'_>) -> Cell {
     let of_use = |link: &LinkUse| (link.name.clone(), link.speed, Some(link.mtu));
     let of_way = |way: &Way| Some((way.link.clone()?, way.speed, way.mtu));
     let found = seen.newest.way.as_ref().and_then(of_way).or_else(|| used.map(of_use));
-    let Some((name, speed, mtu)) = found else { return Cell::none() };
+    Cell::known(found.map(|(name, speed, mtu)| of_link(&name, speed, mtu)))
+}
+
+/// `eth0, 10 Gbit/s, MTU 1,500`
+pub(crate) fn of_link(name: &str, speed: Option<u64>, mtu: Option<u32>) -> String {
     let speed = speed.map_or("speed not known".into(), bits);
     let mtu = mtu.map_or(String::new(), |mtu| format!(", MTU {}", count(u64::from(mtu))));
-    Cell::text(format!("{name}, {speed}{mtu}"))
+    format!("{name}, {speed}{mtu}")
 }
 
 /// `2.5 Gbit/s`
-pub(crate) fn bits(per_s: u64) -> String {
+fn bits(per_s: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     let unit = UNITS.into_iter().find(|(size, _)| *size <= per_s);
     let (size, prefix) = unit.unwrap_or((1, ""));
@@ -179,9 +183,12 @@ fn clock(seen: &Seen<'_>) -> Cell {
     if agent.has_our_clock {
         return Cell::none();
     }
-    let error = nanos(agent.offset_error_ns);
-    Cell::text(format!("{} ± {error}", signed(agent.offset_ns)))
-        .valued(Some(agent.offset_ns as f64))
+    Cell::text(offset(agent.offset_ns, agent.offset_error_ns)).valued(Some(agent.offset_ns as f64))
+}
+
+/// `+3.20 ms ± 90.0 µs`
+pub(crate) fn offset(ns: i64, error: Nanos) -> String {
+    format!("{} ± {}", signed(ns), nanos(error))
 }
 
 /// The farthest of all loads.
@@ -208,8 +215,8 @@ fn number(number: u64) -> Cell {
 }
 
 fn fact(seen: &Seen<'_>, name: &str) -> Cell {
-    let found = seen.newest.host.facts.iter().find(|(other, _)| other == name);
-    found.map_or(Cell::none(), |(_, value)| Cell::text(value))
+    let mut facts = seen.newest.host.facts.iter();
+    Cell::known(facts.find(|(other, _)| other == name).map(|(_, value)| value))
 }
 
 #[cfg(test)]

@@ -209,17 +209,16 @@ fn table(audit: &Audit) -> Table {
 
 fn table_row(audited: &AuditedRow) -> Row {
     let AuditedRow { row, findings } = audited;
-    let or_none = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
     let grave = findings.iter().filter(|finding| finding.gravity() != Gravity::Note);
     let why: Vec<&str> = grave.map(|finding| finding.rule().name()).collect();
     let cells = vec![
         Cell::text(row.name.clone()),
         Cell::text(row.place.clone()),
         Cell::verdict(Some(audited.verdict())),
-        or_none(row.rate_per_s.map(rate)).valued(row.rate_per_s),
-        or_none(explanation::of_row(row, row.mean)),
-        or_none(explanation::of_row(row, row.at(0.99))),
-        or_none(row.failed_share().map(|share| {
+        Cell::known(row.rate_per_s.map(rate)).valued(row.rate_per_s),
+        Cell::known(explanation::of_row(row, row.mean)),
+        Cell::known(explanation::of_row(row, row.at(0.99))),
+        Cell::known(row.failed_share().map(|share| {
             let bound = if 0.0 < row.unclear { "≥" } else { "" };
             format!("{bound}{}", percent(share))
         })),

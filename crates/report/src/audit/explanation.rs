@@ -251,9 +251,9 @@ pub(super) fn not_counted(format: Format) -> Option<&'static str> {
 
 pub(super) fn why(why: Why) -> &'static str {
     match why {
-        Why::NoMean => "no mean latency is given",
-        Why::NoP99 => "no p99 is given",
-        Why::NoMedian => "no median is given",
+        Why::NoMean => "no mean latency above 0 is given",
+        Why::NoP99 => "no p99 above 0 is given",
+        Why::NoMedian => "no median above 0 is given",
         Why::NoPercentiles => "no percentiles are given",
         Why::NoSamples => "the number of requests is not given",
         Why::NoFailures => "failed requests are not counted",

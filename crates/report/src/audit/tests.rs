@@ -31,7 +31,7 @@ fn an_audit_in_a_terminal() {
                    not applied to 5 rows: percentiles_not_ascending, because no percentiles are given
                    not applied to 5 rows: rate_impossible, because it is not stated what the rate counts
                    not applied to 5 rows: sd_impossible, because no standard deviation is given
-                   not applied to 5 rows: same_median, because no median is given
+                   not applied to 5 rows: same_median, because no median above 0 is given
         wrk        wrk.txt: the text of wrk or wrk2, 1 row
                    not applied to 1 row: same_rate, same_median, because the file does not name the server,
                    and runs of one server have one speed

@@ -21,7 +21,7 @@ const LEAST_PERCENT: f64 = 0.01;
 /// Searches for one aim, each on a row; empty without one.
 pub(crate) fn drawn(searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup {
     let Some(first) = searches.first() else { return Markup::default() };
-    let criterion = first.search.aim.criteria()[0];
+    let criterion = first.of.search.aim.criteria()[0];
     let values: Vec<Value> = searches.iter().map(value).collect();
     let tried = || searches.iter().flat_map(|it| &it.answer.places).map(|place| place.rate);
     let ends = values.iter().filter_map(|value| value.interval);
@@ -36,11 +36,15 @@ pub(crate) fn drawn(searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup
     let axis = if is_far { Axis::ByFactors } else { Axis::FromZero };
     let rows = Rows {
         about: about(searches),
-        names: searches.iter().map(|it| Name::of(it.slot, it.server)).collect(),
+        names: searches.iter().map(|it| Name::of(it.slot(), it.server())).collect(),
         note: note(&values, is_far),
         columns: vec![Column {
             includes: if is_far { vec![least, most] } else { vec![most * BEYOND] },
-            ceiling: searches.iter().filter_map(|it| it.ceiling).reduce(f64::max).map(ceiling),
+            ceiling: searches
+                .iter()
+                .filter_map(|it| it.answer.ceiling)
+                .reduce(f64::max)
+                .map(ceiling),
             ..Column::new("requests/s that are held", axis(Unit::PerSecond), values)
         }],
         bars: "a bar reaches from the rate that is held to the one that is not",
@@ -67,8 +71,8 @@ pub(crate) fn drawn(searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup
 }
 
 fn about(searches: &[FinishedSearch<'_>]) -> About {
-    let aim = searches.first().map_or(String::new(), |it| sentence::aim(&it.search.aim));
-    let says = searches.iter().map(|it| format!("{} {}", it.server, sentence::holds(it)));
+    let aim = searches.first().map_or(String::new(), |it| sentence::aim(&it.of.search.aim));
+    let says = searches.iter().map(|it| format!("{} {}", it.server(), sentence::holds(it)));
     About {
         title: format!("the rate that each server holds with {aim}"),
         description: says.collect::<Vec<String>>().join("; "),
@@ -89,7 +93,7 @@ fn ceiling(value: f64) -> Ceiling {
 
 /// The rate that is held and the one that is not, as an interval; an end that was not found is open.
 fn value(found: &FinishedSearch<'_>) -> Value {
-    let answer = found.answer;
+    let answer = &found.answer;
     let end = |end: &Option<End>| end.as_ref().map(|end| end.rate);
     let is_known =
         !matches!(answer.conclusion, Conclusion::CannotTell { .. } | Conclusion::Collapsed { .. });
@@ -116,8 +120,8 @@ fn value(found: &FinishedSearch<'_>) -> Value {
 fn losses(found: &FinishedSearch<'_>, criterion: &Criterion, most: f64) -> Series {
     let places = found.answer.places.iter().filter(|place| place.rate <= most);
     let spots = places.filter_map(|place| spot(place, criterion));
-    let named = |spot: Spot| Spot { says: format!("{}: {}", found.server, spot.says), ..spot };
-    Series { slot: found.slot, points: spots.map(named).collect(), ..Series::default() }
+    let named = |spot: Spot| Spot { says: format!("{}: {}", found.server(), spot.says), ..spot };
+    Series { slot: found.slot(), points: spots.map(named).collect(), ..Series::default() }
 }
 
 /// What was lost at a rate; hollow where only short trials were made.

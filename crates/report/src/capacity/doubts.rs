@@ -12,7 +12,7 @@ use crate::verdict::ExplainedDoubt;
 pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
     let mut doubts = Vec::new();
     doubts.extend(by_conclusion(found));
-    if !found.search.is_fresh {
+    if !found.of.search.is_fresh {
         doubts.push(ExplainedDoubt::new(
             "capacity_one_process",
             Gravity::Note,
@@ -97,60 +97,50 @@ fn is_of_the_server(kind: OutcomeKind) -> bool {
     matches!(kind, NotReady | Died | WrongServer | Wrong)
 }
 
+/// Why no more is known, as the answer says it.
 fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
-    let key = |name: &str| found.by.key(name);
-    let longer =
-        format!("give it more time with {}, or ask for less with {}", key("limit"), key("width"));
-    Some(match &found.answer.conclusion {
+    let key = |name: &str| found.by().key(name);
+    let (id, gravity, what_to_do) = match &found.answer.conclusion {
         Conclusion::Found | Conclusion::NotMet => return None,
-        Conclusion::AtLeast => ExplainedDoubt::new(
+        Conclusion::AtLeast => (
             "capacity_at_least",
             Gravity::Note,
-            "The server meets the limits at the highest rate that was tried: the capacity may be higher.",
             format!("load it from more machines (--load-on), or raise {}", key("most")),
         ),
-        Conclusion::OutOfTime { .. } => ExplainedDoubt::new(
+        Conclusion::OutOfTime { .. } => (
             "capacity_out_of_time",
             Gravity::Suspect,
             format!(
-                "The bracket is wider than {}, or an end of it was not found.",
-                sentence::whole(found.search.width)
+                "give it more time with {}, or ask for less with {}",
+                key("limit"),
+                key("width")
             ),
-            longer,
         ),
-        Conclusion::Unfinished { .. } => ExplainedDoubt::new(
+        Conclusion::Unfinished { .. } => (
             "capacity_unfinished",
             Gravity::Suspect,
-            "The search was interrupted.",
-            match found.by {
-                SaidBy::Flags => "resume it: dyno capacity --resume",
-                SaidBy::File => "resume it: dyno run --resume",
+            match found.by() {
+                SaidBy::Flags => "resume it: dyno capacity --resume".into(),
+                SaidBy::File => "resume it: dyno run --resume".into(),
             },
         ),
-        Conclusion::Wider => ExplainedDoubt::new(
+        Conclusion::Wider => (
             "capacity_wider",
             Gravity::Suspect,
-            format!(
-                "The bracket is wider than {}: thirty trials at a rate between its ends did not decide it.",
-                sentence::whole(found.search.width)
-            ),
-            "ask for a wider answer: its processes differ, or its rate is limited by chance",
+            "ask for a wider answer: its processes differ, or its rate is limited by chance".into(),
         ),
-        Conclusion::Collapsed { .. } => ExplainedDoubt::new(
-            "capacity_collapsed",
-            Gravity::Invalid,
-            "The server did not recover from an overload.",
-            "restart it; give the command that starts it, or its name in subjects/, and each trial gets a fresh \
-             process",
-        ),
-        Conclusion::CannotTell { says, in_a_row } => ExplainedDoubt::new(
+        Conclusion::Collapsed { .. } => ("capacity_collapsed", Gravity::Invalid, RESTART.into()),
+        Conclusion::CannotTell { .. } => (
             "capacity_unfit",
             Gravity::Invalid,
-            format!("{in_a_row} trials in a row were disturbed and not counted: {says}."),
             match found.endings.iter().any(|ending| is_of_the_server(ending.kind)) {
-                true => SEE,
-                false => "end other programs, or load it from another machine (--load-on)",
+                true => SEE.into(),
+                false => "end other programs, or load it from another machine (--load-on)".into(),
             },
         ),
-    })
+    };
+    Some(ExplainedDoubt::new(id, gravity, sentence::open(found)?, what_to_do))
 }
+
+const RESTART: &str = "restart it; give the command that starts it, or its name in subjects/, and each trial gets a \
+                       fresh process";

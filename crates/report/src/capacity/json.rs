@@ -5,7 +5,6 @@ use load::SECOND;
 
 use super::{FinishedSearch, sentence};
 use crate::json::{json_type, written};
-use crate::render::Shown;
 use crate::run::findings::Findings;
 use crate::verdict::ExplainedVerdict;
 
@@ -13,7 +12,7 @@ use crate::verdict::ExplainedVerdict;
 pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
     match findings.searches.first() {
         Some(found) => written(&CapacityDocument::from(&FinishedSearch::of(findings, found))),
-        None => findings.json(),
+        None => crate::run::json::of(findings),
     }
 }
 
@@ -25,26 +24,26 @@ json_type! {
         /// what the answer is worth
         verdict: ExplainedVerdict = super::verdict(found),
         /// the number of the run in which all trials are kept
-        run: String = found.run.into(),
+        run: String = found.findings.id.clone(),
         /// the server
-        server: String = found.server.into(),
+        server: String = found.server().into(),
         /// what is to be kept, all of it at once
         aim: Vec<CriterionJson> =
-            found.search.aim.criteria().iter().map(CriterionJson::from).collect(),
+            found.of.search.aim.criteria().iter().map(CriterionJson::from).collect(),
         /// how requests arrive
         #[schemars(extend("enum" = ["poisson", "constant"]))]
-        arrivals: &'static str = if found.is_poisson { "poisson" } else { "constant" },
+        arrivals: &'static str = if found.is_poisson() { "poisson" } else { "constant" },
         /// whether each trial had a fresh process
-        is_fresh: bool = found.search.is_fresh,
+        is_fresh: bool = found.of.search.is_fresh,
         /// how far the two ends may lie apart
-        width_percent: f64 = 100.0 * found.search.width,
+        width_percent: f64 = 100.0 * found.of.search.width,
         /// the lowest rate that may be tried
-        least_per_s: f64 = found.search.least,
+        least_per_s: f64 = found.of.search.least,
         /// the highest rate that may be tried
         most_per_s: f64 = found.answer.most,
         /// answers each second of dyno's own server on this machine, and at least of the server itself; null where that is not
         /// known
-        ceiling_per_s: Option<f64> = found.ceiling,
+        ceiling_per_s: Option<f64> = found.answer.ceiling,
         /// what was found
         capacity: BracketJson = found.into(),
         /// every rate that was tried, from the lowest to the highest

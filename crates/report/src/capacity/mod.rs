@@ -6,9 +6,9 @@ mod doubts;
 pub(crate) mod json;
 pub(crate) mod sentence;
 
-use analysis::search::{
-    Answer, Conclusion, End, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
-};
+use std::ops::Deref;
+
+use analysis::search::{Answer, Conclusion, End, Judged, Place, Pooled, RunSearch, Searched, Word};
 use lab::experiment::Shape;
 use lab::record::CAPACITY;
 use lab::search_goal::SaidBy;
@@ -22,58 +22,59 @@ pub(crate) use json::CapacityDocument;
 pub(crate) use json::json;
 pub use sentence::{aim, bracket, criterion, progress, trial};
 
-/// A search that is over, or as far as it is kept.
+/// A search of a run that is over, or as far as it is kept.
 pub(crate) struct FinishedSearch<'f> {
-    /// The run's number in its store.
-    pub(crate) run: &'f str,
-    pub(crate) subject: &'f str,
-    pub(crate) task: &'f str,
-    /// The server, by its title.
-    pub(crate) server: &'f str,
-    /// Its colour and sign.
-    pub(crate) slot: usize,
-    pub(crate) is_poisson: bool,
-    pub(crate) search: &'f Search,
-    pub(crate) answer: &'f Answer,
-    /// What the reference achieves here; none where this is not known.
-    pub(crate) ceiling: Option<f64>,
-    /// How its trials ended that were no measurement.
-    pub(crate) endings: &'f [Ending],
-    /// The first trial that is not the one that belongs there.
-    pub(crate) odd: Option<OddTrial>,
-    /// Where its settings can be changed.
-    pub(crate) by: SaidBy,
+    pub(crate) findings: &'f Findings<'f>,
+    pub(crate) searched: &'f Searched,
     /// First and last place among the servers of its task; none: it is not ranked.
     pub(crate) rank: Option<(usize, usize)>,
-    /// Why it is not ranked, whatever it holds.
-    pub(crate) unmet: Option<&'f str>,
+}
+
+impl Deref for FinishedSearch<'_> {
+    type Target = Searched;
+
+    fn deref(&self) -> &Searched {
+        self.searched
+    }
 }
 
 impl<'f> FinishedSearch<'f> {
-    /// A search of a run, without its rank.
-    pub(crate) fn of(findings: &'f Findings<'_>, found: &'f Searched) -> FinishedSearch<'f> {
-        let shape = findings.experiment.as_ref().map(|experiment| experiment.shape);
-        FinishedSearch {
-            run: &findings.id,
-            subject: &found.of.subject,
-            task: &found.of.task,
-            server: findings.title(&found.of.subject),
-            slot: findings.slot(&found.of.subject),
-            is_poisson: matches!(shape, Some(Shape::Open { poisson: true, .. })),
-            search: &found.of.search,
-            answer: &found.answer,
-            ceiling: found.answer.ceiling,
-            endings: &found.endings,
-            odd: found.odd,
-            by: if findings.fact(CAPACITY).is_some() { SaidBy::Flags } else { SaidBy::File },
-            rank: None,
-            unmet: None,
-        }
+    /// Without its rank.
+    pub(crate) fn of(findings: &'f Findings<'_>, searched: &'f Searched) -> FinishedSearch<'f> {
+        FinishedSearch { findings, searched, rank: None }
+    }
+
+    /// The server, by its title.
+    pub(crate) fn server(&self) -> &'f str {
+        self.findings.title(&self.searched.of.subject)
+    }
+
+    /// Its colour and sign.
+    pub(crate) fn slot(&self) -> usize {
+        self.findings.slot(&self.of.subject)
+    }
+
+    fn is_poisson(&self) -> bool {
+        let shape = self.findings.experiment.as_ref().map(|experiment| experiment.shape);
+        matches!(shape, Some(Shape::Open { poisson: true, .. }))
+    }
+
+    /// Where its settings can be changed.
+    fn by(&self) -> SaidBy {
+        if self.findings.fact(CAPACITY).is_some() { SaidBy::Flags } else { SaidBy::File }
     }
 
     /// Whether full trials say anything of what it holds.
     pub(crate) fn is_known(&self) -> bool {
         self.odd.is_none() && self.answer.bracket().is_some()
+    }
+
+    /// Why it is not ranked, whatever it holds: it gave wrong answers, or does not meet what the experiment requires.
+    pub(crate) fn unmet(&self) -> Option<&'f str> {
+        let RunSearch { subject, task, .. } = &self.searched.of;
+        let mut tables = self.findings.board.tables.iter();
+        let mut rows = tables.find(|table| table.workload == *task)?.rows.iter();
+        rows.find_map(|row| row.unmet.as_deref().filter(|_| row.subject == *subject))
     }
 }
 
@@ -88,7 +89,7 @@ pub(crate) fn tried_rates(found: &FinishedSearch<'_>, key: String) -> Option<Tab
         Column::new("word", "", 0).left(),
         Column::new("kept", "kept", 0).meaning("trials that met the limits by themselves, of all"),
     ];
-    let criteria = found.search.aim.criteria();
+    let criteria = found.of.search.aim.criteria();
     columns.extend(criteria.iter().enumerate().map(|(place, of)| {
         Column::new(format!("lost_{place}"), sentence::column(of), place as u8)
             .meaning(

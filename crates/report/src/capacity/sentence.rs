@@ -76,15 +76,15 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// The answer about one server in a few sentences.
 pub(crate) fn sentences(found: &FinishedSearch<'_>) -> Vec<String> {
-    let mut all = vec![format!("{}, {} {}.", under(found), found.server, holds(found))];
+    let mut all = vec![format!("{}, {} {}.", under(found), found.server(), holds(found))];
     all.extend(evidence(found));
     all
 }
 
 /// `With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals)`.
 pub(crate) fn under(found: &FinishedSearch<'_>) -> String {
-    let arrivals = if found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
-    format!("With {} ({arrivals})", aim(&found.search.aim))
+    let arrivals = if found.is_poisson() { "Poisson arrivals" } else { "evenly spaced arrivals" };
+    format!("With {} ({arrivals})", aim(&found.of.search.aim))
 }
 
 /// What the answer about one server rests on, and why it is not better known.
@@ -108,7 +108,7 @@ fn kept(found: &FinishedSearch<'_>) -> Option<String> {
     let full = [&found.answer.lower, &found.answer.upper].into_iter().flatten();
     let mut full = full.filter(|end| !end.is_short);
     let first = full.next()?;
-    let trials = match (found.search.is_fresh, first.judged.of) {
+    let trials = match (found.of.search.is_fresh, first.judged.of) {
         (true, 1) => "fresh process",
         (true, _) => "fresh processes",
         (false, 1) => "load of one process",
@@ -122,12 +122,12 @@ fn kept(found: &FinishedSearch<'_>) -> Option<String> {
 }
 
 /// Why no more is known.
-fn open(found: &FinishedSearch<'_>) -> Option<String> {
-    let answer = found.answer;
+pub(super) fn open(found: &FinishedSearch<'_>) -> Option<String> {
+    let answer = &found.answer;
     Some(match &answer.conclusion {
         Conclusion::Found | Conclusion::NotMet => return None,
         Conclusion::AtLeast => {
-            let ceiling = found.ceiling.filter(|ceiling| answer.is_capped_by(*ceiling));
+            let ceiling = found.answer.ceiling.filter(|ceiling| answer.is_capped_by(*ceiling));
             let because = ceiling.map_or(String::new(), |ceiling| {
                 format!(", because dyno's own server gives {} answers/s here", rate(ceiling))
             });
@@ -136,14 +136,14 @@ fn open(found: &FinishedSearch<'_>) -> Option<String> {
         Conclusion::OutOfTime { needed_s } => format!(
             "The time limit ended the search: about {} more would be needed for a bracket of {}.",
             seconds(*needed_s),
-            whole(found.search.width)
+            whole(found.of.search.width)
         ),
         Conclusion::Unfinished { needed_s } => {
             format!("The search is not finished: about {} more are needed.", seconds(*needed_s))
         }
         Conclusion::Wider => format!(
             "This is wider than {}, because a rate in between stayed undecided.",
-            whole(found.search.width)
+            whole(found.of.search.width)
         ),
         Conclusion::Collapsed { kept } => format!(
             "It held {}/s at first, and later neither that nor any lower rate: it did not recover from the overload in \
@@ -151,7 +151,7 @@ fn open(found: &FinishedSearch<'_>) -> Option<String> {
             rate(*kept)
         ),
         Conclusion::CannotTell { says, in_a_row } => {
-            format!("Cannot tell: {says}, {in_a_row} trials in a row.")
+            format!("{in_a_row} trials in a row were no evidence, and were not counted: {says}.")
         }
     })
 }
@@ -179,7 +179,7 @@ const UNKNOWN: &str = "has no known capacity";
 
 /// What a server holds, in a few words, beside others: `holds 1,520/s and not 1,580/s`.
 pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
-    let answer = found.answer;
+    let answer = &found.answer;
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
     let shown = |end: &End| format!("{}/s", rate(end.rate));
     let short = |end: &End| if end.is_short { ", as far as short trials show" } else { "" };
@@ -189,12 +189,7 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
         (Conclusion::NotMet, _, Some(upper)) => {
-            let is = upper.percentile.map_or(String::new(), |is| {
-                let percent = found.search.aim.limits[0].percent;
-                let least = if is.is_bound { "at least " } else { "" };
-                format!(" (p{percent} is {least}{})", nanos(is.value))
-            });
-            format!("does not hold even {}{is}", shown(upper))
+            format!("does not hold even {}{}", shown(upper), because(found, upper))
         }
         (_, Some(lower), None) => {
             format!("holds {}, and perhaps more{}{}", shown(lower), short(lower), undecided(lower))
@@ -210,6 +205,23 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
             untested(lower, upper).map_or(String::new(), |says| format!(" ({says})"))
         ),
     }
+}
+
+/// What is not kept at a rate: ` (p99 is 31.0 ms)`, where that is beyond its limit; or else what was lost most.
+fn because(found: &FinishedSearch<'_>, end: &End) -> String {
+    let first = found.of.search.aim.limits.first();
+    let beyond = end.percentile.zip(first).filter(|(is, limit)| limit.within < is.value);
+    if let Some((is, limit)) = beyond {
+        let least = if is.is_bound { "at least " } else { "" };
+        return format!(" (p{} is {least}{})", limit.percent, nanos(is.value));
+    }
+    let Some(worst) = end.judged.worst().filter(|_| end.percentile.is_some()) else {
+        return String::new();
+    };
+    let took = worst.criterion.limit.map_or("failed".into(), |limit| {
+        format!("took longer than {}", duration(Duration::from_nanos(limit.within)))
+    });
+    format!(" ({} {took})", lost(worst))
 }
 
 /// How a search ended, in a few words.

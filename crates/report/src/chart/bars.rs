@@ -89,7 +89,7 @@ mod tests {
     fn check(values: &[(Nanos, u64)], expected: &Expect) {
         let mut distribution = Distribution::new(5_000_000_000);
         for &(value, times) in values {
-            (0..times).for_each(|_| distribution.record(value));
+            distribution.record_many(value, times);
         }
         // The bar keeps the spaces before it: a snapshot loses the indentation that all its lines share.
         let shown = |line: &Line| format!("|{}", line.shown(false).trim_end());

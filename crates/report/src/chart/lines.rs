@@ -45,8 +45,6 @@ pub(crate) struct Panel {
     pub(crate) heat: Option<Heat>,
     /// Values that the axis must include.
     pub(crate) includes: Vec<f64>,
-    /// Peaks that were published without a place: faint strokes at the right edge, by slot.
-    pub(crate) past_peaks: Vec<(usize, f64)>,
     /// Draws the line where as much is answered as is offered.
     pub(crate) has_even_line: bool,
     pub(crate) ceiling: Option<Ceiling>,
@@ -83,8 +81,6 @@ pub(crate) enum Form {
     Area(&'static str),
     /// Columns as wide as its points are.
     Columns(&'static str),
-    /// Such columns on top of those before them, each with its text.
-    Stack(&'static str),
     /// Nothing is drawn: the cursor says it.
     Told,
 }
@@ -296,12 +292,6 @@ impl Lines {
             drawn.push(&stroke("limit", (paper.left, y), (paper.right, y)));
             drawn.push(&text("note", "start", (paper.left + 4.0, beside(y)), name));
         }
-        for (slot, value) in &panel.past_peaks {
-            let y = scale.at(*value);
-            let class = format!("past {}", colour(*slot));
-            let peak = stroke(&class, (paper.right - 56.0, y), (paper.right, y));
-            drawn.push(&self.part(*slot, &peak));
-        }
         for (n, series) in panel.series.iter().enumerate() {
             drawn.push(&self.part(series.slot, &panel.filled(n, along, &scale)));
         }
@@ -375,7 +365,6 @@ impl Panel {
             series,
             heat: None,
             includes: Vec::new(),
-            past_peaks: Vec::new(),
             has_even_line: false,
             ceiling: None,
             limit: None,
@@ -437,11 +426,10 @@ impl Panel {
     /// What is drawn: of stacked series, their tops.
     fn values(&self) -> impl Iterator<Item = f64> {
         let drawn = self.series.iter().enumerate().filter(|(_, series)| series.form != Form::Told);
-        let tops = drawn.flat_map(|(n, series)| {
+        drawn.flat_map(|(n, series)| {
             let ground = self.ground(n);
             series.points.iter().zip(ground).map(|(spot, ground)| ground + spot.value)
-        });
-        tops.chain(self.past_peaks.iter().map(|(_, value)| *value))
+        })
     }
 
     /// The sums of what stands below each point of a series.
@@ -478,10 +466,6 @@ impl Panel {
                 let bars = bars().map(|(spot, ground)| ends(spot, *ground));
                 columns(&class(name), &bars.collect::<Vec<_>>())
             }
-            Form::Stack(name) => {
-                let bars = bars().map(|(spot, ground)| bar(name, ends(spot, *ground), &spot.says));
-                bars.collect()
-            }
             Form::Line(_) | Form::Marks(_) | Form::Told => Markup::default(),
         }
     }
@@ -489,7 +473,7 @@ impl Panel {
 
 impl Series {
     fn is_stacked(&self) -> bool {
-        matches!(self.form, Form::Area(_) | Form::Stack(_))
+        matches!(self.form, Form::Area(_))
     }
 
     /// A thin line beside the marked ones, without a name.
@@ -501,7 +485,7 @@ impl Series {
         let class = match self.form {
             Form::Marked => "line",
             Form::Line(class) => class,
-            Form::Marks(_) | Form::Area(_) | Form::Columns(_) | Form::Stack(_) | Form::Told => {
+            Form::Marks(_) | Form::Area(_) | Form::Columns(_) | Form::Told => {
                 return Markup::default();
             }
         };
@@ -521,9 +505,7 @@ impl Series {
                 let class = format!("{class} {}", colour(self.slot));
                 mark(class.trim_start(), self.slot, spot.trust, at(spot), &spot.says)
             }
-            Form::Line(_) | Form::Area(_) | Form::Columns(_) | Form::Stack(_) | Form::Told => {
-                Markup::default()
-            }
+            Form::Line(_) | Form::Area(_) | Form::Columns(_) | Form::Told => Markup::default(),
         });
         drawn.collect()
     }
@@ -563,17 +545,6 @@ impl Series {
         });
         bands.chain(arrows).collect()
     }
-}
-
-/// A piece of a stack with its left, right, top and bottom.
-fn bar(name: &str, (left, right, top, bottom): (f64, f64, f64, f64), says: &str) -> Markup {
-    markup!(
-        "<rect class=\"mark {}\"{}{}><title>{}</title></rect>\n",
-        name,
-        pair(["x", "y"], (left, top)),
-        pair(["width", "height"], (right - left, (bottom - top).max(0.6))),
-        says
-    )
 }
 
 /// The letters of a name beside a line.

@@ -7,7 +7,7 @@ mod heat;
 mod lines;
 pub(crate) mod marks;
 mod rows;
-pub(crate) mod scale;
+pub mod scale;
 mod shared_axis;
 mod signs;
 
@@ -16,6 +16,8 @@ pub(crate) use lines::{Form, Lines, Panel, Series, Spot};
 pub(crate) use rows::{Axis, Column, Name, Rows, Value};
 pub(crate) use shared_axis::SharedAxis;
 pub(crate) use signs::{Ceiling, Trust};
+
+use units::named;
 
 use crate::markup::{Markup, markup};
 
@@ -28,16 +30,15 @@ pub(crate) const STYLE: &str = concat!(
     include_str!("chart.css")
 );
 
-/// The colours of a chart that stands alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Theme {
-    /// The reader's own setting.
-    #[default]
-    Auto,
-    /// Dark on white.
-    Light,
-    /// Light on black.
-    Dark,
+named! {
+    /// The colours of a chart that stands alone.
+    #[derive(Default)]
+    pub enum Theme {
+        #[default]
+        Auto = "auto" => "As the reader's system setting says",
+        Light = "light" => "Dark on white",
+        Dark = "dark" => "Light on black",
+    }
 }
 
 impl Theme {

@@ -66,8 +66,6 @@ pub(crate) struct Value {
     pub(crate) interval: Option<(f64, f64)>,
     /// Another value, which is a stroke, with the text that shows when it is pointed at.
     pub(crate) second: Option<(f64, String)>,
-    /// Whether a bar joins the second value with the first.
-    pub(crate) is_joined: bool,
     pub(crate) trust: Trust,
     /// The class of its colour, if that is not its subject's.
     pub(crate) tone: Option<&'static str>,
@@ -337,9 +335,6 @@ impl Value {
         }
         if let Some((second, second_says)) = &self.second {
             let x = scale.at(*second);
-            if let Some(value) = self.value.filter(|_| self.is_joined) {
-                drawn.push(&stroke(&format!("bar {class}"), (x, y), (scale.at(value), y)));
-            }
             drawn.push(&stroke(&format!("then {class}"), (x, y - 6.0), (x, y + 6.0)));
             drawn.push(&said((x, y), 7.0, &format!("{}: {second_says}", name.title)));
         }

@@ -5,7 +5,7 @@ use units::trimmed;
 
 /// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scale {
+pub struct Scale {
     kind: Kind,
     from: f64,
     to: f64,
@@ -35,7 +35,7 @@ impl Scale {
     }
 
     /// Between two members of 1, 2, 5, 10, … that include all values above zero.
-    pub(crate) fn log(values: &[f64], from: f64, to: f64) -> Scale {
+    pub fn log(values: &[f64], from: f64, to: f64) -> Scale {
         let positive = || values.iter().copied().filter(|value| value.is_finite() && 0.0 < *value);
         let (least, most) = (positive().fold(f64::MAX, f64::min), positive().fold(0.0, f64::max));
         let (least, most) = if least <= most { (least, most) } else { (1.0, 10.0) };
@@ -54,7 +54,7 @@ impl Scale {
     }
 
     /// The place of a value; a value beyond the axis is at its end.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let share = match self.kind {
             _ if value.is_nan() => 0.0,
             Kind::Linear { high } => value / high,
@@ -64,14 +64,14 @@ impl Scale {
     }
 
     /// The highest value on the axis.
-    pub(crate) fn high(&self) -> f64 {
+    pub fn high(&self) -> f64 {
         match self.kind {
             Kind::Linear { high } | Kind::Log { high, .. } => high,
         }
     }
 
     /// The lowest value on the axis.
-    pub(crate) fn low(&self) -> f64 {
+    pub fn low(&self) -> f64 {
         match self.kind {
             Kind::Linear { .. } => 0.0,
             Kind::Log { low, .. } => low,

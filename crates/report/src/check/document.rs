@@ -9,10 +9,10 @@ use crate::document::{
 use crate::grouped::grouped;
 use check::{Area, CaseVerdict, Finding, Likeness, Report, Target, VerdictCounts, likeness, stamp};
 
-use super::excerpt::{Cut, side as excerpt};
+use super::excerpt::{Cut, exchange};
 use super::repeat::command;
 use super::{CheckResult, CheckedServer};
-use crate::conformance::rounds;
+use crate::conformance::{entry, rounds};
 
 /// How much of it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +51,8 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
     let section = |id: &'static str, heading: String, blocks: Vec<Block>| {
         Section::new(id, heading, Depth::Brief).with(blocks)
     };
-    let whole = |findings: &[&Finding]| {
-        entries(findings, |finding| exchange(finding, &result.target, style))
-    };
+    let in_full =
+        |findings: &[&Finding]| entries(findings, |finding| whole(finding, &result.target, style));
     let warnings = result.with(&[CaseVerdict::Warn]);
     let unstable: Vec<&Finding> =
         result.report.findings.iter().filter(|finding| finding.is_unstable()).collect();
@@ -67,7 +66,7 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
         section(
             "broken",
             String::new(),
-            whole(&result.with(&[CaseVerdict::Crash, CaseVerdict::Fail])),
+            in_full(&result.with(&[CaseVerdict::Crash, CaseVerdict::Fail])),
         ),
         section("warnings", format!("Warnings ({})", warnings.len()), entries(&warnings, doubt)),
         section(
@@ -82,7 +81,7 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
         let rest = [CaseVerdict::Pass, CaseVerdict::Warn, CaseVerdict::NotTestable];
         let rest: Vec<&Finding> =
             result.report.findings.iter().filter(|it| rest.contains(&it.verdict)).collect();
-        sections.push(section("cases", String::new(), whole(&rest)));
+        sections.push(section("cases", String::new(), in_full(&rest)));
     }
     sections
 }
@@ -134,54 +133,18 @@ fn entries(findings: &[&Finding], one: impl Fn(&Finding) -> Entry) -> Vec<Block>
     vec![Block::Entries(findings.iter().map(|finding| one(finding)).collect())]
 }
 
-fn tone(verdict: CaseVerdict) -> Tone {
-    match verdict {
-        CaseVerdict::Pass => Tone::Good,
-        CaseVerdict::Warn => Tone::Doubtful,
-        CaseVerdict::Fail | CaseVerdict::Crash => Tone::Bad,
-        CaseVerdict::NotTestable | CaseVerdict::NotApplicable => Tone::Dim,
-    }
-}
-
 fn line(finding: &Finding, says: &str) -> Entry {
-    Entry::new(tone(finding.verdict), format!("{}  {}: {says}", finding.id, finding.title))
+    Entry {
+        head: format!("{}  {}: {says}", finding.id, finding.title),
+        lines: Vec::new(),
+        ..entry(finding)
+    }
 }
 
 /// A finding with everything that is known about it.
-fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
-    let word = match finding.verdict {
-        CaseVerdict::Crash => "CRASH",
-        other => other.name(),
-    };
-    let tags: String = finding.tags.iter().map(|tag| format!(" · {}", tag.name())).collect();
-    let head = format!(
-        "{word}  {}  {}  {}, {}{tags}",
-        finding.id,
-        finding.title,
-        finding.clause,
-        finding.level.name()
-    );
-    let mut entry = Entry::new(tone(finding.verdict), head)
-        .with(Tone::Plain, format!("demands   {}", finding.demand))
-        .with(Tone::Plain, format!("expected  {}", finding.expected))
-        .with(Tone::Plain, format!("came      {}", finding.why))
-        .with(Tone::Dim, format!("clause    {}", finding.clause_link()));
-    if finding.verdict == CaseVerdict::Warn {
-        entry = entry.with(Tone::Plain, format!("doubt     {}", finding.doubt));
-    }
-    if finding.is_unstable() {
-        entry = entry.with(Tone::Plain, format!("unstable  round by round: {}", rounds(finding)));
-    }
-    let kept = &finding.evidence;
+fn whole(finding: &Finding, to: &Target, style: Style) -> Entry {
     let cut = if style.is_verbose { Cut::WHOLE } else { Cut::SHORT };
-    for (word, bytes, len) in
-        [("sent", &kept.sent, kept.sent_len), ("received", &kept.received, kept.received_len)]
-    {
-        for (number, text) in excerpt(finding, bytes, len, cut).into_iter().enumerate() {
-            let word = if number == 0 { word } else { "" };
-            entry.quoted.push(format!("{word:<10}{text}"));
-        }
-    }
+    let entry = Entry { quoted: exchange(finding, cut), ..entry(finding) };
     match command(finding, to) {
         Ok(line) => Entry { command: line, ..entry },
         Err(why) => {
@@ -246,7 +209,7 @@ fn area_row(name: &str, tally: &VerdictCounts) -> Row {
 fn sums(result: &CheckResult, style: Style) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (protocol, tally) in result.tallies() {
-        let title = protocol.title();
+        let title = protocol.name();
         if tally.applicable() == 0 {
             let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
             blocks.push(Block::paragraph(Tone::Dim, format!("{title} not applicable: {why}")));
@@ -313,7 +276,7 @@ fn sum_row(
     tally: &VerdictCounts,
 ) -> Row {
     let mut cells =
-        vec![Cell::text(&checked.name), Cell::text(&result.version), Cell::text(protocol.title())];
+        vec![Cell::text(&checked.name), Cell::text(&result.version), Cell::text(protocol.name())];
     if tally.applicable() == 0 {
         let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
         cells.extend([Cell::none(), Cell::none(), Cell::none(), Cell::none(), Cell::text("0")]);

@@ -2,6 +2,7 @@
 
 use check::Finding;
 
+use crate::chart::marks::short;
 use crate::json::escaped;
 
 /// How much of an exchange is shown.
@@ -19,12 +20,9 @@ impl Cut {
 }
 
 /// What one side of a finding's exchange sent: its frames, if it is HTTP/2, or its bytes.
-pub(crate) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
+pub(super) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     let Some(frames) = finding.frames(bytes) else { return lines(bytes, len, cut) };
-    let cut_line = |line: &String| match line.chars().count() <= cut.columns {
-        true => line.clone(),
-        false => line.chars().take(cut.columns).chain(['…']).collect(),
-    };
+    let cut_line = |line: &String| short(line, cut.columns);
     let mut shown: Vec<String> = frames.iter().take(cut.lines).map(cut_line).collect();
     let left = frames.len().saturating_sub(cut.lines);
     if left > 0 {
@@ -35,8 +33,20 @@ pub(crate) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<S
     shown
 }
 
+/// What was sent and what came, line by line, each side after its name.
+pub(crate) fn exchange(finding: &Finding, cut: Cut) -> Vec<String> {
+    let kept = &finding.evidence;
+    let sent = side(finding, &kept.sent, kept.sent_len, cut);
+    let received = side(finding, &kept.received, kept.received_len, cut);
+    let named = [("sent", sent), ("received", received)].into_iter().flat_map(|(name, lines)| {
+        let names = std::iter::once(name).chain(std::iter::repeat(""));
+        lines.into_iter().zip(names).map(|(line, name)| format!("{name:<10}{line}"))
+    });
+    named.collect()
+}
+
 /// Bytes line by line, with visible line ends; out of `len` octets in all. The last line says what is left out.
-pub(super) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
+fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     let mut shown = Vec::new();
     let mut seen = 0;
     for line in bytes.split_inclusive(|octet| *octet == b'\n').take(cut.lines) {

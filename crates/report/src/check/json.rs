@@ -68,7 +68,7 @@ fn sentence(checked: &CheckedServer) -> String {
         Err(why) => format!("not checked: {why}"),
         Ok(result) => {
             let of_each = result.tallies().into_iter();
-            let says = of_each.map(|(protocol, of)| format!("{} {of}", protocol.title()));
+            let says = of_each.map(|(protocol, of)| format!("{} {of}", protocol.name()));
             says.collect::<Vec<_>>().join("; ")
         }
     };

@@ -2,9 +2,10 @@
 
 use check::{CaseVerdict, FailOn, Finding};
 
-use super::excerpt::{Cut, lines};
+use super::excerpt::{Cut, exchange};
 use super::{CheckResult, CheckedServer};
-use crate::conformance::rounds;
+use crate::conformance::entry;
+use crate::document::Entry;
 use crate::render::{End, Suite, Test, test_cases};
 
 /// A failure that `fail_on` allows is no failure here either, so that both agree.
@@ -50,29 +51,8 @@ fn case(suite: &str, finding: &Finding, fail_on: FailOn) -> Test {
 }
 
 fn evidence(finding: &Finding) -> String {
-    let mut text = format!(
-        "{}: {}\n{}, {}: {}\nexpected: {}\n",
-        finding.verdict.name(),
-        finding.why,
-        finding.clause,
-        finding.level.name(),
-        finding.demand,
-        finding.expected
-    );
-    if !finding.doubt.is_empty() && finding.verdict == CaseVerdict::Warn {
-        text += &format!("only a warning: {}\n", finding.doubt);
-    }
-    if finding.is_unstable() {
-        text += &format!("not stable: {}\n", rounds(finding));
-    }
-    let kept = &finding.evidence;
-    for (word, bytes, len) in
-        [("sent", &kept.sent, kept.sent_len), ("received", &kept.received, kept.received_len)]
-    {
-        text += &format!("{word}:\n");
-        for line in lines(bytes, len, Cut::WHOLE) {
-            text += &format!("  {line}\n");
-        }
-    }
-    text
+    let Entry { head, lines, .. } = entry(finding);
+    let lines = lines.into_iter().map(|line| line.text);
+    let all = std::iter::once(head).chain(lines).chain(exchange(finding, Cut::WHOLE));
+    all.map(|line| line + "\n").collect()
 }

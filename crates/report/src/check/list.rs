@@ -64,7 +64,7 @@ json_type! {
     struct CaseJson as "case" of case: Case {
         id: &'static str,
         title: &'static str,
-        protocol: &'static str = case.protocol().title(),
+        protocol: &'static str = case.protocol().name(),
         area: &'static str = case.area.name(),
         clause: String = case.clause.to_string(),
         level: &'static str = case.level.name(),
@@ -92,7 +92,7 @@ impl Catalogue<'_> {
         let own = self.cases.iter().copied().filter(|case| case.protocol() == protocol);
         let own: Vec<&Case> = own.collect();
         let cases = counted(own.len() as u64, "case", "cases");
-        let heading = format!("{}: {cases}", protocol.title());
+        let heading = format!("{}: {cases}", protocol.name());
         let columns = HEADS.map(|head| Column::new(head, head, 0).left());
         let block = match self.is_verbose {
             true => Block::Entries(own.iter().map(|case| whole(case)).collect()),
@@ -118,7 +118,11 @@ impl Shown for Catalogue<'_> {
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json(self.cases)
+        written(&CatalogueDocument {
+            schema: "dyno.check-list/1",
+            catalogue: stamp(),
+            cases: self.cases.iter().map(|case| (*case).into()).collect(),
+        })
     }
 
     /// What is no terminal gets the whole lines.
@@ -126,13 +130,4 @@ impl Shown for Catalogue<'_> {
         let width = if screen.is_coloured { screen.width } else { usize::MAX };
         render::text(&self.document(), Screen { width, ..screen })
     }
-}
-
-/// The catalogue for programs.
-fn json(cases: &[&Case]) -> serde_json::Result<String> {
-    written(&CatalogueDocument {
-        schema: "dyno.check-list/1",
-        catalogue: stamp(),
-        cases: cases.iter().map(|case| (*case).into()).collect(),
-    })
 }

@@ -17,7 +17,7 @@ use crate::document::Document;
 use crate::json::written;
 use crate::render::{self, Screen, Shown};
 pub use document::{Style, document};
-pub(crate) use excerpt::{Cut, side as excerpt};
+pub(crate) use excerpt::{Cut, exchange};
 pub use issue::issue;
 
 /// A server that was to be checked.

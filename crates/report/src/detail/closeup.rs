@@ -1,6 +1,6 @@
 //! The chosen places: their percentiles, one round along its time, and its slowest exchanges.
 
-use analysis::{Closeup, Detail, Role, Slowest, Spectrum, Step};
+use analysis::{Closeup, Detail, Role, Spectrum, Step};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 
@@ -8,9 +8,10 @@ use super::places::value;
 use super::timeline::strip;
 use crate::Findings;
 use crate::chart::{About, Form, Lines, Panel, Room, Series, SharedAxis, Spot, Stand};
+use crate::document::{Cell, Column, Row, Table, Tone};
 use crate::markup::{Markup, markup};
 use crate::number_format::in_unit_of;
-use crate::render::html::{beside, dim};
+use crate::render::html::{self, beside, dim};
 
 pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Markup {
     let closeups = &detail.closeups;
@@ -168,70 +169,44 @@ fn is_on_level(before: &Step, step: &Step, after: &Step) -> bool {
         && before.number.is_supported == after.number.is_supported
 }
 
-/// The slowest exchanges of the rounds that are shown, each with its parts as a bar.
+/// The slowest exchanges of the rounds that are shown, each with its parts.
 fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
-    let all: Vec<(&Closeup, &Slowest)> = closeups
-        .iter()
-        .flat_map(|close| close.slowest.iter().map(move |slow| (close, slow)))
+    let columns = [
+        ("at", "at", ""),
+        ("due", "due after", "since the load began"),
+        ("took", "took", ""),
+        ("unsent", "unsent", "it waited for a free connection, or dyno sent it late"),
+        ("awaited", "awaited", "from then until the answer began"),
+        ("read", "read", "from then until it was whole"),
+        ("status", "status", ""),
+        ("request", "request", "its number"),
+    ];
+    let columns = columns.map(|(key, heading, meaning)| match meaning {
+        "" => Column::new(key, heading, 0),
+        _ => Column::new(key, heading, 0).meaning(meaning).explained(),
+    });
+    let time = |ms: f64| Cell::text(in_unit_of(Figure::ResponseMax, ms)).valued(Some(ms));
+    let all = closeups.iter().flat_map(|close| close.slowest.iter().map(move |slow| (close, slow)));
+    let rows: Vec<Row> = all
+        .map(|(close, slow)| Row {
+            cells: vec![
+                Cell::text(findings.place(close.point)),
+                time(slow.intended_s * 1e3),
+                time(slow.took_ms).toned(Tone::Strong),
+                time(slow.unsent_ms),
+                time(slow.awaited_ms),
+                time(slow.read_ms),
+                Cell::text(slow.status.to_string()),
+                Cell::text(slow.seq.to_string()),
+            ],
+            ..Row::default()
+        })
         .collect();
-    if all.is_empty() {
+    if rows.is_empty() {
         return Markup::default();
     }
-    let longest = all.iter().map(|(_, slow)| slow.took_ms).fold(0.0, f64::max);
-    let time = |value: f64| in_unit_of(Figure::ResponseMax, value);
-    let rows = all.into_iter().map(|(close, slow)| {
-        let is_first = close.slowest.first() == Some(slow);
-        markup!(
-            "<tr{}><td>{}</td><td>{}</td><td><b>{}</b></td><td class=\"bar\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td>{}</td><td>{}</td></tr>\n",
-            is_first.then(|| markup!(" class=\"new\"")),
-            is_first.then(|| findings.place(close.point)),
-            time(slow.intended_s * 1e3),
-            time(slow.took_ms),
-            parts(slow, longest),
-            time(slow.unsent_ms),
-            time(slow.awaited_ms),
-            time(slow.read_ms),
-            slow.status,
-            slow.seq
-        )
-    });
-    let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno sent it late. \
-        Awaited: from \
-                  then until the answer began; read: until it was whole. Request: its number.";
-    markup!(
-        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"slow exchanges\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
-         <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
-         <th>request</th></tr>\n</thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
-        rows.collect::<Markup>(),
-        dim(legend)
-    )
-}
-
-/// The three parts, on a scale given by the slowest of all.
-fn parts(slow: &Slowest, longest: f64) -> Markup {
-    const WIDTH: f64 = 150.0;
-    let scaled = |time: f64| if 0.0 < longest { time / longest * WIDTH } else { 0.0 };
-    let mut left = 0.0;
-    let mut drawn = Markup::default();
-    for (class, time) in [("p0", slow.unsent_ms), ("p1", slow.awaited_ms), ("p2", slow.read_ms)] {
-        let wide = scaled(time);
-        if 0.05 <= wide {
-            drawn.push(&markup!(
-                "<rect class=\"{}\" x=\"{:.1}\" y=\"1\" width=\"{:.1}\" height=\"8\"/>",
-                class,
-                left,
-                wide
-            ));
-        }
-        left += wide;
-    }
-    markup!(
-        "<svg viewBox=\"0 0 {0} 10\" width=\"{0}\" height=\"10\" aria-hidden=\"true\">{1}</svg>",
-        WIDTH,
-        drawn
-    )
+    let table = Table::of("slowest", columns.into(), rows);
+    markup!("<h4>The slowest exchanges, whole</h4>\n{}", html::table(&table, &mut Vec::new()))
 }
 
 /// How a round ended that is no measurement; none if it is one.

@@ -57,7 +57,7 @@ fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool)
     let mut pictures = places::histograms(findings, detail, slot);
     pictures.push(&closeup::all(findings, detail, slot));
     let (title, gist) = (findings.title(&detail.subject), gist(findings, table, detail));
-    html::depth(slot, is_open, title, Some(&gist), &pictures)
+    html::folded(Some(slot), is_open, &format!("{title}: {gist}"), &pictures)
 }
 
 /// The most important result for a subject, in one line.

@@ -153,8 +153,8 @@ pub struct Entry {
     pub quoted: Vec<String>,
     /// A line for a shell, to be copied: it is neither wrapped nor cut.
     pub command: String,
-    /// Details that only a page has room for, and shows when they are opened: each with its name.
-    pub details: Vec<(String, String)>,
+    /// Bytes that only a page has room for, and shows when they are opened, line by line.
+    pub bytes: Vec<String>,
 }
 
 impl Entry {

@@ -104,6 +104,16 @@ impl Column {
         }
     }
 
+    /// Columns whose headings say all, each with its priority; the first one is to the left.
+    pub(crate) fn listed(headings: &[(&'static str, u8)]) -> Vec<Column> {
+        let mut columns: Vec<Column> = headings
+            .iter()
+            .map(|(heading, priority)| Column::new(*heading, *heading, *priority))
+            .collect();
+        columns.iter_mut().take(1).for_each(|first| first.align = Align::Left);
+        columns
+    }
+
     #[must_use]
     pub fn left(mut self) -> Column {
         self.align = Align::Left;
@@ -145,6 +155,11 @@ impl Cell {
     /// A number that is no measurement.
     pub(crate) fn number(number: usize) -> Cell {
         Cell::text(number.to_string()).valued(Some(number as f64))
+    }
+
+    /// A text, if it is known.
+    pub(crate) fn known(text: Option<impl Into<String>>) -> Cell {
+        text.map_or_else(Cell::none, Cell::text)
     }
 
     /// A share, if it is known.

@@ -115,7 +115,7 @@ json_type! {
         units: usize = weighed.finding.units,
         /// each pair, whether it counts or not
         measured: Vec<PairJson> = weighed.pairs.iter().map(PairJson::from).collect(),
-        /// the base's geometric mean over the pairs that count, or over all where none does (pairs is 0)
+        /// the base's geometric mean over the pairs of the answer, or over all where none counts (pairs is 0)
         base_mean: Option<f64> = weighed.means.map(|means| means[0]),
         /// whether the true one is no less: requests were given up
         base_is_bound: bool = weighed.are_bounds()[0],

@@ -9,7 +9,7 @@ mod sentence;
 pub(crate) mod tests;
 
 use analysis::gate::{
-    GateCourse, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh,
+    GateCourse, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse, weigh,
 };
 use lab::experiment::Experiment;
 use lab::named;
@@ -107,31 +107,31 @@ impl FinishedGate<'_> {
     }
 
     pub fn word(&self) -> Word {
-        match (&self.early, self.weighing.verdict) {
-            (Some((Early::HeadFails, _)), _) | (None, Verdict::Worse(_)) => Word::Worse,
-            (Some((Early::Limit | Early::Disturbed, _)), _) | (None, Verdict::CannotTell(_)) => {
-                Word::CannotTell
-            }
-            (Some((Early::Refused, _)), _) => Word::Refused,
-            (Some((Early::Interrupted, _)), _) => Word::Interrupted,
-            (None, Verdict::NotWorse) => Word::NotWorse,
+        match self.ended() {
+            Ok(Verdict::NotWorse) => Word::NotWorse,
+            Ok(Verdict::Worse(_)) => Word::Worse,
+            Ok(Verdict::CannotTell(_)) => Word::CannotTell,
+            Err(word) => word,
         }
     }
 
     /// Why it cannot be told, for programs.
     fn unclear(&self) -> Option<&'static str> {
-        match (&self.early, self.weighing.verdict) {
-            (Some((Early::Limit, _)), _) | (None, Verdict::CannotTell(WhyUnclear::Limit)) => {
-                Some("limit")
-            }
-            (Some((Early::Disturbed, _)), _)
-            | (None, Verdict::CannotTell(WhyUnclear::Disturbed)) => Some("disturbed"),
-            (None, Verdict::CannotTell(WhyUnclear::Base)) => Some("base"),
-            (None, Verdict::CannotTell(WhyUnclear::Control)) => Some("control"),
-            (None, Verdict::CannotTell(WhyUnclear::Figures)) => Some("figures"),
-            (None, Verdict::CannotTell(WhyUnclear::Conformance)) => Some("conformance"),
-            (Some((Early::HeadFails | Early::Refused | Early::Interrupted, _)), _)
-            | (None, Verdict::NotWorse | Verdict::Worse(_)) => None,
+        match self.ended() {
+            Ok(Verdict::CannotTell(why)) => Some(why.name()),
+            Ok(Verdict::NotWorse | Verdict::Worse(_)) | Err(_) => None,
+        }
+    }
+
+    /// What it found, also before its pairs; or why it found nothing.
+    fn ended(&self) -> Result<Verdict, Word> {
+        match self.early.as_ref().map(|(early, _)| early) {
+            None => Ok(self.weighing.verdict),
+            Some(Early::HeadFails) => Ok(Verdict::Worse(WhyWorse::Failed)),
+            Some(Early::Limit) => Ok(Verdict::CannotTell(WhyUnclear::Limit)),
+            Some(Early::Disturbed) => Ok(Verdict::CannotTell(WhyUnclear::Disturbed)),
+            Some(Early::Refused) => Err(Word::Refused),
+            Some(Early::Interrupted) => Err(Word::Interrupted),
         }
     }
 }

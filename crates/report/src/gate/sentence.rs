@@ -18,7 +18,7 @@ pub(crate) fn sentence(
     let named = ["the base", "the head"].into_iter().zip(weighing.conduct);
     let (within, beyond): (Vec<_>, Vec<_>) = named.partition(|(_, it)| it.is_tolerated());
     let [within, beyond] = [within, beyond].map(|sides| -> Vec<String> {
-        sides.into_iter().filter_map(|(name, conduct)| conduct::says(name, conduct)).collect()
+        sides.into_iter().filter_map(|(name, conduct)| conduct::says(name, &conduct)).collect()
     });
     let tolerated = within.iter().map(|says| format!(" Tolerated: {says}."));
     answer(weighing, newly_broken, &beyond.join("; and ")) + &tolerated.collect::<String>()

@@ -257,7 +257,7 @@ fn every_end_of_a_gate_is_told_alike_in_all_forms() {
     // Wrong answers and failures come first, and what is tolerated comes last.
     let faulty = |happened| Side(1_300, OutcomeKind::Measured, happened);
     let (failing, wrong) = (faulty(Happened::Failed(520)), faulty(Happened::Wrong));
-    let head = "Worse: the head failed 4.0 % of the requests (3,120 of 78,000), mostly";
+    let head = "Worse: the head failed 4.0 % of the requests (3,120 of 78,000), all";
     of(&[[FINE, failing]; 6], speed, kept(), None, Word::Worse, head);
     let head = "Worse: the head answered wrongly: < 0.1 % of the requests (6 of 78,000)";
     of(&[[FINE, wrong]; 6], speed, kept(), None, Word::Worse, head);

@@ -5,7 +5,6 @@ use analysis::HeldCourse;
 use lab::figure::Unit;
 use lab::record::OutcomeKind;
 
-use super::lines::estimated;
 use super::named;
 use crate::Findings;
 use crate::chart::{About, Form, Lines, Panel, Room, SharedAxis, Stand};
@@ -44,7 +43,7 @@ fn depth(findings: &Findings<'_>, courses: &[&HeldCourse], is_open: bool) -> Mar
     let slot = findings.slot(subject);
     let figures = courses.iter().map(|course| figure(findings, course, slot)).collect();
     let figures = beside("charts", &figures).unwrap_or_default();
-    html::depth(slot, is_open, findings.title(subject), None, &figures)
+    html::folded(Some(slot), is_open, findings.title(subject), &figures)
 }
 
 fn figure(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Markup {
@@ -53,35 +52,14 @@ fn figure(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Markup {
         other => format!(" · no measurement: {}", other.name()),
     };
     markup!(
-        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{}{}</span></figcaption>\n{}\
+        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{}</span></figcaption>\n{}\
          <output class=\"dim\"></output>\n</figure>\n",
         named(findings, &course.subject, &course.workload),
         course.workload,
         course.repeat + 1,
         ended,
-        given_back(findings, course),
         strips(findings, course, slot).svg(Room::Small(400.0), Stand::Page)
     )
-}
-
-/// The memory that was given back, over all rounds.
-fn given_back(findings: &Findings<'_>, course: &HeldCourse) -> Option<String> {
-    let ramps = findings.board.ramps.iter().filter(|ramps| ramps.workload == course.workload);
-    let held =
-        ramps.flat_map(|ramps| &ramps.subjects).find(|held| held.subject == course.subject)?;
-    let after = held.price.after.as_ref()?;
-    let bytes = |found| estimated(Unit::Bytes, found);
-    let back = after
-        .given_back_percent
-        .as_ref()
-        .map_or(String::new(), |share| format!(": {} given back", estimated(Unit::Percent, share)));
-    Some(format!(
-        " · all rounds: {} {} before, {} at most, {} after{back}",
-        after.of.name().to_uppercase(),
-        bytes(&after.before),
-        bytes(&after.peak),
-        bytes(&after.after)
-    ))
 }
 
 fn strips(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Lines {

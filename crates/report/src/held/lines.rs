@@ -83,22 +83,12 @@ fn kind(held: &HeldSubject) -> Memory {
     }
 }
 
-/// A price in units of 1,024 bytes, without its interval.
-pub(crate) fn each(slope: &Slope) -> String {
-    format!("{}{}", Written::slope(slope).value, rss(slope))
-}
-
 /// Says that a price is RSS, because most are PSS.
 pub(super) fn rss(slope: &Slope) -> &'static str {
     match slope.of {
         Memory::Pss => "",
         Memory::Rss => " RSS",
     }
-}
-
-/// What axes of such units count.
-pub(crate) fn units_of_1024(bytes: f64) -> f64 {
-    bytes / 1_024.0
 }
 
 /// A number from several rounds: `≥` where it is a bound, `*` where too few samples lie beyond.

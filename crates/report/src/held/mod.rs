@@ -1,38 +1,29 @@
-//! What held connections cost: a price list first, then every ramp against its connections, and one along its time.
+//! What held connections cost, as pictures: every ramp against its connections, and one along its time.
 
 mod course;
 mod curves;
 pub(crate) mod lines;
-mod losses;
 mod price;
 mod published;
 mod sentence;
 
-pub(crate) use price::cause;
+pub(crate) use price::{cause, gave_way};
 pub(crate) use sentence::{all as sentences, held as sentence};
 
 use crate::Findings;
 use crate::chart::{Room, Stand};
-use crate::document::Block;
+use crate::document::Table;
 use crate::markup::Markup;
 
-pub(crate) const STYLE: &str = include_str!("held.css");
-
 /// The figures of the article, and of this run.
-pub(crate) fn stated(findings: &Findings<'_>) -> Vec<Block> {
+pub(crate) fn stated(findings: &Findings<'_>) -> Option<Table> {
     published::published(findings, &lines::lines(findings))
 }
 
 /// All pictures of a run of held connections.
 pub(crate) fn pictures(findings: &Findings<'_>) -> Markup {
     let lines = lines::lines(findings);
-    let parts = [
-        price::charts(&lines),
-        curves::curves(findings, &lines),
-        losses::losses(&lines),
-        course::courses(findings),
-    ];
-    parts.into_iter().collect()
+    [curves::curves(findings, &lines), course::courses(findings)].into_iter().collect()
 }
 
 /// The picture that stands alone for a workload: what its connections took, and how late its messages arrived.

@@ -109,5 +109,5 @@ fn gave_way(findings: &Findings<'_>, subjects: &[&HeldSubject]) -> Option<String
     };
     let name = findings.title(&held.subject);
     let what = super::price::gave_way(found);
-    Some(format!("On the way to {all} connections {name} gives way first, {what}."))
+    Some(format!("On the way to {all} connections {name} gives way first, at {what}."))
 }

@@ -9,6 +9,7 @@ use super::naming::{commit, heading, name, place, run};
 use super::proof::{clean_commit, proof};
 use super::series::{Per, Series, Trend};
 use crate::document::{Entry, Tone};
+use crate::grouped::grouped;
 use crate::number_format::Written;
 use crate::time::utc;
 
@@ -62,7 +63,7 @@ impl Cause<'_> {
             let named: Vec<String> = shifts
                 .iter()
                 .take(left)
-                .map(|(series, shift)| format!("{} {}", heading(series), size(shift.ratio)))
+                .map(|(series, shift)| format!("{} {}", heading(series), size(shift)))
                 .collect();
             left -= named.len();
             if !named.is_empty() {
@@ -117,27 +118,35 @@ impl Cause<'_> {
 
     /// Several series in one entry.
     fn together(&self) -> Entry {
-        let tones: Vec<Tone> =
-            self.shifts.iter().map(|(series, shift)| tone(series, shift)).collect();
-        let worst = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| tones.contains(tone));
+        let is_any =
+            |wanted: &Tone| self.shifts.iter().any(|(of, shift)| tone(of, shift) == *wanted);
+        let worst = [Tone::Bad, Tone::Doubtful].into_iter().find(is_any);
         let all = counted(self.shifts.len() as u64, "series", "series");
         let head_of_all = format!("since {}: {all} changed", run(self.first));
         let mut entry = Entry::new(worst.unwrap_or(Tone::Good), head_of_all);
-        for ((series, shift), tone) in self.shifts.iter().zip(tones) {
-            entry = entry.with(tone, head(series, shift));
-            for (tone, says) in told(series, shift) {
-                if !entry.lines.iter().any(|line| line.text == says) {
-                    entry = entry.with(tone, says);
-                }
+        // What is the same of several is said below all of these.
+        let alike = grouped(self.shifts.iter().map(|(series, shift)| {
+            (told(series, shift), (tone(series, shift), head(series, shift)))
+        }));
+        for (told, heads) in alike {
+            for (tone, says) in heads.into_iter().chain(told) {
+                entry = entry.with(tone, says);
             }
         }
         entry
     }
 }
 
-/// `−23 %`, or `3.1×` where it is more than half or twice.
-fn size(ratio: f64) -> String {
+/// A percentage has one digit behind the point.
+const FINEST: f64 = 0.001;
+
+/// `−23 %`, or `3.1×` where it is more than half or twice; and where it is too small for a percentage.
+fn size(shift: &Shift) -> String {
+    let ratio = shift.ratio;
     match ratio {
+        _ if (ratio - 1.0).abs() < FINEST => {
+            format!("{}×", Written::ratio(ratio, Some(shift.interval)).value)
+        }
         0.5..1.0 => format!("−{}", percent(1.0 - ratio)),
         1.0..2.0 => format!("+{}", percent(ratio - 1.0)),
         _ => format!("{}×", Written::ratio(ratio, None).value),
@@ -207,8 +216,12 @@ fn moved(series: &Series, before: Before) -> Option<String> {
 
 fn needs(what: &str, needed: Option<Needed>) -> String {
     match needed {
-        Some(Needed::Runs(runs)) => format!("{what} needs {runs} runs to be seen"),
-        Some(Needed::MoreThan(runs)) => format!("{what} needs more than {runs} runs to be seen"),
+        Some(Needed::Runs(runs)) => {
+            format!("{what} is seen after {runs} runs in nine of ten cases")
+        }
+        Some(Needed::MoreThan(runs)) => {
+            format!("{what} may take more than {runs} runs to be seen")
+        }
         None => format!("how many runs {what} needs is not known for so many or so short series"),
     }
 }

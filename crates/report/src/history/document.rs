@@ -60,10 +60,21 @@ pub(super) fn sentence(trend: &Trend) -> String {
     let testable = trend.series.iter().filter(|it| SHORTEST <= it.values.len()).count();
     match (changed, testable) {
         (0, 0) => format!(
-            "No series is long enough: a change is seen in {SHORTEST} runs or more, of which {SEGMENT} are on either side."
+            "No series is long enough: a change is seen in {SHORTEST} runs or more, at least {SEGMENT} of them on either side."
         ),
-        (0, _) => format!("No change that this history shows, in {all}."),
+        (0, _) => format!("No change that this history shows, in {all}{}.", short(trend, testable)),
         (_, _) => cause::sentence(&causes(trend)),
+    }
+}
+
+/// How many series are too short to show any.
+fn short(trend: &Trend, testable: usize) -> String {
+    match trend.series.len() - testable {
+        0 => String::new(),
+        short => {
+            let have = if short == 1 { "has" } else { "have" };
+            format!(", of which {short} {have} fewer than the {SHORTEST} runs that show one")
+        }
     }
 }
 

@@ -69,7 +69,7 @@ pub struct GateLine {
 /// A gate that is to be appended.
 pub struct GateOf<'a> {
     /// Base and head, as they were named.
-    pub titles: &'a [String; 2],
+    pub titles: [&'a str; 2],
     pub commits: [Option<&'a Commit>; 2],
     pub plan: &'a str,
     pub alpha: f64,
@@ -100,7 +100,7 @@ pub fn gate_line(
 ) -> serde_json::Result<String> {
     let (machine, machine_facts) = machine_key(&run.facts);
     let [base, head] = gate.commits;
-    let [named_base, named_head] = gate.titles.each_ref().map(|it| it.chars().take(250).collect());
+    let [named_base, named_head] = gate.titles.map(|it| it.chars().take(250).collect());
     let line = GateLine {
         schema: SCHEMA.into(),
         began_unix_ms: run.began_unix_ms,

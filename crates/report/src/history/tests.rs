@@ -179,7 +179,7 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
         ),
         "two, echo-xml: quick at 16 connections, throughput/s: worse, 0.90× [",
         "2026-12-01 13:28 UTC",
-        "a change of this size needs ",
+        "a change of this size is seen after ",
         &command,
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
@@ -208,6 +208,43 @@ fn what_changes_with_one_commit_is_one_change() {
         assert!(shown.contains(&part), "{part}\n{shown}");
     }
     assert_eq!(shown.matches("dyno gate").count(), 1, "{shown}");
+}
+
+/// What is the same of two changes stands below both, and not only below the first.
+#[test]
+fn what_is_said_of_a_change_stands_below_it() {
+    let figures =
+        [("throughput_per_s", 700.0), ("response_p50_ms", 960.0), ("response_p99_ms", 700.0)];
+    let series = figures.map(|(figure, level)| {
+        written(&days_of(&Line { figure: figure.into(), ..throughput() }, &step(level)))
+    });
+    let shown = shown(&trend(&series.concat()));
+    let places = [
+        ", throughput/s: worse",
+        ", p50: better",
+        "p <0.001; a change of this size is seen after 8 runs",
+        ", p99: better",
+        "p <0.001; a change of this size is seen after 6 runs",
+    ];
+    let places = places.map(|part| shown.find(part).unwrap_or_else(|| panic!("{part}\n{shown}")));
+    assert!(places.is_sorted(), "{shown}");
+}
+
+#[test]
+fn a_change_too_small_for_a_percentage_is_a_ratio() {
+    let mut values = vec![1_000.0; 10];
+    values.extend([1_000.3; 10]);
+    let shown = shown(&trend(&written(&days(&values))));
+    assert!(shown.contains(": throughput/s 1.0003× ("), "{shown}");
+}
+
+#[test]
+fn series_that_are_too_short_are_not_among_those_in_which_nothing_changed() {
+    let long = written(&days(&step(1_000.0)));
+    let short = days_of(&Line { figure: "response_p99_ms".into(), ..throughput() }, &[1.0, 2.0]);
+    let shown = shown(&trend(&(long + &written(&short))));
+    let says = "in 2 series, of which 1 has fewer than the 15 runs that show one.";
+    assert!(shown.replace("\n", " ").contains(says), "{shown}");
 }
 
 #[test]

@@ -73,7 +73,7 @@ json_type! {
         silence_s: f64 = length(held.order.silence),
         /// when an attempt to open a connection was given up
         timeout_s: f64 = length(held.order.timeout),
-        /// whether lost connections were begun again
+        /// whether failed and lost connections were begun again
         reopen: bool = held.order.reopen,
         /// what dyno sends; null if it only listens
         sends: Option<SendsJson<'t>> = held.order.sends.as_ref().map(|sends| match sends {
@@ -166,7 +166,7 @@ json_type! {
     struct HeldBooksJson as "held_books" of plateau: Plateau {
         /// connections that were begun
         begun: u64,
-        /// connections of these that were begun again after they were lost
+        /// connections of these that were begun again after they had failed or been lost
         begun_again: u64,
         /// connections that opened
         opened: u64,
@@ -186,7 +186,7 @@ json_type! {
     struct BroadcastJson as "broadcast" of received: Broadcast, with number: u64 {
         /// its number
         number: u64 = *number,
-        /// connections that received it
+        /// connections that received it; its times are 0 where none did
         received: u64,
         /// from when it was due to its first arrival
         first_ns: Nanos = received.first,

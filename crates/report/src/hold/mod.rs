@@ -6,7 +6,7 @@ use ::agents::{AgentFacts, LostAgent};
 use lab::experiment::Point;
 use lab::record::{Entry, HeldRecord, RunRecord, TrialKey, TrialRecord};
 use load::{HoldOrder, HoldWindow, Holding};
-use units::{count, counted, nanos};
+use units::{count, counted, nanos, seconds};
 
 use crate::document::{Depth, Document, Section};
 use crate::json::written;
@@ -67,7 +67,7 @@ pub fn title(order: &HoldOrder) -> String {
 pub fn second(window: &HoldWindow) -> String {
     let mut says = format!(
         "{:>5}  {:>9} open",
-        format!("{} s", window.until / 1_000_000_000),
+        format!("{} s", seconds(window.until / 100_000_000 * 100_000_000)),
         count(window.open)
     );
     if 0 < window.opening {
@@ -110,4 +110,16 @@ fn with_findings<T>(held: &FinishedHold, show: impl FnOnce(&Findings<'_>) -> T) 
     let trial = TrialRecord { held: Some(record), ..TrialRecord::new(key, 0) };
     let trials = [trial];
     show(&Findings::of(&"–", &run, &trials, Vec::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_named_by_its_end() {
+        let shown = |until| second(&HoldWindow::new(2_000_000_000, until));
+        assert_eq!(shown(3_000_000_000), "  3 s          0 open  0 messages");
+        assert_eq!(shown(2_540_000_000), "2.5 s          0 open  0 messages");
+    }
 }

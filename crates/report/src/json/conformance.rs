@@ -23,7 +23,7 @@ json_type! {
     /// The cases of a protocol.
     pub struct ProtocolJson as "protocol" of tally: VerdictCounts, with protocol: Protocol {
         /// HTTP/1.1 or WebSocket
-        protocol: &'static str = protocol.title(),
+        protocol: &'static str = protocol.name(),
         /// the counts in words
         says: String = tally.to_string(),
         /// counts of cases
@@ -37,7 +37,7 @@ json_type! {
         /// its name
         area: &'static str = area.name(),
         /// its protocol
-        protocol: &'static str = area.protocol().title(),
+        protocol: &'static str = area.protocol().name(),
         /// counts of cases
         tally: TallyJson = tally.into(),
     }
@@ -54,7 +54,7 @@ json_type! {
         /// the case in words
         title: &'t str = &finding.title,
         /// HTTP/1.1 or WebSocket
-        protocol: &'static str = finding.area.protocol().title(),
+        protocol: &'static str = finding.area.protocol().name(),
         /// the area of the protocol
         area: &'static str = finding.area.name(),
         /// the clause of the RFC

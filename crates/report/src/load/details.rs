@@ -1,16 +1,15 @@
-//! What is known of one load besides the figures of its row: of a load that has just ended, and of one that was kept.
+//! What is known of one load besides the figures of its row.
 
-use agents::AgentFacts;
 use analysis::{
     Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_on_cpu,
     generator_polled, measured_s, on_time,
 };
 use lab::figure::{self, Figure};
-use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord, fact};
-use load::{Distribution, Failure, Recording, SECOND, Tally};
+use load::{Distribution, Failure, SECOND, Tally};
 use units::{bytes, count, counted, nanos, percent, rate, time};
 
-use super::{Costs, FinishedLoad, Queue, answers, terms};
+use super::answers;
+use super::known::KnownLoad;
 use crate::agents::facts_of;
 use crate::chart::bars;
 use crate::document::{
@@ -18,54 +17,9 @@ use crate::document::{
 };
 use crate::number_format::{Written, marks};
 use crate::paint::{Ink, Line};
-use crate::{Findings, evidence, http2, quantile, security};
+use crate::{evidence, http2, quantile, security};
 
-/// What is known of one load.
-pub(crate) struct Details<'t> {
-    recording: &'t Recording,
-    agents: &'t [AgentFacts],
-    queue: Option<Queue>,
-    costs: Costs,
-    /// Statuses that came instead of the expected ones.
-    instead: String,
-    is_unverified: bool,
-}
-
-impl<'t> Details<'t> {
-    /// Of a load of this run, which has just ended or was kept.
-    pub(crate) fn of(findings: &'t Findings<'_>, trial: &'t TrialRecord) -> Option<Details<'t>> {
-        let place = findings.trials.iter().position(|other| std::ptr::eq(other, trial));
-        match place.and_then(|place| findings.ended.get(place)) {
-            Some(load) => Some(Details::of_ended(load)),
-            None => Details::of_kept(findings, trial),
-        }
-    }
-
-    fn of_ended(run: &'t FinishedLoad) -> Details<'t> {
-        Details {
-            recording: &run.recording,
-            agents: &run.agents,
-            queue: run.queue,
-            costs: run.costs,
-            instead: answers::instead(run),
-            is_unverified: terms::is_unverified(&terms::of(&run.order)),
-        }
-    }
-
-    fn of_kept(findings: &'t Findings<'_>, trial: &'t TrialRecord) -> Option<Details<'t>> {
-        let noted = |name: &str| fact(&trial.conditions, name)?.parse::<u64>().ok();
-        let backlog = noted(QUEUE_BACKLOG).and_then(|backlog| backlog.try_into().ok());
-        let loaded = trial.loaded.as_ref()?;
-        Some(Details {
-            recording: &loaded.recording,
-            agents: &loaded.agents,
-            queue: noted(QUEUE_OVERFLOWS).map(|overflows| Queue { backlog, overflows }),
-            costs: Costs::default(),
-            instead: String::new(),
-            is_unverified: terms::is_unverified(&findings.run.facts),
-        })
-    }
-
+impl KnownLoad<'_> {
     /// All of it, in the order in which it is read.
     pub(crate) fn sections(&self) -> Vec<Section> {
         let brief = |id: &'static str, blocks| Section::new(id, "", Depth::Brief).with(blocks);
@@ -166,12 +120,9 @@ impl<'t> Details<'t> {
             ("p99", 0),
             ("failed", 2),
         ];
-        vec![table(
-            "steps",
-            "each step, or each tenth of a ramp or of listed times",
-            &heads,
-            rows.collect(),
-        )]
+        let caption = "each step, or each tenth of a ramp or of listed times";
+        let table = Table::of("steps", Column::listed(&heads), rows).captioned(caption);
+        vec![Block::Table(table)]
     }
 
     /// The times of which there are samples, each with its name.
@@ -212,7 +163,8 @@ impl<'t> Details<'t> {
         let mut heads = vec![("", 0), ("samples", 2), ("mean", 3), ("sd", 4)];
         heads.extend(PERCENTILES.map(|(name, _, priority)| (name, priority)));
         heads.push(("max", 0));
-        Some(table("latencies", TIMES_COUNT_FROM, &heads, rows))
+        let table = Table::of("latencies", Column::listed(&heads), rows);
+        Some(Block::Table(table.captioned(TIMES_COUNT_FROM)))
     }
 
     fn histogram(&self) -> Vec<Block> {
@@ -357,16 +309,6 @@ impl<'t> Details<'t> {
             Some(memory) => fact.and(format!("{memory} of memory at most{live_view}")),
         }
     }
-}
-
-/// A table of one view; the first column is to the left. Each has a priority.
-fn table(key: &str, caption: &str, heads: &[(&'static str, u8)], rows: Vec<Row>) -> Block {
-    let column = |(place, (head, priority)): (usize, &(&'static str, u8))| {
-        let column = Column::new(*head, *head, *priority);
-        if place == 0 { column.left() } else { column }
-    };
-    let columns = heads.iter().enumerate().map(column).collect();
-    Block::Table(Table::of(key, columns, rows).captioned(caption))
 }
 
 /// Which of the rows is the number of other tools.

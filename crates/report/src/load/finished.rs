@@ -58,9 +58,7 @@ impl RequestSummary {
             more => format!("status {}, {more}", self.status),
         }
     }
-}
 
-impl RequestSummary {
     /// The request in words, and the SHA-256 of a file: two loads that have these in common sent the same requests.
     #[must_use]
     pub fn identity(&self) -> String {

@@ -41,7 +41,7 @@ pub(crate) fn healthy() -> Recording {
     (total.due, total.on_time, total.answered) = (20_000, 20_000, 20_000);
     total.in_flight_area = u128::from(20_000 * MS);
     (total.flight.area, total.flight.correct) = (total.in_flight_area, total.in_flight_area);
-    (0..20_000).for_each(|_| total.late.record(10_000));
+    total.late.record_many(10_000, 20_000);
     answer_after(&mut total, &[(20_000, MS)]);
     let lane = LaneReport {
         wall: 10 * SECOND,
@@ -62,7 +62,7 @@ pub(crate) fn answer_after(total: &mut Tally, times: &[(u64, u64)]) {
         let censored = distribution.censored();
         *distribution = Distribution::new(5 * SECOND);
         for &(count, ns) in times {
-            (0..count).for_each(|_| distribution.record(ns));
+            distribution.record_many(ns, count);
         }
         (0..censored).for_each(|_| distribution.record_censored(5 * SECOND));
     }

@@ -1,10 +1,11 @@
 //! A single load as text and as JSON: what was ordered, what was measured, and what it is worth.
 
 mod answers;
-pub(crate) mod details;
+mod details;
 pub mod file;
 pub(crate) mod finished;
 pub(crate) mod json;
+pub(crate) mod known;
 pub mod like;
 mod openmetrics;
 pub mod order_text;

@@ -1,6 +1,8 @@
 //! An order in words.
 
-use load::{Arrivals, Load, Order, Protocol, Rate, Spread, Stop, Target};
+use std::time::Duration;
+
+use load::{Arrivals, Load, Order, Protocol, Rate, Spread, Target};
 
 /// The address of a target.
 pub fn address(target: &Target) -> String {
@@ -47,7 +49,7 @@ pub fn of_load(order: &Order) -> String {
     if order.asks.are_varied() {
         words.push_str(", requests in varied forms");
     }
-    words + &until(&order.load, order.stop)
+    words + &until(order)
 }
 
 /// How many requests each of some connections may carry at once; over HTTP/1.1 it is one, and nothing is said.
@@ -71,13 +73,16 @@ pub(super) fn spread(spread: Spread) -> &'static str {
     }
 }
 
-fn until(load: &Load, stop: Stop) -> String {
+/// How long is measured: of a schedule that is over sooner than was ordered, no longer than that.
+fn until(order: &Order) -> String {
     let mut words = String::new();
-    if let Some(duration) = stop.duration {
-        words.push_str(&format!(", for {}", units::duration(duration)));
+    if order.stop.duration.is_some() {
+        let measured = order.measured();
+        let length = Duration::from_nanos(measured.end - measured.start);
+        words.push_str(&format!(", for {}", units::duration(length)));
     }
-    if let Some(total) = stop.total {
-        let what = match load {
+    if let Some(total) = order.stop.total {
+        let what = match order.load {
             Load::Sessions { .. } => "sessions",
             Load::Closed { .. } | Load::Open { .. } => "requests",
         };
@@ -132,6 +137,19 @@ mod tests {
             limits: Limits::default(),
         });
         of_load(&Order { load, protocol, ..closed() })
+    }
+
+    #[test]
+    fn of_a_ramp_what_is_measured_begins_after_the_warm_up() {
+        let over = Duration::from_secs(3);
+        let [from, to] = ["10", "50"].map(|rate| rate.parse().unwrap());
+        let arrivals = Arrivals::Ramp { from, to, over };
+        let load = Load::Open { arrivals, connections: 4, max_connections: 9 };
+        let order = Order { load, warmup: Duration::from_millis(1_050), ..closed() };
+        assert_eq!(
+            of_load(&order),
+            "open: from 10 to 50 requests/s within 3 s, on 4 to 9 connections, for 1.95 s"
+        );
     }
 
     #[test]

@@ -34,12 +34,12 @@ pub(crate) fn sentence(findings: &Findings<'_>) -> String {
     let worst = each.enumerate().find(|(_, conduct)| !conduct.is_tolerated());
     let (first, then) = match worst {
         Some((place, conduct)) if all.is_tolerated() => (
-            conduct::says(&format!("Load {}", place + 1), conduct),
+            conduct::says(&format!("Load {}", place + 1), &conduct),
             figures("the server", findings),
         ),
-        Some(_) => (conduct::says("The server", all), figures("it", findings)),
+        Some(_) => (conduct::says("The server", &all), figures("it", findings)),
         None => {
-            (Some(figures("The server", findings)), conduct::says("it", all).unwrap_or_default())
+            (Some(figures("The server", findings)), conduct::says("it", &all).unwrap_or_default())
         }
     };
     let parts = [first.unwrap_or_default(), then];

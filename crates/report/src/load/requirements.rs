@@ -29,10 +29,7 @@ fn of_load(run: &FinishedLoad) -> Vec<Entry> {
             RequirementAnswer::NotMet => Tone::Bad,
             RequirementAnswer::CannotTell(_) => Tone::Doubtful,
         };
-        let measured =
-            measured(judged).map_or(String::new(), |value| format!(", measured {value}"));
-        let head = format!("{}: {}{measured}", word(judged.answer), judged.requirement.written);
-        let why = why(judged, &run.verdict);
+        let (head, why) = (head(judged), why(judged, &run.verdict));
         // One reason for several requirements in a row is given once.
         let is_new = why != said;
         said.clone_from(&why);
@@ -47,11 +44,14 @@ fn of_load(run: &FinishedLoad) -> Vec<Entry> {
 /// The requirements in sentences, for where there is no document.
 pub(super) fn lines(run: &FinishedLoad) -> impl Iterator<Item = String> {
     run.requirements.iter().map(|judged| {
-        let measured =
-            measured(judged).map_or(String::new(), |value| format!(", measured {value}"));
         let why = why(judged, &run.verdict).map_or(String::new(), |why| format!(". {why}"));
-        format!("{}: {}{measured}{why}", word(judged.answer), judged.requirement.written)
+        format!("{}{why}", head(judged))
     })
+}
+
+fn head(judged: &JudgedRequirement) -> String {
+    let measured = measured(judged).map_or(String::new(), |value| format!(", measured {value}"));
+    format!("{}: {}{measured}", word(judged.answer), judged.requirement.written)
 }
 
 /// What was required of each of several loads: in how many it was met, and what came of the others.
@@ -108,31 +108,19 @@ fn measured(judged: &JudgedRequirement) -> Option<String> {
     Some(if judged.is_bound { format!("≥ {text}") } else { text })
 }
 
-fn rounded(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Milliseconds => units::time(value * NS_PER_MS),
-        Unit::Percent => units::percent(value / 100.0),
-        Unit::PerSecond => format!("{}/s", units::rate(value)),
-        Unit::Count => count(value as u64),
-        Unit::Bytes => units::bytes(value as u64),
-        Unit::KibPerSecond => format!("{} KiB/s", units::rate(value)),
-    }
-}
-
 /// A value in this unit, with so many digits that it does not look like another one.
 fn distinct(unit: Unit, value: f64, other: f64) -> String {
-    let rounded = rounded(unit, value);
-    if rounded != self::rounded(unit, other) || value == other {
-        return rounded;
-    }
-    match unit {
-        Unit::Milliseconds => format!("{} ms", fixed(value, 6)),
-        Unit::Percent => format!("{} %", fixed(value, 6)),
-        Unit::PerSecond => format!("{}/s", fixed(value, 6)),
-        Unit::Count => count(value as u64),
-        Unit::Bytes => format!("{} B", fixed(value, 6)),
-        Unit::KibPerSecond => format!("{} KiB/s", fixed(value, 6)),
-    }
+    let (rounded, suffix): (fn(f64) -> String, &str) = match unit {
+        Unit::Milliseconds => (|value| units::time(value * NS_PER_MS), " ms"),
+        Unit::Percent => (|value| units::percent(value / 100.0), " %"),
+        Unit::PerSecond => (|value| format!("{}/s", units::rate(value)), "/s"),
+        Unit::Count => return count(value as u64),
+        Unit::Bytes => (|value| units::bytes(value as u64), " B"),
+        Unit::KibPerSecond => (|value| format!("{} KiB/s", units::rate(value)), " KiB/s"),
+    };
+    let text = rounded(value);
+    let is_alike = text == rounded(other) && value != other;
+    if is_alike { format!("{}{suffix}", fixed(value, 6)) } else { text }
 }
 
 /// Why a requirement cannot be judged.

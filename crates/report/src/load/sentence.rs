@@ -1,119 +1,53 @@
 //! One honest sentence.
 
-use std::borrow::Cow;
-
-use agents::AgentFacts;
 use analysis::{
-    By, Conduct, Faults, Gravity, KEPT_UP, generator_busy, offered_per_s, on_time, silent_share,
-    throughput_per_s,
+    Gravity, KEPT_UP, generator_busy, offered_per_s, on_time, silent_share, throughput_per_s,
 };
-use lab::experiment::Point;
-use lab::record::{AGENTS_LOST_SHARE, fact};
-use load::{Distribution, Failure, Load, Nanos, Recording, Tally};
+use load::{Distribution, Failure, Nanos, Recording, Tally};
 use units::{count, counted, nanos, percent, rate};
 
-use super::{FinishedLoad, answers, order_text, repeat};
+use super::known::{Kind, KnownLoad};
+use super::{FinishedLoad, repeat};
 use crate::Findings;
 use crate::conduct;
-use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
-
-/// What is said of a load, whether it has just ended or was kept.
-struct Told<'t> {
-    recording: &'t Recording,
-    load: Kind,
-    /// Where the server was, for one that was not there.
-    server: String,
-    conduct: Conduct,
-    verdict: Cow<'t, ExplainedVerdict>,
-    agents: &'t [AgentFacts],
-    /// The share of the load that was lost with its agents.
-    lost: f64,
-    /// Statuses that came instead of the expected ones.
-    instead: String,
-}
-
-/// What was ordered, as far as it is said.
-enum Kind {
-    Closed { connections: u64 },
-    Open,
-    Sessions { calls: u64 },
-}
+use crate::verdict::ExplainedDoubt;
 
 /// Of a load that has just ended.
 pub(super) fn of(run: &FinishedLoad) -> String {
-    let load = match run.order.load {
-        Load::Closed { connections } => Kind::Closed { connections: connections as u64 },
-        Load::Open { .. } => Kind::Open,
-        Load::Sessions { calls, .. } => Kind::Sessions { calls: calls.into() },
-    };
-    sentence(&Told {
-        recording: &run.recording,
-        load,
-        server: order_text::address(&run.order.target),
-        conduct: Conduct::of(Faults::of([&run.recording.total]), run.tolerated),
-        verdict: Cow::Borrowed(&run.verdict),
-        agents: &run.agents,
-        lost: run.lost.iter().map(|lost| lost.share).sum(),
-        instead: answers::instead(run),
-    })
+    sentence(&KnownLoad::ended(run))
 }
 
 /// Of a run of `dyno load`: what happened to its load, or what all of them have in common.
 pub(crate) fn of_run(findings: &Findings<'_>) -> String {
-    of_only(findings).unwrap_or_else(|| repeat::sentence(findings))
-}
-
-fn of_only(findings: &Findings<'_>) -> Option<String> {
-    let trial = findings.only_load()?;
-    if let [load] = findings.ended {
-        return Some(of(load));
-    }
-    let row = findings.board.tables.first()?.rows.first()?;
-    let loaded = trial.loaded.as_ref()?;
-    let load = match trial.key.point {
-        Point::Connections(connections) => Kind::Closed { connections: connections.into() },
-        Point::Requests(_) => Kind::Open,
-        Point::Sessions(_) => Kind::Sessions { calls: findings.calls() as u64 },
-        Point::Held(_) => return None,
-    };
-    let lost = fact(&trial.conditions, AGENTS_LOST_SHARE);
-    Some(sentence(&Told {
-        recording: &loaded.recording,
-        load,
-        server: findings.title(&row.subject).into(),
-        conduct: row.conduct,
-        verdict: Cow::Owned(ExplainedVerdict::of_row(row, By::Flags)),
-        agents: &loaded.agents,
-        lost: lost.and_then(|share| share.parse().ok()).unwrap_or(0.0),
-        instead: String::new(),
-    }))
+    let only = findings.only_load().and_then(|trial| KnownLoad::of(findings, trial));
+    only.map_or_else(|| repeat::sentence(findings), |load| sentence(&load))
 }
 
 /// What happened, in plain words. Faults that are not tolerated come first; then the figures, faults that are
 /// tolerated, and what made the load suspect.
-fn sentence(told: &Told<'_>) -> String {
-    let total = &told.recording.total;
+fn sentence(load: &KnownLoad<'_>) -> String {
+    let total = &load.recording.total;
     if total.attempted == 0 {
         return "Nothing was measured: not one request was due.".into();
     }
     if total.correct == 0 {
-        return nothing_but_failures(told);
+        return nothing_but_failures(load);
     }
-    let conduct = told.conduct;
-    let figures = [answered(told), latency(&total.response)].concat();
-    let answer = match (conduct.is_tolerated(), conduct::says("The server", conduct)) {
+    let conduct = load.conduct;
+    let figures = [answered(load), latency(&total.response)].concat();
+    let answer = match (conduct.is_tolerated(), conduct::says("The server", &conduct)) {
         (_, None) => format!("The server {figures}"),
         (false, Some(first)) => format!("{first}; it {figures}"),
         (true, Some(_)) => {
-            let failed = conduct::says("it", conduct).unwrap_or_default();
+            let failed = conduct::says("it", &conduct).unwrap_or_default();
             format!("The server {figures}; {failed}")
         }
     };
-    answer + &doubtful(told) + "."
+    answer + &doubtful(load) + "."
 }
 
-fn nothing_but_failures(told: &Told<'_>) -> String {
-    let total = &told.recording.total;
+fn nothing_but_failures(load: &KnownLoad<'_>) -> String {
+    let total = &load.recording.total;
     let Some((failure, _)) = most(total) else {
         return format!(
             "Not one of {} attempts was answered before the end.",
@@ -122,10 +56,10 @@ fn nothing_but_failures(told: &Told<'_>) -> String {
     };
     let why = match failure {
         Failure::ConnectRefused => {
-            format!("no server listens on {}", told.server)
+            format!("no server listens on {}", load.server)
         }
         _ => {
-            let instead = if failure.is_about_status() { &told.instead[..] } else { "" };
+            let instead = if failure.is_about_status() { &load.instead[..] } else { "" };
             let meaning = reason(failure, total).unwrap_or_else(|| failure.meaning().into());
             format!("{failure}, {meaning}{instead}")
         }
@@ -135,8 +69,13 @@ fn nothing_but_failures(told: &Told<'_>) -> String {
         1 => format!("The one attempt failed: {}", ended(&why)),
         attempted => {
             let attempted = count(attempted);
-            let then = if told.verdict.has("gave_up") { ", then it gave up" } else { "" };
-            format!("Every one of {attempted} attempts failed{then}: {mostly}{}", ended(&why))
+            let then = if load.verdict.has("gave_up") { ", then it gave up" } else { "" };
+            let failed = match total.under_way {
+                0 => format!("Every one of {attempted} attempts failed"),
+                // Some had neither failed nor been answered when it ended.
+                _ => format!("Not one of {attempted} attempts was answered as expected"),
+            };
+            format!("{failed}{then}: {mostly}{}", ended(&why))
         }
     }
 }
@@ -164,10 +103,10 @@ fn most(total: &Tally) -> Option<(Failure, u64)> {
         .max_by_key(|(_, times)| *times)
 }
 
-fn answered(told: &Told<'_>) -> String {
-    let recording = told.recording;
+fn answered(load: &KnownLoad<'_>) -> String {
+    let recording = load.recording;
     let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
-    match told.load {
+    match load.kind {
         Kind::Closed { connections } => {
             let on = match connections {
                 1 => "one connection".into(),
@@ -242,23 +181,25 @@ fn took_longer(response: &Distribution, least: Nanos) -> String {
 }
 
 /// The busiest agent, or else dyno's own threads.
-fn busiest(told: &Told<'_>) -> String {
-    let busy = told.agents.iter().filter_map(|agent| Some((agent.saw?.busy()?, &agent.name)));
+fn busiest(load: &KnownLoad<'_>) -> String {
+    let busy = load.agents.iter().filter_map(|agent| Some((agent.saw?.busy()?, &agent.name)));
     match busy.max_by(|one, other| one.0.total_cmp(&other.0)) {
         Some((busy, name)) => format!("agent {name} was busy {}", percent(busy)),
         None => {
-            let busy = generator_busy(&told.recording.lanes).unwrap_or(0.0);
+            let busy = generator_busy(&load.recording.lanes).unwrap_or(0.0);
             format!("dyno was busy {}", percent(busy))
         }
     }
 }
 
 /// The gravest reason to doubt it that has not been said; a note only where nothing graver is left.
-fn doubtful(told: &Told<'_>) -> String {
-    let verdict = &told.verdict;
+fn doubtful(load: &KnownLoad<'_>) -> String {
+    let verdict = &load.verdict;
     let is_late = verdict.has("not_on_time");
     let graver = |doubt: &&ExplainedDoubt| doubt.gravity != Gravity::Note && doubt.id != "failures";
-    let Some(doubt) = verdict.doubts.iter().find(graver) else {
+    // Of what was lost with an agent the figures say nothing.
+    let lost = verdict.find("agents_lost");
+    let Some(doubt) = lost.or_else(|| verdict.doubts.iter().find(graver)) else {
         return match verdict.find("growing") {
             _ if is_late => ", so it did not keep up".into(),
             Some(growing) => in_full(growing),
@@ -268,22 +209,22 @@ fn doubtful(told: &Told<'_>) -> String {
     let instruments = match doubt.id {
         "gave_up" => "then it gave up".into(),
         "agents_lost" => {
-            let share = percent(told.lost);
+            let share = percent(load.lost);
             format!("{share} of the load was lost with its agents, and this is of the rest")
         }
         "instrument_stood_still" => {
             "dyno was not running for a while, so some answers are timed too late".into()
         }
         "silence" => {
-            let share = percent(silent_share(told.recording).unwrap_or(0.0));
+            let share = percent(silent_share(load.recording).unwrap_or(0.0));
             format!("for {share} of the time no correct answer came at all")
         }
         "instrument_busy" if is_late => {
-            format!("{} of the time, and may be what did not keep up", busiest(told))
+            format!("{} of the time, and may be what did not keep up", busiest(load))
         }
         "own_failures" if is_late => "dyno contributed to that".into(),
         "instrument_busy" => {
-            format!("{} of the time, so it may have been the limit", busiest(told))
+            format!("{} of the time, so it may have been the limit", busiest(load))
         }
         "instrument_late" => "dyno itself sent late, so the truth is better than this".into(),
         "too_few_samples" if is_late => "the sample is small, and it did not keep up".into(),

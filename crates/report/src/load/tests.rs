@@ -37,7 +37,7 @@ fn an_open_load_with_failures_and_doubts() {
         fail(recording, Failure::Deadline, 600);
         fail(recording, Failure::ConnectRefused, 3);
         let total = &mut recording.total;
-        (0..5).for_each(|_| total.blocked.record(3 * MS));
+        total.blocked.record_many(3 * MS, 5);
         total.notes.stale_retries = 2;
         recording.lanes[0].idle = SECOND / 2;
         recording.lanes[0].cpu_time = 9 * SECOND;
@@ -128,23 +128,23 @@ fn nothing_but_refusals() {
         recording.end = End::GaveUp(Failure::ConnectRefused);
     };
     expect![[r#"
-            throughput/s  0: 0 correct answers in 10.0 s
+        throughput/s  0: 0 correct answers in 10.0 s
 
-            requests  attempted 20,000 = correct 0 + failed 20,000 + in flight 0
-            20,000 (100 %) connect.refused: no server listens there
+        requests  attempted 20,000 = correct 0 + failed 20,000 + in flight 0
+        20,000 (100 %) connect.refused: no server listens there
 
-            What to doubt
-            invalid, gave up: Dyno gave up, because every request failed, mostly with
-            connect.refused (no server listens there).
-              what to do: check that the server runs, and that it listens on this address
-            invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
-            mostly connect.refused (no server listens there).
-              what to do: ask once by hand (curl -v) and compare with what is expected
+        What to doubt
+        invalid, gave up: Dyno gave up, because every request failed with
+        connect.refused (no server listens there).
+          what to do: check that the server runs, and that it listens on this address
+        invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
+        all connect.refused (no server listens there).
+          what to do: ask once by hand (curl -v) and compare with what is expected
 
-            in short
-            verdict: invalid
-            Every one of 20,000 attempts failed, then it gave up: no server listens on
-            127.0.0.1:1."#]]
+        in short
+        verdict: invalid
+        Every one of 20,000 attempts failed, then it gave up: no server listens on
+        127.0.0.1:1."#]]
     .assert_eq(&parts(
         &shown(closed(), change),
         &["throughput/s", "requests ", "What to doubt", "in short"],

@@ -11,7 +11,7 @@ use crate::document::{Document, Paragraph, Tone};
 use crate::glossary::explained;
 use crate::markup::{Markup, data_link, markup};
 use crate::render::{Format, html};
-use crate::{conformance, detail, flame, held};
+use crate::{conformance, detail, flame};
 use controls::controls;
 use policy::Policy;
 
@@ -42,7 +42,7 @@ pub(crate) fn page(
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
     let chart_style = markup!("{}{}", ours(&[STYLE]), conformance::pale(findings));
-    let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE, flame::STYLE]);
+    let parts = ours(&[PAGE_STYLE, detail::STYLE, flame::STYLE]);
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
     let body = body(document, &controls(findings), &every_trial(findings, csv), site);
     let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
@@ -212,5 +212,5 @@ fn csv_link(name: &str, says: &str, csv: &str) -> Markup {
 
 /// The style of a report's parts in any other page.
 pub fn style() -> String {
-    [STYLE, PAGE_STYLE, conformance::STYLE].concat()
+    [STYLE, PAGE_STYLE].concat()
 }

@@ -5,7 +5,8 @@ mod sentence;
 
 use std::fmt;
 
-use analysis::{Change, Comparison, Why};
+use analysis::{Change, Comparison, Pair, Why};
+use lab::figure::Figure;
 use units::{count, digits};
 
 use crate::chart::Value;
@@ -34,6 +35,12 @@ impl From<&Comparison> for Ratio {
 }
 
 impl Ratio {
+    /// Of a figure of a pair, also where it is of single rounds.
+    pub(crate) fn of(pair: &Pair<'_>, figure: Figure) -> Option<Ratio> {
+        let made = pair.made(figure).ok().map(|made| Ratio::from(&made));
+        made.or_else(|| pair.single_ratio(figure).map(Ratio::single))
+    }
+
     /// Of single rounds, which have no interval.
     pub(crate) fn single(value: f64) -> Ratio {
         Ratio { value, interval: None, bounds: [false; 2] }
@@ -147,21 +154,9 @@ impl Finding {
             Finding::NotGated => ("not gated".into(), Tone::Dim),
             Finding::NotJudged(None) => ("not judged".into(), Tone::Dim),
             Finding::NotJudged(Some(why)) => (format!("not judged: {why}"), Tone::Doubtful),
-            Finding::NotCompared(why) => (format!("not compared: {}", because(*why)), Tone::Dim),
+            Finding::NotCompared(why) => (format!("not compared: {}", why.meaning()), Tone::Dim),
         };
         Cell::text(text).toned(tone)
-    }
-}
-
-/// Why a figure is not compared.
-pub(crate) fn because(why: Why) -> &'static str {
-    match why {
-        Why::Missing => "not measured",
-        Why::OneRound => "one round",
-        Why::Nothing => "a round has 0",
-        Why::KeptUp => "both kept up",
-        Why::Bounds => "only bounds",
-        Why::Faults => "wrong answers or failures",
     }
 }
 

@@ -2,8 +2,7 @@
 
 use analysis::Verdict;
 
-use crate::chart::Trust;
-use crate::chart::marks::{key, point};
+use crate::chart::marks::key;
 use crate::document::{
     Align, Block, Cell, Column, Document, Entry, Fact, Fold, MORE, Paragraph, Row, Section, Sign,
     Table, Tone, View,
@@ -54,13 +53,18 @@ fn block(block: &Block, said: &mut Vec<String>) -> Markup {
 }
 
 fn fold(fold: &Fold, said: &mut Vec<String>) -> Markup {
+    folded(fold.slot, fold.is_open, &fold.summary, &blocks(&fold.blocks, said))
+}
+
+/// What is shown when the line with the summary is opened.
+pub(crate) fn folded(slot: Option<usize>, is_open: bool, summary: &str, inside: &Markup) -> Markup {
     markup!(
         "<details class=\"fold\"{}{}><summary>{}{}</summary>\n{}</details>\n",
-        of_slot(fold.slot),
-        if fold.is_open { " open" } else { "" },
-        fold.slot.map(|slot| key_of(Some(slot))),
-        fold.summary,
-        blocks(&fold.blocks, said)
+        of_slot(slot),
+        if is_open { " open" } else { "" },
+        slot.map(|slot| key_of(Some(slot))),
+        summary,
+        inside
     )
 }
 
@@ -77,26 +81,6 @@ pub fn dim(text: &str) -> Markup {
 pub(crate) fn beside(class: &str, charts: &Markup) -> Option<Markup> {
     let all = || markup!("<div class=\"{}\">\n{}</div>\n", class, charts);
     (!charts.is_empty()).then(all)
-}
-
-/// A subject's pictures behind a line that names it, and says the most important in short.
-pub(crate) fn depth(
-    slot: usize,
-    is_open: bool,
-    title: &str,
-    gist: Option<&str>,
-    pictures: &Markup,
-) -> Markup {
-    markup!(
-        "<details class=\"depth\" data-s=\"{}\"{}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
-         aria-hidden=\"true\">{}</svg><b>{}</b>{}</summary>\n{}</details>\n",
-        slot,
-        if is_open { " open" } else { "" },
-        point(slot, Trust::Full, (0.0, 0.0), ""),
-        title,
-        gist.map(|says| markup!(" <span class=\"dim\">{}</span>", says)),
-        pictures
-    )
 }
 
 pub fn paragraph(paragraph: &Paragraph) -> Markup {
@@ -128,16 +112,12 @@ fn entry(entry: &Entry) -> Markup {
         Tone::Doubtful => "odd",
         _ => "",
     };
-    let detail = |(label, text): &(String, String)| {
-        markup!("<p class=\"dim\">{}</p><pre>{}</pre>\n", label, text)
-    };
-    let details = match entry.details.is_empty() {
-        true => Markup::default(),
-        false => {
-            let all: Markup = entry.details.iter().map(detail).collect();
-            markup!("\n<details class=\"bytes\"><summary>the bytes</summary>\n{}</details>", all)
-        }
-    };
+    let bytes = (!entry.bytes.is_empty()).then(|| {
+        markup!(
+            "\n<details class=\"bytes\"><summary>the bytes</summary>\n<pre>{}</pre>\n</details>",
+            entry.bytes.join("\n")
+        )
+    });
     markup!(
         "<li><strong{}>{}</strong>{}{}{}{}</li>\n",
         classed(class),
@@ -145,7 +125,7 @@ fn entry(entry: &Entry) -> Markup {
         lines,
         quoted,
         command,
-        details
+        bytes
     )
 }
 

@@ -278,14 +278,11 @@ fn drawn(table: &Table, shown: &[usize], rows: &[&Row], name_most: usize) -> Vec
         grid.push(cells.collect());
         last = shown.first().and_then(|&place| row.cells.get(place)).map(|cell| cell.text.as_str());
     }
-    grid::lines(&grid, 0)
+    grid::lines(&grid)
 }
 
 fn aligned(align: Align, ink: Ink, text: String) -> GridCell {
-    match align {
-        Align::Left => GridCell::left(ink, text),
-        Align::Right => GridCell::ink(ink, text),
-    }
+    GridCell { ink, text, is_left: align == Align::Left }
 }
 
 fn paragraph(paragraph: &Paragraph, width: usize) -> Vec<Line> {

@@ -12,14 +12,15 @@ use std::collections::BTreeSet;
 use analysis::why::{Explained, explained_pair};
 use analysis::{
     Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Unsure, Verdict, Versus,
-    outcome_in_words,
 };
 use lab::manner::Task;
 use lab::record::RunRecord;
+use lab::trial::SPIN;
 use load::Spin;
 use machine::facts::differences;
 
 use super::findings::Findings;
+use super::results::ends;
 use crate::document::Document;
 use crate::load::file::POLLING;
 use crate::load::terms;
@@ -283,10 +284,7 @@ impl<'t> Compared<'t> {
                     .into(),
             );
         }
-        let is_adaptive = |run: &RunRecord| {
-            run.facts.iter().any(|it| it.name == POLLING && it.value == Spin::Adaptive.name())
-        };
-        if is_adaptive(a) && is_adaptive(b) {
+        if self.sides.iter().all(|side| is_adaptive(side.findings)) {
             notes.push(
                 "both loads polled adaptively (--spin adaptive): dyno may have slept more with one server than with \
                  the other, which costs that server CPU time; `--spin due` treats both alike"
@@ -300,6 +298,15 @@ impl<'t> Compared<'t> {
         );
         notes
     }
+}
+
+/// Whether dyno chose by itself when to poll and when to sleep: by what a file says, or by what was kept of each load.
+fn is_adaptive(findings: &Findings<'_>) -> bool {
+    let kept = findings.trials.iter().flat_map(|trial| &trial.conditions);
+    let mut kept = kept.filter(|it| it.name == SPIN);
+    let mut stated = findings.run.facts.iter().filter(|it| it.name == POLLING);
+    stated.any(|it| it.value == Spin::Adaptive.name())
+        || kept.any(|it| it.value == Spin::Adaptive.name())
 }
 
 /// Files that shaped both, and are not the same.
@@ -316,13 +323,8 @@ fn changed_files(a: &RunRecord, b: &RunRecord) -> Vec<String> {
 /// Rounds that are not in the figures.
 fn left_out(name: &str, which: &str, row: &Row) -> Option<String> {
     let missing = row.planned.saturating_sub(row.measured());
-    let ends: Vec<String> = row
-        .unmeasured()
-        .into_iter()
-        .map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind)))
-        .collect();
     (0 < missing).then(|| {
-        let (planned, ends) = (row.planned, ends.concat());
+        let (planned, ends) = (row.planned, ends(row));
         format!("{name}, {which}: {missing} of {planned} rounds not measured{ends}")
     })
 }
@@ -411,6 +413,41 @@ mod tests {
             apart(evil_over("echo-xml over http/1.1+tls"), evil_over(H2C)),
             says("over http/1.1 and over http/1.1+tls", "over http/1.1 and over h2c, 1 stream")
         );
+    }
+
+    #[test]
+    fn only_the_side_that_has_few_samples_is_marked() {
+        let [a, mut b] = [run(|_| {}), run(|_| {})];
+        for trial in &mut b.1 {
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+            let mut few = load::Distribution::new(5 * load::SECOND);
+            (0..50).for_each(|_| few.record(1_000_000));
+            total.response = few;
+        }
+        let [first, second] = [(&7, &a), (&8, &b)]
+            .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new()));
+        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
+        let compared = Compared::of(first, second, Gate::default());
+        let text = compared.text(crate::render::Screen::file(200));
+        let p99 = text.lines().find(|line| line.trim_start().starts_with("p99 ")).unwrap();
+        let cells: Vec<&str> = p99.split_whitespace().collect();
+        assert!(!cells[1].contains('*') && cells[2].contains('*'), "{p99}");
+    }
+
+    #[test]
+    fn kept_loads_that_polled_adaptively_may_have_treated_their_servers_unlike() {
+        assert!(notes_that_both_are_adaptive(Spin::Adaptive));
+        assert!(!notes_that_both_are_adaptive(Spin::Due));
+    }
+
+    fn notes_that_both_are_adaptive(spin: Spin) -> bool {
+        let (run, mut trials) = run(|_| {});
+        let fact = lab::record::Fact { name: SPIN.into(), value: spin.name().into() };
+        trials.iter_mut().for_each(|trial| trial.conditions.push(fact.clone()));
+        let [first, second] = [&7, &8].map(|id| Findings::of(id, &run, &trials, Vec::new()));
+        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
+        let notes = Compared::of(first, second, Gate::default()).notes();
+        notes.iter().any(|note| note.contains("polled adaptively"))
     }
 
     #[test]

@@ -5,8 +5,8 @@ use analysis::{Conformity, Score, failures};
 use lab::conformance::{CaseVerdict, Finding};
 
 use super::findings::Findings;
-use crate::check::{Cut, excerpt};
-use crate::conformance::{matrix, rounds};
+use crate::check::{Cut, exchange};
+use crate::conformance::{entry, table};
 use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
 use crate::grouped::grouped;
 
@@ -46,7 +46,7 @@ pub(super) fn cases<'t>(findings: &'t Findings<'_>, subject: &str) -> &'t [Findi
     found.and_then(|found| found.found.as_ref().ok()).map_or(&[], |report| &report.findings)
 }
 
-/// A matrix of all servers, and for each of them what it breaks; empty if no server takes part in the run.
+/// A table of all servers, and for each of them what it breaks; empty if no server takes part in the run.
 pub(super) fn section(findings: &Findings<'_>) -> Section {
     let section = Section::new("conformance", "Conformance to the RFCs", Depth::Full)
         .noting("not part of any speed figure");
@@ -59,7 +59,7 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
         all.iter().filter_map(|found| Some((found, found.score.as_ref().ok()?))).collect();
     if !checked.is_empty() {
         blocks.push(Block::paragraph(Tone::Dim, ABOUT));
-        blocks.push(Block::picture(matrix(findings)));
+        blocks.push(Block::Table(table(findings)));
     }
     blocks.extend(unchecked(findings));
     let is_open = checked.len() <= UNFOLDED;
@@ -102,73 +102,21 @@ fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
         true => Block::paragraph(Tone::Dim, "No clause that was tested is broken."),
         false => Block::Entries(broken.iter().enumerate().map(failure).collect()),
     });
-    let cases = |verdict| all.iter().filter(move |finding| finding.verdict == verdict);
-    blocks.extend(folded("tolerable", cases(CaseVerdict::Warn), warning));
-    let why = |finding: &Finding| finding.why.clone();
-    blocks.extend(folded("not testable", cases(CaseVerdict::NotTestable), why));
+    blocks.extend(folded("tolerable", all, CaseVerdict::Warn));
+    blocks.extend(folded("not testable", all, CaseVerdict::NotTestable));
     blocks
 }
 
-fn folded<'f>(
-    heading: &str,
-    cases: impl Iterator<Item = &'f Finding>,
-    says: fn(&Finding) -> String,
-) -> Option<Block> {
-    let entry =
-        |finding: &Finding| Entry::new(Tone::Plain, title(finding)).with(Tone::Dim, says(finding));
-    let entries: Vec<Entry> = cases.map(entry).collect();
+fn folded(heading: &str, all: &[Finding], verdict: CaseVerdict) -> Option<Block> {
+    let own = all.iter().filter(|finding| finding.verdict == verdict);
+    let entries: Vec<Entry> = own.map(entry).collect();
     let summary = format!("{heading}: {}", entries.len());
     (!entries.is_empty()).then(|| Block::fold(summary, vec![Block::Entries(entries)]))
 }
 
-/// `H1-F03 MUST, smuggling: two lengths`.
-fn title(finding: &Finding) -> String {
-    let tags: String = finding.tags.iter().map(|tag| format!(", {}", tag.name())).collect();
-    format!("{} {}{tags}: {}", finding.id, finding.level.name(), finding.title)
-}
-
 fn failure((place, finding): (usize, &&Finding)) -> Entry {
-    let crash = match finding.verdict == CaseVerdict::Crash {
-        true => " The server was gone afterwards.",
-        false => "",
-    };
-    let mut entry = Entry::new(Tone::Bad, title(finding))
-        .with(Tone::Plain, format!("It did: {}.{crash}", finding.why))
-        .with(
-            Tone::Dim,
-            format!(
-                "{} asks: {}. Right would be: {}.{}",
-                finding.clause,
-                finding.demand,
-                finding.expected,
-                unstable(finding)
-            ),
-        );
-    if place < WITH_BYTES {
-        let bytes = &finding.evidence;
-        let side = |name: &str, kept: &[u8], len: u64| {
-            let lines = excerpt(finding, kept, len, Cut::SHORT);
-            (format!("{name}: {len} octets"), lines.join("\n"))
-        };
-        entry.details = vec![
-            side("sent", &bytes.sent, bytes.sent_len),
-            side("received", &bytes.received, bytes.received_len),
-        ];
-    }
-    entry
-}
-
-fn warning(finding: &Finding) -> String {
-    let (why, clause, doubt) = (&finding.why, &finding.clause, &finding.doubt);
-    format!("It did: {why}. {clause}: {doubt}.{}", unstable(finding))
-}
-
-/// The rounds, if they differ.
-fn unstable(finding: &Finding) -> String {
-    match finding.is_unstable() {
-        false => String::new(),
-        true => format!(" Round by round: {}.", rounds(finding)),
-    }
+    let bytes = if place < WITH_BYTES { exchange(finding, Cut::SHORT) } else { Vec::new() };
+    Entry { bytes, ..entry(finding) }
 }
 
 #[cfg(test)]

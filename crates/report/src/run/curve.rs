@@ -1,40 +1,23 @@
-//! Pictures of a table made of characters: curves against the load where there are several places, bars where there is
-//! one.
+//! The picture of a table made of characters: curves against the load, where there are several places.
 
 use analysis::{Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
 use super::findings::Findings;
-use super::results::verdict_mark;
 use crate::chart::braille::{Braille, braille};
 use crate::chart::scale::Scale;
 use crate::document::{Mark, Marks};
 use crate::grouped::distinct;
-use crate::number_format::{Written, in_unit_of};
+use crate::number_format::in_unit_of;
 use crate::paint::{Ink, Line};
 use crate::render::Glyphs;
 
 /// More curves than these cannot be distinguished.
 const CURVES: usize = 8;
-/// More bars than these are not readable.
-const BARS: usize = 40;
 /// Wider pictures are no easier to read.
 const WIDEST: usize = 78;
 const NAME: usize = 24;
-
-/// The picture; empty if there is nothing to show.
-pub(super) fn lines(
-    findings: &Findings<'_>,
-    table: &Table,
-    width: usize,
-    glyphs: Glyphs,
-) -> Vec<Line> {
-    match table.is_curve() {
-        true => curves(findings, table, width.min(WIDEST), glyphs),
-        false => bars(findings, table, width.min(WIDEST), glyphs),
-    }
-}
 
 /// One subject's measured places.
 struct Curve<'t> {
@@ -44,7 +27,17 @@ struct Curve<'t> {
     rows: Vec<&'t Row>,
 }
 
-fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
+/// The picture; empty if there is nothing to show.
+pub(super) fn lines(
+    findings: &Findings<'_>,
+    table: &Table,
+    width: usize,
+    glyphs: Glyphs,
+) -> Vec<Line> {
+    if !table.is_curve() {
+        return Vec::new();
+    }
+    let width = width.min(WIDEST);
     let bests = table.bests();
     let of = bests.len();
     let all: Vec<Curve<'_>> = bests
@@ -322,68 +315,6 @@ fn ticks(findings: &Findings<'_>, plot: &Plot, places: &[Point], gutter: usize) 
         }
     }
     Line::ink(Ink::Dim, text.into_iter().collect::<String>().trim_end())
-}
-
-/// A bar for each server, in the table's order, with the interval at its end.
-fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
-    let figure = Figure::Throughput;
-    let competitors = table.bests().into_iter().map(|placed| placed.row);
-    let references = table.rows.iter().filter(|row| row.is_reference);
-    let all = competitors.chain(references);
-    let rows: Vec<_> =
-        all.filter_map(|row| Some((row, row.estimate(figure)?))).take(BARS).collect();
-    let high =
-        |estimate: &analysis::Estimate| estimate.interval().map_or(estimate.value, |found| found.1);
-    let most = rows.iter().map(|(_, estimate)| high(estimate)).fold(0.0, f64::max);
-    if rows.len() < 2 || most <= 0.0 || !most.is_finite() {
-        return Vec::new();
-    }
-    let names: Vec<String> =
-        rows.iter().map(|(row, _)| short(findings.title(&row.subject), glyphs)).collect();
-    let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let number = |(row, estimate): &(&Row, analysis::Estimate)| {
-        verdict_mark(row).around(&Written::estimate(figure.unit(), estimate).bounded())
-    };
-    let numbers: Vec<String> = rows.iter().map(number).collect();
-    let longest = numbers.iter().map(|number| number.chars().count()).max().unwrap_or(0);
-    let room = width.saturating_sub(name + longest + 3).max(4);
-    let mut lines = vec![
-        Line::ink(Ink::Bold, findings.task(&table.workload))
-            .and(Ink::Plain, ": answers a second of each"),
-    ];
-    for (((row, estimate), name_of), number) in rows.iter().zip(&names).zip(&numbers) {
-        let ink = match (row.is_reference || row.unmet.is_some(), row.is_doubtful()) {
-            (true, _) => Ink::Dim,
-            (false, true) => Ink::Doubtful,
-            (false, false) => Ink::Good,
-        };
-        let interval = estimate.interval().unwrap_or((estimate.value, estimate.value));
-        let column = |value: f64| ((value / most * room as f64).round() as usize).min(room);
-        let (full, open) =
-            bar([column(interval.0), column(estimate.value), column(interval.1)], glyphs);
-        let line = Line::plain(format!("{name_of:<name$}  "))
-            .and(ink, full)
-            .and(Ink::Dim, open)
-            .and(Ink::Plain, format!(" {number}"));
-        lines.push(line.cut(width));
-    }
-    lines
-}
-
-/// Full up to the low end of the interval, then light with the middle marked.
-fn bar([low, middle, high]: [usize; 3], glyphs: Glyphs) -> (String, String) {
-    let (full, light, mark) = match glyphs {
-        Glyphs::Unicode => ('█', '░', '┃'),
-        Glyphs::Ascii => ('#', '-', '|'),
-    };
-    // A value above zero is always visible.
-    let body = low.max(usize::from(high == 0));
-    let mut open: Vec<char> = (low..high).map(|_| light).collect();
-    if let Some(place) = middle.checked_sub(low).filter(|_| !open.is_empty()) {
-        let last = open.len() - 1;
-        open[place.min(last)] = mark;
-    }
-    (full.to_string().repeat(body), open.into_iter().collect())
 }
 
 #[cfg(test)]

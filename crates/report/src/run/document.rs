@@ -10,7 +10,7 @@ use super::{
 };
 use crate::chart::{Stand, both};
 use crate::document::{Block, Depth, Document, Drawing, Paragraph, Section, Tone};
-use crate::load::details::Details;
+use crate::load::known::KnownLoad;
 use crate::load::required;
 use crate::markup::Markup;
 use crate::render::Glyphs;
@@ -50,8 +50,8 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
         return searches::sections(findings);
     }
     let mut sections = held::sections(findings);
-    match findings.only_load().and_then(|trial| Details::of(findings, trial)) {
-        Some(details) => sections.extend(only_load(findings, &details)),
+    match findings.only_load().and_then(|trial| KnownLoad::of(findings, trial)) {
+        Some(load) => sections.extend(only_load(findings, &load)),
         None => {
             let tables = findings.board.tables.iter().enumerate();
             let loaded = tables.filter(|(_, table)| !table.is_held());
@@ -81,8 +81,8 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
 }
 
 /// A run of one load: all that is known of it. Its only row and its failures are in that.
-fn only_load(findings: &Findings<'_>, details: &Details<'_>) -> Vec<Section> {
-    let mut sections = details.sections();
+fn only_load(findings: &Findings<'_>, load: &KnownLoad<'_>) -> Vec<Section> {
+    let mut sections = load.sections();
     let times = sections.iter().position(|section| section.id == "latencies");
     let pictures = Block::picture(detail::of_load(findings));
     let course = Section::new("course", "How long answers took, and when", Depth::Page);
@@ -138,7 +138,7 @@ fn workload(
 /// All that is known of each load of `dyno load`.
 fn loads(findings: &Findings<'_>) -> impl Iterator<Item = Block> {
     findings.trials.iter().filter_map(|trial| {
-        let sections = Details::of(findings, trial)?.sections();
+        let sections = KnownLoad::of(findings, trial)?.sections();
         let blocks = sections.into_iter().flat_map(|section| section.blocks).collect();
         Some(Block::fold(format!("All of load {}", trial.key.repeat + 1), blocks))
     })
@@ -154,14 +154,12 @@ fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
         Some(command) => command.to_string(),
         None => findings.run.again() + store_option,
     };
-    let mut texts = vec![match findings.is_kept() {
+    let text = match findings.is_kept() {
         false => format!("to repeat: `{again}`"),
         true => format!(
             "more: `dyno report {id} --full{store_option}` has all of it, `--format csv` every trial, `--format json` \
              everything · to repeat: `{again}`"
         ),
-    }];
-    let label = &findings.history.label;
-    texts.extend(findings.history.about.iter().map(|about| format!("{label}: {about}")));
-    texts.into_iter().map(|text| Paragraph::new(Tone::Dim, text)).collect()
+    };
+    vec![Paragraph::new(Tone::Dim, text)]
 }

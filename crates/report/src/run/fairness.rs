@@ -6,6 +6,7 @@ use lab::record::Entry as Subject;
 
 use super::findings::Findings;
 use super::origin;
+use crate::chart::marks::short;
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
 use crate::grouped::grouped;
 use crate::number_format::Written;
@@ -147,6 +148,9 @@ pub(super) fn entrants(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
+/// Versions can be long; a table's cells must not be.
+const LONGEST: usize = 28;
+
 fn table(findings: &Findings<'_>, there: &[(&Observed, &Subject)]) -> Table {
     let columns = vec![
         Column::new("subject", "server", 0).left(),
@@ -171,32 +175,18 @@ fn table(findings: &Findings<'_>, there: &[(&Observed, &Subject)]) -> Table {
         let wire = observed.wires.first();
         let cells = vec![
             Cell { sign: Sign::Slot, ..Cell::text(findings.title(&entry.name)) },
-            Cell::text(short(&entry.version)),
+            Cell::text(short(entry.version.lines().next().unwrap_or_default(), LONGEST)),
             Cell::text(entry.language.clone()),
             Cell::text(format!("{}{}", entry.processes, seen(&observed.processes))),
             Cell::text(entry.tier.clone()),
-            start_up.map_or(Cell::none(), |it| {
-                Cell::text(Written::estimate(Figure::StartUp.unit(), it).bounded())
-            }),
+            Cell::known(start_up.map(|it| Written::estimate(Figure::StartUp.unit(), it).bounded())),
             Cell::text(numbers(&observed.backlogs)),
-            wire.map_or(Cell::none(), |wire| {
-                Cell::text(format!("{}+{}B", wire.head_bytes, wire.rest_bytes))
-            }),
+            Cell::known(wire.map(|wire| format!("{}+{}B", wire.head_bytes, wire.rest_bytes))),
             Cell::text(entry.notes.clone()),
         ];
         Row { slot: Some(findings.slot(&entry.name)), cells, ..Row::default() }
     });
     Table::of("entrants", columns, rows)
-}
-
-/// Versions can be long; a table's cells must not be.
-fn short(text: &str) -> String {
-    const LONGEST: usize = 28;
-    let line = text.lines().next().unwrap_or_default();
-    match line.chars().count() <= LONGEST {
-        true => line.into(),
-        false => line.chars().take(LONGEST - 1).chain(['…']).collect(),
-    }
 }
 
 /// ` (4)` where the count says more than the word.

@@ -16,7 +16,7 @@ use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use units::duration;
 
-use super::experiment_text;
+use super::{OfCommand, experiment_text};
 use crate::chart::{Name, Theme};
 use crate::load::finished::{self, FinishedLoad};
 use crate::load::order_text;
@@ -57,6 +57,7 @@ pub struct Findings<'a> {
     pub(crate) ended: &'a [FinishedLoad],
     /// What is drawn of it where there is nothing but charts.
     pub drawn: Drawn,
+    pub command: OfCommand,
     /// Data that only a page needs is computed on demand.
     details: OnceCell<Vec<Detail>>,
     courses: OnceCell<Vec<HeldCourse>>,
@@ -131,6 +132,7 @@ impl<'a> Findings<'a> {
             stated: None,
             ended: &[],
             drawn: Drawn::default(),
+            command: OfCommand::default(),
             details: OnceCell::new(),
             courses: OnceCell::new(),
             then_now: OnceCell::new(),

@@ -446,12 +446,10 @@ fn equal(time: u64, times: u64) -> Distribution {
 /// Ten seconds, by a lane that is busy half of the time.
 pub(crate) fn recording(correct: u64, response: u64) -> Recording {
     let mut total = Tally::new(5 * SECOND);
-    for _ in 0..correct {
-        total.response.record(response);
-        total.service.record(response);
-        total.first_byte.record(response);
-        total.late.record(10_000);
+    for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
+        times.record_many(response, correct);
     }
+    total.late.record_many(10_000, correct);
     (total.due, total.attempted, total.correct) = (correct, correct, correct);
     (total.on_time, total.correct_inside, total.answered) = (correct, correct, correct);
     (total.bytes_received, total.received_inside) = (correct * 147, correct * 147);

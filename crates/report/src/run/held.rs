@@ -41,10 +41,6 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     for ramps in &findings.board.ramps {
         sections.push(plateaus(findings, ramps));
     }
-    let stated = pictures::stated(findings);
-    sections.push(
-        Section::new("stated", "What the article states, and this run", Depth::Full).with(stated),
-    );
     let entries = |says| entries(findings, says);
     let watched = sentence::watched(findings.experiment.as_ref());
     for (id, heading, note, entries, depth) in [
@@ -179,10 +175,10 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
         estimated(Unit::Milliseconds, price.cpu_ms_per_1000),
         estimated(Unit::Milliseconds, late),
         estimated(Unit::Count, price.reached),
-        match sentence::gave_way(held) {
-            None if held.rounds.is_empty() => Cell::none(),
+        match &price.gave_way {
+            _ if held.rounds.is_empty() => Cell::none(),
             None => Cell::text("nothing").toned(Tone::Good),
-            Some(says) => Cell::text(says).toned(Tone::Bad),
+            Some(found) => Cell::text(pictures::gave_way(found)).toned(Tone::Bad),
         },
         estimated(Unit::Percent, back),
         Cell::verdict(held.verdict),

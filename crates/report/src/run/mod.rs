@@ -21,7 +21,7 @@ pub(crate) mod race;
 pub(crate) mod results;
 mod rounds;
 pub(crate) mod searches;
-pub(crate) mod then_now;
+mod then_now;
 pub(crate) mod trouble;
 pub(crate) mod why;
 
@@ -57,7 +57,13 @@ impl Shown for Findings<'_> {
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        json::of(self)
+        match self.command {
+            OfCommand::Report => json::of(self),
+            OfCommand::Race => race::json::of(self),
+            OfCommand::Capacity => crate::capacity::json(self),
+            OfCommand::Load => first_json(self),
+            OfCommand::Loads => repeated_json(self),
+        }
     }
 
     fn page(&self) -> String {
@@ -76,7 +82,11 @@ impl Shown for Findings<'_> {
         Some(csv::of(self))
     }
 
+    /// Those at the rates that a search tried are of no use beside others.
     fn measures(&self) -> Option<Vec<Measure>> {
+        if self.is_search() {
+            return None;
+        }
         Some(self.rows().flat_map(|(workload, row)| self.measures_of(workload, row)).collect())
     }
 
@@ -135,58 +145,18 @@ impl Findings<'_> {
     }
 }
 
-/// A run as the command that made it shows it: for programs, only what that command was to find.
-pub struct OfCommand<'a> {
-    findings: &'a Findings<'a>,
-    json: fn(&Findings<'_>) -> serde_json::Result<String>,
-}
-
-impl<'a> OfCommand<'a> {
-    /// Of `dyno race`.
-    #[must_use]
-    pub fn race(findings: &'a Findings<'a>) -> OfCommand<'a> {
-        OfCommand { findings, json: race::json::of }
-    }
-
-    /// Of `dyno capacity`.
-    #[must_use]
-    pub fn capacity(findings: &'a Findings<'a>) -> OfCommand<'a> {
-        OfCommand { findings, json: crate::capacity::json }
-    }
-
-    /// Of `dyno load`: its first load, or all of them and what they have in common.
-    #[must_use]
-    pub fn load(findings: &'a Findings<'a>, are_together: bool) -> OfCommand<'a> {
-        let json = if are_together { repeated_json } else { first_json };
-        OfCommand { findings, json }
-    }
-}
-
-impl Shown for OfCommand<'_> {
-    fn document(&self) -> Document {
-        self.findings.document()
-    }
-
-    fn json(&self) -> serde_json::Result<String> {
-        (self.json)(self.findings)
-    }
-
-    fn page(&self) -> String {
-        self.findings.page()
-    }
-
-    fn csv(&self) -> Option<String> {
-        self.findings.csv()
-    }
-
-    /// Those at the rates that a search tried are of no use beside others.
-    fn measures(&self) -> Option<Vec<Measure>> {
-        self.findings.measures().filter(|_| !self.findings.is_search())
-    }
-
-    fn charts(&self) -> Charts<'_> {
-        self.findings.charts()
-    }
+/// The command that shows a run: for programs each has only what it was to find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OfCommand {
+    /// All of the run.
+    #[default]
+    Report,
+    Race,
+    Capacity,
+    /// The first load of `dyno load`.
+    Load,
+    /// All of its loads, and what they have in common.
+    Loads,
 }
 
 #[cfg(test)]

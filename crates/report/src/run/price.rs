@@ -1,7 +1,7 @@
 //! What TLS, HTTP/2 and full handshakes cost each server, or save it: ratios of two tasks of the run, as a section and as
 //! sentences.
 
-use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Unranked, Why};
+use analysis::{LeftOut, MannerPrice, PaidFor, Pair, Unranked, Why};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use units::listed_in_short;
@@ -15,21 +15,13 @@ use crate::paired::{Finding, NAMED, Ratio};
 /// Empty where the run has no two tasks that differ in one thing.
 pub(super) fn section(findings: &Findings<'_>) -> Section {
     let prices = findings.board.prices();
-    let all = [PaidFor::Tls, PaidFor::Http2, PaidFor::Resumption].into_iter();
+    let all = PaidFor::ALL.into_iter();
     let is_paid = |kind: &PaidFor| prices.iter().any(|price| price.paid_for == *kind);
-    let kinds: Vec<String> = all.filter(is_paid).map(|kind| name(kind).into()).collect();
+    let kinds: Vec<String> = all.filter(is_paid).map(|kind| kind.meaning().into()).collect();
     let blocks = prices.iter().enumerate().flat_map(|(n, price)| blocks(findings, price, n));
     Section::new("price", format!("The price of {}", listed_in_short(&kinds)), Depth::Brief)
         .noting("1× is no difference")
         .with(blocks)
-}
-
-fn name(paid_for: PaidFor) -> &'static str {
-    match paid_for {
-        PaidFor::Tls => "TLS",
-        PaidFor::Http2 => "HTTP/2",
-        PaidFor::Resumption => "resumption",
-    }
 }
 
 /// `hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections`.
@@ -40,7 +32,7 @@ fn which(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
 
 fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Block> {
     let mut blocks =
-        vec![Block::Heading(format!("{}: {}", name(price.paid_for), which(findings, price)))];
+        vec![Block::Heading(format!("{}: {}", price.paid_for.meaning(), which(findings, price)))];
     if !price.pairs.is_empty() {
         let rows = rows(findings, price);
         let picture = both(|room| rows.svg(room, Stand::Page));
@@ -56,18 +48,23 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
 /// `no price: nginx and Go, hello over h2: invalid; 7 servers, hello over h2c: not measured`. Why that is so stands where
 /// rows are doubted.
 fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
-    let lacks = price.left_out.iter().map(|lack| {
-        let why = match lack.why {
-            Unranked::Unmet(_) | Unranked::Reference => "not ranked",
-            Unranked::Unmeasured => "not measured",
-            Unranked::Invalid => "invalid",
-        };
-        ((lack.task, why), findings.title(&lack.row.subject).to_string())
-    });
+    let lacks = price
+        .left_out
+        .iter()
+        .map(|lack| ((lack.task, why(lack)), findings.title(&lack.row.subject).to_string()));
     let said = grouped(lacks).into_iter().map(|((task, why), titles)| {
         format!("{}, {}: {why}", servers(&titles), findings.task(task))
     });
     format!("no price: {}", said.collect::<Vec<_>>().join("; "))
+}
+
+/// Why a server has no price.
+pub(super) fn why(lack: &LeftOut<'_>) -> &'static str {
+    match lack.why {
+        Unranked::Unmet(_) | Unranked::Reference => "not ranked",
+        Unranked::Unmeasured => "not measured",
+        Unranked::Invalid => "invalid",
+    }
 }
 
 /// Their names, or how many there are.
@@ -78,8 +75,6 @@ fn servers(titles: &[String]) -> String {
     }
 }
 
-type Made = Result<Comparison, Why>;
-
 /// The figures that any server has.
 fn figures(price: &MannerPrice<'_>) -> Vec<Figure> {
     let first = price.pairs.first().map_or(&[][..], |pair| &pair.figures);
@@ -89,10 +84,6 @@ fn figures(price: &MannerPrice<'_>) -> Vec<Figure> {
 fn is_compared(price: &MannerPrice<'_>, figure: Figure) -> bool {
     let mut all = price.pairs.iter().flat_map(|pair| &pair.figures);
     all.any(|(of, made)| *of == figure && !matches!(made, Err(Why::Missing | Why::KeptUp)))
-}
-
-fn made<'p>(pair: &'p Pair<'_>, figure: Figure) -> Option<&'p Made> {
-    pair.figures.iter().find(|(of, _)| *of == figure).map(|(_, made)| made)
 }
 
 fn is_doubtful(pair: &Pair<'_>) -> bool {
@@ -133,7 +124,7 @@ fn row(
         let is_marked = *figure == primary && is_doubtful(pair);
         Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
     }));
-    cells.push(made(pair, primary).map_or_else(Cell::none, |made| Finding::of(made).cell()));
+    cells.push(Finding::of(&pair.made(primary)).cell());
     let slot = Some(findings.slot(&pair.b.subject));
     document::Row { slot, cells, is_reference, ..document::Row::default() }
 }
@@ -157,20 +148,13 @@ fn notes(price: &MannerPrice<'_>) -> Vec<String> {
 }
 
 fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
-    match made(pair, figure) {
-        Some(Ok(made)) => {
-            let tone = match made.finding() {
-                Change::NotShown | Change::Within => Tone::Dim,
-                Change::Worse | Change::Better | Change::Differs => Tone::Plain,
-            };
-            let marks = Marks::default().when(!made.is_supported, Mark::FewSamples);
-            Ratio::from(made).cell().toned(tone).marked(marks)
-        }
-        Some(Err(_)) | None => match pair.single_ratio(figure) {
-            None => Cell::none(),
-            Some(ratio) => Ratio::single(ratio).cell().toned(Tone::Dim),
-        },
-    }
+    let made = pair.made(figure).ok();
+    let is_shown = made.is_some_and(|made| made.is_shown());
+    let is_unsupported = made.is_some_and(|made| !made.is_supported);
+    let marks = Marks::default().when(is_unsupported, Mark::FewSamples);
+    let tone = if is_shown { Tone::Plain } else { Tone::Dim };
+    let ratio = Ratio::of(pair, figure);
+    ratio.map_or_else(Cell::none, |ratio| ratio.cell().toned(tone).marked(marks))
 }
 
 /// A row for each server and a column for each of three figures: what the load is about, what it cost, how long it took.
@@ -185,7 +169,7 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
     };
     Rows {
         about: About {
-            title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
+            title: format!("The price of {}: {}", price.paid_for.meaning(), which(findings, price)),
             description: "For each server the ratio of each figure, with its interval".into(),
         },
         names: price.pairs.iter().map(|pair| findings.name(&pair.b.subject)).collect(),
@@ -196,12 +180,7 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
 }
 
 pub(super) fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
-    let ratio = match made(pair, figure) {
-        Some(Ok(made)) => Some(Ratio::from(made)),
-        Some(Err(_)) => pair.single_ratio(figure).map(Ratio::single),
-        None => None,
-    };
-    let Some(ratio) = ratio else { return Value::absent("not measured") };
+    let Some(ratio) = Ratio::of(pair, figure) else { return Value::absent("not measured") };
     let rounds = if ratio.interval.is_none() { " one round" } else { "" };
     Value {
         trust: Trust::of_row(pair.a).or_doubtful(is_doubtful(pair)),

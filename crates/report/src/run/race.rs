@@ -7,6 +7,7 @@ pub(super) mod picture;
 use analysis::gate::{Verdict as Gated, Weighing};
 use analysis::{Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
+use lab::named;
 use lab::record::{OutcomeKind, RACE};
 
 use super::findings::Findings;
@@ -60,14 +61,15 @@ fn is_wrong(row: &Row) -> bool {
     row.unmeasured().iter().any(is_own) || !row.conduct.is_tolerated()
 }
 
-/// How a race ended, for the shell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RaceOutcome {
-    Measured,
-    /// A side failed, or answered wrongly; or the second one is worse than the first, where that was to be found.
-    Failed,
-    /// A side was not measured for another reason, or its figures are invalid.
-    CannotTell,
+named! {
+    /// How a race ended, for the shell.
+    pub enum RaceOutcome {
+        Measured = "measured",
+        /// A side failed, or answered wrongly; or the second one is worse than the first, where that was to be found.
+        Failed = "failed",
+        /// A side was not measured for another reason, or its figures are invalid.
+        CannotTell = "cannot_tell",
+    }
 }
 
 /// The rows of the sides, in the order in which they were named.
@@ -88,21 +90,18 @@ fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Pair<'t>> {
 /// what the compared sides failed.
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let all = against_first(findings);
-    let is_failing = |row: &&Row| !row.conduct.is_tolerated();
-    let (failing, tolerated): (Vec<&Row>, Vec<&Row>) =
-        sides(findings).into_iter().partition(is_failing);
-    let named = |row: &Row, end: &str| {
-        Some(conduct::says(findings.title(&row.subject), row.conduct)? + end)
-    };
-    let mut says: Vec<String> =
-        failing.iter().filter_map(|row| named(row, ". Not compared.")).collect();
+    let named =
+        sides(findings).into_iter().map(|row| (findings.title(&row.subject).into(), row.conduct));
+    let [mut says, tolerated] = conduct::sentences(named, " Not compared.");
     // The pairs of a race with a difference to be found are of two sides.
-    if failing.is_empty() {
+    if says.is_empty() {
         says.extend(findings.gate().map(|gate| gate::sentence(&gate, None)));
     }
-    let compared = all.iter().filter(|pair| [pair.a, pair.b].iter().all(|row| !is_failing(row)));
+    let is_compared =
+        |pair: &&Pair<'_>| [pair.a, pair.b].iter().all(|row| row.conduct.is_tolerated());
+    let compared = all.iter().filter(is_compared);
     says.extend(compared.map(|pair| self::says(findings, pair)));
-    says.extend(tolerated.iter().filter_map(|row| named(row, ".")));
+    says.extend(tolerated);
     says
 }
 
@@ -115,11 +114,11 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
     if let Some(says) = unmeasured(findings, [pair.a, pair.b]) {
         return says;
     }
-    let p99 = made(pair, Figure::ResponseP99).ok();
+    let p99 = pair.made(Figure::ResponseP99).ok();
     let answered = if pair.a.is_offered() { Figure::OnTime } else { Figure::Throughput };
     // What was offered is the schedule's: then the price of an answer is the servers' own.
-    let primary = match made(pair, answered) {
-        Err(Why::KeptUp) => made(pair, Figure::CpuPerThousand),
+    let primary = match pair.made(answered) {
+        Err(Why::KeptUp) => pair.made(Figure::CpuPerThousand),
         found => found,
     };
     match (primary, p99) {
@@ -127,17 +126,12 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
             let figures: Vec<Comparison> = [made].into_iter().chain(p99).collect();
             format!("{}.", paired::against([&a, &b], &figures))
         }
-        (Err(Why::Missing), Some(p99)) if made(pair, answered) == Err(Why::KeptUp) => {
+        (Err(Why::Missing), Some(p99)) if pair.made(answered) == Err(Why::KeptUp) => {
             let place = findings.place(pair.a.point);
             format!("{}; both kept up with {place}.", paired::against([&a, &b], &[p99]))
         }
         (Err(why), _) => unknown(findings, pair, (&a, &b), why),
     }
-}
-
-fn made(pair: &Pair<'_>, figure: Figure) -> Result<Comparison, Why> {
-    let found = pair.figures.iter().find(|(of, _)| *of == figure);
-    found.map_or(Err(Why::Missing), |(_, made)| *made)
 }
 
 /// The sides without a measurement: those whose trials went wrong, or else those that have had no trial yet.
@@ -170,16 +164,22 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
             format!("{}{unit}", Written::estimate(figure.unit(), &estimate).value)
         })
     });
+    let answered = format!("{b} answered {rate_b}, {a} {rate_a}");
     match why {
-        Why::OneRound => format!(
-            "After one round it cannot be said whether they differ: {b} answered {rate_b}, {a} {rate_a}."
-        ),
-        Why::Missing => format!(
+        Why::OneRound => {
+            let is_only = [pair.a, pair.b].iter().all(|row| row.measured() == 1);
+            let after = if is_only { "After one round" } else { "By the one round that both have" };
+            format!("{after} it cannot be said whether they differ: {answered}.")
+        }
+        Why::Missing if matches!(pair.made(figure), Err(Why::KeptUp)) => format!(
             "{b} and {a} both kept up with {}; what an answer costs them is not known.",
             findings.place(pair.a.point)
         ),
+        Why::Missing => {
+            format!("{b} and {a} have no round in which both were measured: {answered}.")
+        }
         Why::Nothing | Why::KeptUp | Why::Bounds | Why::Faults => {
-            format!("{b} answered {rate_b}, {a} {rate_a}: a ratio cannot be formed.")
+            format!("{answered}: a ratio cannot be formed.")
         }
     }
 }

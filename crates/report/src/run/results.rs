@@ -8,7 +8,7 @@ use units::count;
 use super::findings::Findings;
 use super::{conformance, experiment_text, race};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
-use crate::number_format::{Written, in_unit_of, marks};
+use crate::number_format::{Written, marks};
 use crate::paired::Ratio;
 
 /// A row in one of the views.
@@ -196,7 +196,6 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let rate = Figure::Throughput;
     let column = Column::new(rate.name(), rate.heading(), 0);
     all.add(column.meaning(rate.meaning()).explained(), |shown| throughput(table, shown));
-    published(findings, table, &mut all);
     let (main, more): (Vec<_>, Vec<_>) =
         wanted(findings, table).into_iter().partition(|(_, priority)| *priority < MORE);
     let is_failed = |(figure, _): &(Figure, u8)| *figure == Figure::FailedShare;
@@ -234,7 +233,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         all.add(column, move |shown| {
             let stated = findings.entry(&shown.placed.row.subject).map(of);
             let stated = stated.filter(|text| *text != Processes::Unstated.name());
-            stated.map_or(Cell::none(), Cell::text)
+            Cell::known(stated)
         });
     }
     all
@@ -288,28 +287,6 @@ fn own_first(own: &[Figure]) -> Vec<(Figure, u8)> {
     wanted
 }
 
-/// The figures of an article, from another machine.
-fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns<'t>) {
-    let mut figures = findings.history.figures.iter();
-    if !figures.any(|it| it.workload == table.workload && it.figure == Figure::Throughput) {
-        return;
-    }
-    let label = &findings.history.label;
-    let column = Column::new("published", label.as_str(), 3).explained();
-    all.add(column.meaning("as published, on another machine"), |shown| {
-        let row = shown.placed.row;
-        let find =
-            |point| findings.history.find(&row.subject, &table.workload, point, Figure::Throughput);
-        let peak = || find(None).filter(|_| shown.is_best);
-        match find(Some(row.point.value())).or_else(peak) {
-            None => Cell::none(),
-            Some(found) => Cell::text(in_unit_of(Figure::Throughput, found.value))
-                .valued(Some(found.value))
-                .toned(Tone::Dim),
-        }
-    });
-}
-
 /// First to last place.
 pub(super) fn rank(places: Option<(usize, usize)>) -> Cell {
     let Some((first, last)) = places else { return Cell::none() };
@@ -356,8 +333,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
 /// `0.92× [0.88–0.97]`: the second side of a comparison divided by its first.
 #[must_use]
 pub fn ratio_text(made: &Comparison) -> String {
-    let (value, interval) = Ratio::from(made).written();
-    interval.map_or(value.clone(), |interval| format!("{value} {interval}"))
+    Ratio::from(made).to_string()
 }
 
 /// How a row's verdict is marked.
@@ -396,13 +372,17 @@ fn failures(shown: &Shown<'_>) -> Cell {
     }
 }
 
+/// `, 1 × died`: how trials of a row ended that are no measurement.
+pub(super) fn ends(row: &Row) -> String {
+    let ends = row.unmeasured().into_iter();
+    ends.map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind))).collect()
+}
+
 /// `3`, or `1 of 2, 1 × died`.
 fn rounds(row: &Row) -> Cell {
-    let ends = row.unmeasured().into_iter();
-    let ends = ends.map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind)));
     let text = match row.measured() == row.planned {
         true => row.planned.to_string(),
-        false => format!("{} of {}{}", row.measured(), row.planned, ends.collect::<String>()),
+        false => format!("{} of {}{}", row.measured(), row.planned, ends(row)),
     };
     let tone = if row.measured() < row.planned { Tone::Doubtful } else { Tone::Dim };
     Cell::text(text).valued(Some(row.measured() as f64)).toned(tone)

@@ -30,14 +30,10 @@ pub(crate) fn searches_by_task<'f>(findings: &'f Findings<'_>) -> Vec<Vec<Finish
 
 fn of_task<'f>(findings: &'f Findings<'_>, task: &str) -> Vec<FinishedSearch<'f>> {
     let here = findings.searches.iter().filter(|found| found.of.task == task);
-    let mut all: Vec<FinishedSearch<'f>> = here
-        .map(|found| FinishedSearch {
-            unmet: unmet(findings, &found.of.subject, task),
-            ..FinishedSearch::of(findings, found)
-        })
-        .collect();
+    let mut all: Vec<FinishedSearch<'f>> =
+        here.map(|found| FinishedSearch::of(findings, found)).collect();
     // What was left out may have decided it otherwise.
-    let is_ranked = |it: &FinishedSearch<'_>| it.unmet.is_none() && it.is_known();
+    let is_ranked = |it: &FinishedSearch<'_>| it.unmet().is_none() && it.is_known();
     let brackets = all.iter().map(|it| it.answer.bracket().filter(|_| is_ranked(it)));
     let brackets: Vec<_> = brackets.collect();
     if 1 < brackets.iter().flatten().count() {
@@ -49,13 +45,6 @@ fn of_task<'f>(findings: &'f Findings<'_>, task: &str) -> Vec<FinishedSearch<'f>
         place(one).cmp(&place(other)).then(lower(other).total_cmp(&lower(one)))
     });
     all
-}
-
-/// Why a server is not ranked: it gave wrong answers, or does not meet what the experiment requires.
-fn unmet<'f>(findings: &'f Findings<'_>, subject: &str, task: &str) -> Option<&'f str> {
-    let table = findings.board.tables.iter().find(|table| table.workload == task)?;
-    let mut rows = table.rows.iter().filter(|row| row.subject == subject);
-    rows.find_map(|row| row.unmet.as_deref())
 }
 
 impl Findings<'_> {
@@ -96,7 +85,7 @@ impl Findings<'_> {
     pub(crate) fn unknown(&self) -> Option<(String, usize)> {
         let all = searches_by_task(self);
         let mut unknown =
-            all.iter().flatten().filter(|it| outcome(it.answer) == SearchOutcome::CannotTell);
+            all.iter().flatten().filter(|it| outcome(&it.answer) == SearchOutcome::CannotTell);
         let first = unknown.next().map(|it| name(self, it))?;
         Some((first, 1 + unknown.count()))
     }
@@ -109,9 +98,9 @@ impl Findings<'_> {
 
 /// The server, with its task where there are several.
 fn name(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> String {
-    match findings.searches.iter().any(|other| other.of.task != found.task) {
-        true => format!("{}, {}", found.server, findings.task(found.task)),
-        false => found.server.into(),
+    match findings.searches.iter().any(|other| other.of.task != found.of.task) {
+        true => format!("{}, {}", found.server(), findings.task(&found.of.task)),
+        false => found.server().into(),
     }
 }
 
@@ -126,7 +115,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
         return answer(all).into_iter().chain(evidence).collect();
     }
     let about = |all: &Vec<FinishedSearch<'_>>| {
-        Some(format!("{}: {}", findings.task(all.first()?.task), answer(all)?))
+        Some(format!("{}: {}", findings.task(&all.first()?.of.task), answer(all)?))
     };
     tasks.iter().filter_map(about).collect()
 }
@@ -137,13 +126,13 @@ const SHOWN: usize = 6;
 fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
     let under = sentence::under(all.first()?);
     // What a server holds that is alone is said, whatever else it does.
-    let is_met = |it: &&FinishedSearch<'_>| it.unmet.is_none() || all.len() == 1;
+    let is_met = |it: &&FinishedSearch<'_>| it.unmet().is_none() || all.len() == 1;
     let met: Vec<&FinishedSearch<'_>> = all.iter().filter(is_met).collect();
     let ranked: Vec<&FinishedSearch<'_>> = met.iter().copied().filter(|it| it.is_known()).collect();
     let leaders: Vec<String> = ranked
         .iter()
         .filter(|it| it.rank.is_some_and(|(best, _)| best == 1))
-        .map(|it| it.server.to_string())
+        .map(|it| it.server().to_string())
         .collect();
     // One that is not known may hold more than any other.
     let of = if ranked.len() == met.len() { "" } else { "of those with a known capacity, " };
@@ -164,8 +153,11 @@ fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
             )
         }
     };
-    let mut shown: Vec<String> =
-        met.iter().take(SHOWN).map(|it| format!("{} {}", it.server, sentence::holds(it))).collect();
+    let mut shown: Vec<String> = met
+        .iter()
+        .take(SHOWN)
+        .map(|it| format!("{} {}", it.server(), sentence::holds(it)))
+        .collect();
     let more = met.len() - shown.len();
     if 0 < more {
         shown.push(format!("{more} others follow"));
@@ -175,7 +167,7 @@ fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
         false => format!("{under}, {leads}{}.", shown.join("; ")),
     };
     let unmet: Vec<String> =
-        all.iter().filter(|it| it.unmet.is_some()).map(|it| it.server.to_string()).collect();
+        all.iter().filter(|it| it.unmet().is_some()).map(|it| it.server().to_string()).collect();
     if !unmet.is_empty() {
         says.push_str(&format!(
             " Not ranked: {}; see \"{}\".",
@@ -200,7 +192,7 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
 }
 
 fn task(findings: &Findings<'_>, all: &[FinishedSearch<'_>], place: usize) -> Section {
-    let heading = all.first().map_or(String::new(), |first| findings.titled_task(first.task));
+    let heading = all.first().map_or(String::new(), |first| findings.titled_task(&first.of.task));
     let mut blocks = vec![
         Block::picture(drawn(all, Stand::Page)),
         Block::Table(table(findings, all, format!("capacities{place}"))),
@@ -212,8 +204,8 @@ fn task(findings: &Findings<'_>, all: &[FinishedSearch<'_>], place: usize) -> Se
             blocks.extend([Block::Heading("Every rate that was tried".into()), tried]);
         } else {
             blocks.push(Block::Fold(Fold {
-                summary: format!("{}: every rate that was tried", found.server),
-                slot: Some(found.slot),
+                summary: format!("{}: every rate that was tried", found.server()),
+                slot: Some(found.slot()),
                 is_open: false,
                 blocks: vec![tried],
             }));
@@ -270,7 +262,7 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
         columns.insert(0, explained("rank", "rank", 2, meaning).left());
         rows.iter_mut().for_each(|row| row.cells.insert(0, results::rank(row.tie)));
     }
-    let ceiling = all.iter().filter_map(|found| found.ceiling).reduce(f64::max);
+    let ceiling = all.iter().filter_map(|found| found.answer.ceiling).reduce(f64::max);
     let ceiling = ceiling.map(|it| format!("dyno's own server gives {} answers/s here", rate(it)));
     Table::of(key, columns, rows).noting(ceiling.into_iter().collect())
 }
@@ -281,11 +273,11 @@ fn is_checked(findings: &Findings<'_>) -> bool {
 }
 
 fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
-    let answer = found.answer;
+    let answer = &found.answer;
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
     let worth = verdict(found);
     let is_known = outcome(answer) != SearchOutcome::CannotTell;
-    let tone = if found.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
+    let tone = if found.unmet().is_some() || !is_known { Tone::Dim } else { Tone::Strong };
     let doubtful = results::mark(worth.word);
     let end = |end: Option<&End>| {
         end.map_or_else(Cell::none, |end| end_rate(end).marked(doubtful).toned(tone))
@@ -300,9 +292,9 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let holds = Cell { marks: holds.marks.when(is_open, Mark::Open), ..holds };
     let answered =
         lower.map(|end| Cell::text(rate(end.answered_per_s)).valued(Some(end.answered_per_s)));
-    let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server) };
+    let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server()) };
     let mut cells = vec![
-        subject.marked(Marks::default().when(found.unmet.is_some(), Mark::Unranked)),
+        subject.marked(Marks::default().when(found.unmet().is_some(), Mark::Unranked)),
         holds,
         end(upper),
         answered.unwrap_or_else(Cell::none),
@@ -311,12 +303,12 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         Cell::text(sentence::ended(&answer.conclusion)),
         Cell::verdict(worth.word.filter(|_| 0 < answer.trials)),
     ];
-    cells.extend(is_checked(findings).then(|| conformance::cell(findings, found.subject)));
+    cells.extend(is_checked(findings).then(|| conformance::cell(findings, &found.of.subject)));
     cells.extend([
         Cell::number(answer.trials),
         Cell::text(sentence::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ]);
-    Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }
+    Row { slot: Some(found.slot()), tie: found.rank, cells, ..Row::default() }
 }
 
 /// The rate at an end of a search.

@@ -1,17 +1,18 @@
-//! The article's figures, then and now, side by side.
+//! The article's figures, then and now, side by side, in one table for each workload; held connections have one table.
 
 use analysis::{Cell as Pair, ThenNow};
 use lab::figure::Figure;
 use units::{chosen, digits};
 
 use super::findings::Findings;
-use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone, anchor};
+use crate::held;
 use crate::number_format::{Written, in_unit_of};
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
-    if findings.then_now().is_empty() {
+    let held = held::stated(findings);
+    if findings.then_now().is_empty() && held.is_none() {
         return None;
     }
     let heading = format!("The article's figures, {} and now", findings.history.label);
@@ -29,9 +30,9 @@ pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
         if 1 < findings.then_now().len() {
             blocks.push(Block::Heading(findings.task(&found.workload)));
         }
-        blocks.push(Block::picture(classic::pictures(findings, found)));
         blocks.push(Block::Table(table(findings, found)));
     }
+    blocks.extend(held.map(Block::Table));
     Some(Section::new("then-now", heading, Depth::Full).with(blocks))
 }
 
@@ -39,7 +40,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
     let label = &findings.history.label;
     let mut columns = vec![
         Column::new("subject", "server", 0).left(),
-        Column::new("place", classic::axis(findings, found), 0),
+        Column::new("place", axis(findings, found), 0),
     ];
     for (n, &figure) in found.figures.iter().enumerate() {
         let heading = figure.heading();
@@ -78,6 +79,12 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
     Table::of(key, columns, rows)
 }
 
+/// The unit of the places, where there are any.
+fn axis(findings: &Findings<'_>, found: &ThenNow) -> &'static str {
+    let point = found.lines.iter().find_map(|line| line.at);
+    point.map_or("the axis", |point| findings.shown(point).unit())
+}
+
 fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
     let number = |value: f64| Cell::text(in_unit_of(figure, value)).valued(Some(value));
     let mut cells = vec![
@@ -92,12 +99,12 @@ fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
 }
 
 /// The number of requests is the experiment's choice, not the server's.
-pub(crate) fn has_times(figure: Figure) -> bool {
+fn has_times(figure: Figure) -> bool {
     figure != Figure::Attempted
 }
 
 /// `6.2×`, or `≥6.2×` where our figure is a bound; empty without a ratio.
-pub(crate) fn times(pair: &Pair) -> String {
+fn times(pair: &Pair) -> String {
     let bound = if pair.now.is_some_and(|now| now.is_bound) { "≥" } else { "" };
     pair.times.map_or(String::new(), |times| format!("{bound}{}×", digits(times)))
 }

@@ -93,20 +93,52 @@ pub(super) fn unranked(findings: &Findings<'_>) -> Vec<Entry> {
     if findings.only_load().is_some() {
         return Vec::new();
     }
-    let of_rows = findings.rows().filter_map(|(_, row)| Some((&row.subject, row.unmet.as_ref()?)));
+    let of_rows = findings.rows().filter_map(|(task, row)| {
+        Some((&row.subject, (row.unmet.as_ref()?, Some((task, row.point)))))
+    });
     let all = &findings.board.conformities;
-    let of_checks = all.iter().filter_map(|found| Some((&found.subject, found.unmet.as_ref()?)));
-    let mut reasons: Vec<(&String, &String)> = Vec::new();
-    for (subject, why) in of_rows.chain(of_checks) {
-        // The reason why a row is unranked contains what its check says.
-        if !reasons.iter().any(|(other, said)| *other == subject && said.contains(why.as_str())) {
-            reasons.push((subject, why));
-        }
-    }
-    let entries = reasons.into_iter().map(|(subject, why)| {
-        Entry::new(Tone::Doubtful, findings.title(subject)).with(Tone::Plain, why)
+    let of_checks =
+        all.iter().filter_map(|found| Some((&found.subject, (found.unmet.as_ref()?, None))));
+    let entries = grouped(of_rows.chain(of_checks)).into_iter().map(|(subject, whys)| {
+        let entry = Entry::new(Tone::Doubtful, findings.title(subject));
+        unranked_because(findings, subject, whys)
+            .into_iter()
+            .fold(entry, |entry, says| entry.with(Tone::Plain, says))
     });
     entries.collect()
+}
+
+/// Why a server is not ranked, each reason once; with its places, where they are not all that the server has.
+fn unranked_because(
+    findings: &Findings<'_>,
+    subject: &String,
+    whys: Vec<(&String, Option<(&str, Point)>)>,
+) -> Vec<String> {
+    let all = findings.rows().filter(|(_, row)| row.subject == *subject).count();
+    let mut says: Vec<String> = Vec::new();
+    for (why, places) in grouped(whys) {
+        let places: Vec<(&str, Point)> = places.into_iter().flatten().collect();
+        match places.len() {
+            // The reason why a row is unranked contains what its check says.
+            0 if says.iter().any(|said| said.contains(why.as_str())) => {}
+            some if some == 0 || some == all => says.push(why.clone()),
+            _ => says.push(format!("{}: {why}", at(findings, places))),
+        }
+    }
+    says
+}
+
+/// `hello at 8, 16; json at 8`; of one task without its name.
+fn at(findings: &Findings<'_>, places: Vec<(&str, Point)>) -> String {
+    let of_tasks = grouped(places).into_iter().map(|(task, points)| {
+        let points = points.into_iter().map(|point| findings.place_alone(point));
+        let points = points.collect::<Vec<_>>().join(", ");
+        match 1 < findings.board.tables.len() {
+            true => format!("{} at {points}", findings.task(task)),
+            false => format!("at {points}"),
+        }
+    });
+    of_tasks.collect::<Vec<_>>().join("; ")
 }
 
 /// Requests that failed in measured trials, by class, with the first of each. Those of a single load are in its books.

@@ -9,10 +9,11 @@ use load::{Distribution, Failure, Http2, Recording, SECOND};
 use serde_json::Value;
 use wire::Mismatch;
 
+use crate::load::first_json;
 use crate::load::{FinishedLoad, fixture as of_load};
 use crate::render::{self, Screen, Shown as _};
 use crate::run;
-use crate::run::{Compared, Findings, OfCommand, Side, fixture};
+use crate::run::{Compared, Findings, Side, fixture, race};
 
 const MS: u64 = 1_000_000;
 
@@ -79,7 +80,7 @@ impl Case {
         let compared = Compared::of(side("quick"), side("evil"), Gate::default());
         let (json, document) = match self.kind {
             "run" => (findings.json(), findings.document()),
-            "race" => (OfCommand::race(&findings).json(), OfCommand::race(&findings).document()),
+            "race" => (race::json::of(&findings), findings.document()),
             _ => (compared.json(), compared.document()),
         };
         let page = match self.kind {
@@ -142,8 +143,7 @@ impl Case {
         of_load::told(&finished, |findings| {
             let document = findings.document();
             let page = render::html::document(&document).into_string();
-            let loads = OfCommand::load(findings, false);
-            self.formats(&loads.json().unwrap(), &document, page, String::new())
+            self.formats(&first_json(findings).unwrap(), &document, page, String::new())
         })
     }
 

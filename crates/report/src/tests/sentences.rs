@@ -15,7 +15,7 @@ use super::printed::{Stated, check};
 use super::{estimate, ratio, unit};
 use crate::document::{Block, Document};
 use crate::render::Shown;
-use crate::run::{Compared, Findings, OfCommand, Side, fixture};
+use crate::run::{Compared, Findings, Side, fixture, race};
 use crate::sentence;
 
 const SIDES: [(&str, &str); 3] = [("quick", "Quick"), ("evil", "Other"), ("third", "Third")];
@@ -192,7 +192,7 @@ impl Made {
             None => sentence::all(&findings).join(" "),
         };
         let json = wants_json.then(|| match self.kind {
-            "race" => OfCommand::race(&findings).json(),
+            "race" => race::json::of(&findings),
             "run" => findings.json(),
             _ => compared().json(),
         });

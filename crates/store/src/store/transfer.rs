@@ -2,13 +2,14 @@
 //! is copied is verified by its seals first, and sealed anew under the run's number in the other store.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use lab::record::RunRecord;
 use rusqlite::Connection;
 
 use super::{Located, Store, lost, next, numbers, refuse_unknown, run_record};
+use crate::columns::End;
 use crate::error::{Fault, StoreError};
 use crate::run::RunId;
 use crate::seal::{Seal, seal};
@@ -32,6 +33,16 @@ pub enum Imported {
 const SEALS: [&str; 4] = ["trial_seal", "run_profile_seal", "run_conformance_seal", "run_seal"];
 
 impl Store {
+    /// Removes a store that is not wanted, with what SQLite keeps beside it.
+    pub fn remove_file(path: &Path) -> io::Result<()> {
+        ["", "-wal", "-shm", "-journal"].into_iter().try_for_each(|ending| {
+            match fs::remove_file(opening::beside(path, ending)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                Ok(()) | Err(_) => Ok(()),
+            }
+        })
+    }
+
     /// Removes all that is kept of these runs, of all of them or of none. Their bytes are overwritten, too.
     pub fn remove(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
         self.write(|transaction| {
@@ -63,22 +74,9 @@ impl Store {
         opening::empty_the_log(&self.file.connection)
     }
 
-    /// Copies a run into a new store, one file that has nothing else, under the same number.
-    pub fn export(&self, run: RunId, to: &Path) -> Result<(), StoreError> {
-        self.export_portion(run, to, None)
-    }
-
-    /// Copies how a run began, and of the rest only this.
-    pub fn export_part(
-        &self,
-        run: RunId,
-        to: &Path,
-        portion: &Portion<'_>,
-    ) -> Result<(), StoreError> {
-        self.export_portion(run, to, Some(portion))
-    }
-
-    fn export_portion(
+    /// Copies a run into a new store, one file that has nothing else, under the same number: all of it, or how it began
+    /// and of the rest only this.
+    pub fn export(
         &self,
         run: RunId,
         to: &Path,
@@ -223,7 +221,7 @@ impl Copy<'_> {
             && let Some(rows) = sealed_end(self.source, self.from).map_err(there)?
         {
             insert_end(self.target, self.to, &rows)?;
-            run_rows::end(rows).map_err(damaged)?;
+            End::read(rows).map_err(damaged)?;
         }
         Ok(())
     }

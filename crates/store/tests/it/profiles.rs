@@ -56,7 +56,7 @@ fn profiles_are_read_as_they_were_stored_and_go_where_their_run_goes() {
     assert_eq!(store.run(id).unwrap().profiles, records());
     assert!(store.keep_profile(id, &records()[0]).is_err(), "it is there already");
     let path = folder.path().join("exported");
-    store.export(id, &path).unwrap();
+    store.export(id, &path, None).unwrap();
     let exported = Store::open_to_read(&path).unwrap();
     assert_eq!(exported.run(id).unwrap().profiles, records());
     store.remove(&[id]).unwrap();
@@ -80,7 +80,7 @@ fn damaged_by(sql: &str) -> ProfileRecord {
     let says = first.found.as_ref().expect_err(sql);
     assert!(says.contains("damaged"), "{sql}: {says}");
     let into = folder.path().join("copy");
-    assert!(store.export(id, &into).is_err(), "{sql}: what is damaged is not copied");
+    assert!(store.export(id, &into, None).is_err(), "{sql}: what is damaged is not copied");
     first
 }
 

@@ -27,7 +27,7 @@ fn two_runs(folder: &Folder) -> Store {
 /// The second of these runs, in a file of its own.
 fn exported(folder: &Folder) -> PathBuf {
     let path = folder.store().with_file_name("exported");
-    two_runs(folder).export(id(2), &path).unwrap();
+    two_runs(folder).export(id(2), &path, None).unwrap();
     path
 }
 
@@ -174,7 +174,7 @@ fn a_run_whose_rows_were_changed_is_refused_and_nothing_of_it_stays() {
         assert_eq!(rows_left(&other.store(), 1), 0, "{change}");
         // A damaged run is not exported, either; but it can be removed.
         let mut damaged = Store::open(&path).unwrap();
-        assert!(damaged.export(id(2), &path.with_file_name("again")).is_err(), "{change}");
+        assert!(damaged.export(id(2), &path.with_file_name("again"), None).is_err(), "{change}");
         damaged.remove(&[id(2)]).unwrap();
         assert_eq!(rows_left(&path, 2), 0, "{change}");
     }
@@ -216,7 +216,7 @@ fn a_run_that_comes_in_parts_is_the_same_in_the_end() {
     to.begin(&run(8)).unwrap();
     let part = |name: &str, portion: &Portion<'_>| {
         let path = folder.store().with_file_name(name);
-        from.export_part(id(2), &path, portion).unwrap();
+        from.export(id(2), &path, Some(portion)).unwrap();
         Store::open_to_read(&path).unwrap()
     };
     let began = part("began", &Portion::default());
@@ -249,8 +249,8 @@ fn a_part_that_was_changed_on_its_way_is_refused() {
     let from = two_runs(&folder);
     let (began, path) =
         (folder.store().with_file_name("began"), folder.store().with_file_name("part"));
-    from.export_part(id(2), &began, &Portion::default()).unwrap();
-    from.export_part(id(2), &path, &Portion { trials: &[0], checks: &[] }).unwrap();
+    from.export(id(2), &began, Some(&Portion::default())).unwrap();
+    from.export(id(2), &path, Some(&Portion { trials: &[0], checks: &[] })).unwrap();
     Connection::open(&path)
         .unwrap()
         .execute("UPDATE trial SET exit = 'exit status 9'", [])

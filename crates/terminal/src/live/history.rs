@@ -11,7 +11,7 @@ pub(super) type Values = Vec<(Nanos, u64)>;
 
 /// Everything that the view takes from the run, ten times a second.
 #[derive(Clone, Debug)]
-pub(super) struct Snapshot {
+pub struct Snapshot {
     pub(super) from: Nanos,
     pub(super) now: Nanos,
     pub(super) is_warmup: bool,

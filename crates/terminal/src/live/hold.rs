@@ -27,7 +27,7 @@ pub struct HoldHeader {
 
 /// A second, as far as the view shows it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Second {
+pub struct Second {
     from: Nanos,
     until: Nanos,
     open: u64,

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use agents::AgentNow;
 use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 
-use history::{History, Slot, Snapshot};
-pub use hold::HoldHeader;
+pub use history::Snapshot;
+use history::{History, Slot};
+pub use hold::{HoldHeader, Second};
 use machine::limits::thread_cpu_ns;
 use report::load::{RequestSummary, order_text};
 use report::paint::Line;
@@ -49,21 +50,36 @@ const PICTURE_EVERY: Duration = Duration::from_millis(200);
 /// If standard error is no terminal, a line this often.
 const LINE_EVERY: Nanos = 2 * SECOND;
 
-/// A view in its own thread, which is handed snapshots of this kind.
-struct Watcher<T> {
+/// What a view is handed: a window, or what the agents do now.
+enum Update<T> {
+    Window(T),
+    Agents(Vec<AgentNow>),
+}
+
+/// A view in its own thread, which is handed windows of this kind. It gives the terminal back when it is dropped.
+pub struct View<T> {
+    style: Style,
     /// None: nothing is shown.
-    snapshots: Option<SyncSender<T>>,
+    updates: Option<SyncSender<Update<T>>>,
     thread: Option<JoinHandle<Nanos>>,
     /// CPU time that the view cost on the thread that is watched.
     watching_cpu: Nanos,
 }
 
-impl<T: Send + 'static> Watcher<T> {
-    fn nothing() -> Watcher<T> {
-        Watcher { snapshots: None, thread: None, watching_cpu: 0 }
+/// The view of a load.
+pub type LoadView = View<Snapshot>;
+/// The view of held connections.
+pub type HoldView = View<Second>;
+
+impl<T> View<T> {
+    fn nothing(style: Style) -> View<T> {
+        View { style, updates: None, thread: None, watching_cpu: 0 }
     }
 
-    fn start(show: impl FnOnce(&Receiver<T>) + Send + 'static) -> Watcher<T> {
+    fn start(style: Style, show: impl FnOnce(&Receiver<Update<T>>) + Send + 'static) -> View<T>
+    where
+        T: Send + 'static,
+    {
         let (sender, receiver) = sync_channel(WAITING_MAX);
         let show = move || {
             show(&receiver);
@@ -71,36 +87,44 @@ impl<T: Send + 'static> Watcher<T> {
         };
         // If the view cannot start, the run continues without it.
         let thread = thread::Builder::new().name("view".into()).spawn(show).ok();
-        Watcher { snapshots: thread.is_some().then_some(sender), thread, watching_cpu: 0 }
+        let updates = thread.is_some().then_some(sender);
+        View { style, updates, thread, watching_cpu: 0 }
     }
 
-    /// Hands over a snapshot; drops it if the view is behind.
-    fn watch(&mut self, snapshot: impl FnOnce() -> T) {
-        let Some(snapshots) = &self.snapshots else { return };
+    /// Hands something over; drops it if the view is behind.
+    fn hand(&mut self, update: impl FnOnce() -> Update<T>) {
+        let Some(updates) = &self.updates else { return };
         let before = thread_cpu_ns();
-        let _ = snapshots.try_send(snapshot());
+        let _ = updates.try_send(update());
         self.watching_cpu += thread_cpu_ns().saturating_sub(before);
     }
 
+    /// Hands over what the agents do now.
+    pub fn watch_agents(&mut self, agents: &[AgentNow]) {
+        self.hand(|| Update::Agents(agents.to_vec()));
+    }
+
+    /// Prints a line; not over a picture, which shows the same, or where the report will.
+    pub fn notice(&self, line: &str) {
+        match self.style {
+            Style::Picture { .. } => {}
+            Style::Lines | Style::Nothing => crate::notice(line),
+        }
+    }
+
     /// Restores the terminal; returns what the view cost in CPU time.
-    fn close(&mut self) -> Nanos {
-        drop(self.snapshots.take());
+    pub fn close(&mut self) -> Nanos {
+        drop(self.updates.take());
         let shown = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0);
         crate::leave();
         shown + self.watching_cpu
     }
 }
 
-/// What a view is handed: a window, or what the agents do now.
-enum Update<T> {
-    Window(T),
-    Agents(Vec<AgentNow>),
-}
-
-/// The view of a load.
-pub struct View {
-    watcher: Watcher<Update<Snapshot>>,
-    style: Style,
+impl<T> Drop for View<T> {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 fn add(history: &mut History, update: Update<Snapshot>) {
@@ -112,73 +136,48 @@ fn add(history: &mut History, update: Update<Snapshot>) {
     }
 }
 
-impl View {
+impl LoadView {
     /// Of a load by this process, or by agents at these places.
-    pub fn open(style: Style, order: &Order, asked: &RequestSummary, from: Option<&str>) -> View {
+    pub fn open(
+        style: Style,
+        order: &Order,
+        asked: &RequestSummary,
+        from: Option<&str>,
+    ) -> LoadView {
         let header = header(order, asked, from);
-        let watcher = match style {
-            Style::Nothing => Watcher::nothing(),
-            Style::Lines => Watcher::start(show_lines),
-            Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
+        match style {
+            Style::Nothing => View::nothing(style),
+            Style::Lines => View::start(style, show_lines),
+            Style::Picture { is_coloured } => View::start(style, move |updates| {
                 let mut history = History::new(slot_length(&header));
-                show_pictures(snapshots, is_coloured, &mut history, add, |history, size| {
+                show_pictures(updates, is_coloured, &mut history, add, |history, size| {
                     screen::draw(&header, history, size.0, size.1)
                 });
             }),
-        };
-        View { watcher, style }
+        }
     }
 
     /// Hands over new data.
     pub fn watch(&mut self, glance: &Glance<'_>) {
-        self.watcher.watch(|| Update::Window(Snapshot::of(glance)));
+        self.hand(|| Update::Window(Snapshot::of(glance)));
     }
-
-    /// Hands over what the agents do now.
-    pub fn watch_agents(&mut self, agents: &[AgentNow]) {
-        self.watcher.watch(|| Update::Agents(agents.to_vec()));
-    }
-
-    /// Prints a line; not over a picture, which shows the same, or where the report will.
-    pub fn notice(&self, line: &str) {
-        notice(self.style, line);
-    }
-
-    /// Restores the terminal; returns what the view cost in CPU time.
-    pub fn close(mut self) -> Nanos {
-        self.watcher.close()
-    }
-}
-
-fn notice(style: Style, line: &str) {
-    match style {
-        Style::Picture { .. } => {}
-        Style::Lines | Style::Nothing => crate::notice(line),
-    }
-}
-
-/// The view of held connections. It gives the terminal back when it is dropped.
-pub struct HoldView {
-    watcher: Watcher<Update<hold::Second>>,
-    style: Style,
 }
 
 impl HoldView {
     pub fn open(style: Style, header: HoldHeader) -> HoldView {
-        let watcher = match style {
-            Style::Nothing | Style::Lines => Watcher::nothing(),
-            Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
+        match style {
+            Style::Nothing | Style::Lines => View::nothing(style),
+            Style::Picture { is_coloured } => View::start(style, move |updates| {
                 let mut seconds = hold::Seconds::default();
                 let add = |seconds: &mut hold::Seconds, update| match update {
                     Update::Window(second) => seconds.add(second),
                     Update::Agents(agents) => seconds.agents = agents,
                 };
-                show_pictures(snapshots, is_coloured, &mut seconds, add, |seconds, size| {
+                show_pictures(updates, is_coloured, &mut seconds, add, |seconds, size| {
                     hold::draw(&header, seconds, size.0, size.1)
                 });
             }),
-        };
-        HoldView { watcher, style }
+        }
     }
 
     /// Hands over a second, or prints its line where there is no terminal.
@@ -186,26 +185,8 @@ impl HoldView {
         match self.style {
             Style::Nothing => {}
             Style::Lines => crate::notice(&line()),
-            Style::Picture { .. } => {
-                self.watcher.watch(|| Update::Window(hold::Second::of(window)));
-            }
+            Style::Picture { .. } => self.hand(|| Update::Window(Second::of(window))),
         }
-    }
-
-    /// Hands over what the agents do now.
-    pub fn watch_agents(&mut self, agents: &[AgentNow]) {
-        self.watcher.watch(|| Update::Agents(agents.to_vec()));
-    }
-
-    /// Prints a line; not over a picture, which shows the same, or where the report will.
-    pub fn notice(&self, line: &str) {
-        notice(self.style, line);
-    }
-}
-
-impl Drop for HoldView {
-    fn drop(&mut self) {
-        self.watcher.close();
     }
 }
 

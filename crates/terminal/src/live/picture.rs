@@ -2,7 +2,8 @@
 
 use load::{Nanos, SECOND};
 
-use report::chart::braille::{Braille, LogAxis, braille, sparkline};
+use report::chart::braille::{Braille, braille, sparkline};
+use report::chart::scale::Scale;
 use report::paint::{Ink, Line};
 
 /// Left of every picture: they share one time axis.
@@ -131,7 +132,7 @@ pub(super) fn quantiles(across: Across, what: &str, slots: &[Spread], height: us
         return Vec::new();
     }
     let rows = height - 2;
-    let axis = LogAxis::around(low, high);
+    let axis = Scale::log(&[low.max(1) as f64, high.max(1) as f64], 0.0, 1.0);
     let unit = Unit::of(axis);
     let begins: Vec<Nanos> = slots.iter().map(|slot| slot.0).collect();
     let first = across.first(slots.len());
@@ -216,7 +217,7 @@ fn cells(mut line: Line, curves: [&Curve; 2], row: usize, columns: usize) -> Lin
 fn drawn(
     mut canvas: Braille,
     across: Across,
-    axis: LogAxis,
+    axis: Scale,
     slots: &[Spread],
     value: fn(&Spread) -> Option<Nanos>,
 ) -> (Braille, Option<(usize, usize)>) {
@@ -231,13 +232,13 @@ fn drawn(
 /// Draws from where the line was to where it is now.
 fn follow(
     canvas: &mut Braille,
-    axis: LogAxis,
+    axis: Scale,
     x: usize,
     value: Option<Nanos>,
     last: Option<(usize, usize)>,
 ) -> Option<(usize, usize)> {
     let bottom = canvas.dots_down().saturating_sub(1);
-    let y = bottom - (axis.share(value?) * bottom as f64).round() as usize;
+    let y = bottom - (axis.at(value? as f64) * bottom as f64).round() as usize;
     let (last_x, last_y) = last.unwrap_or((x, y));
     for between in last_x..x {
         canvas.dot(between, last_y);
@@ -257,9 +258,9 @@ struct Unit {
 
 impl Unit {
     /// That in which the upper end is from 1 to 999.
-    fn of(axis: LogAxis) -> Unit {
+    fn of(axis: Scale) -> Unit {
         let all = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
-        let fits = all.into_iter().find(|(_, nanos)| *nanos <= axis.high * 1.000_001);
+        let fits = all.into_iter().find(|(_, nanos)| *nanos <= axis.high() * 1.000_001);
         let (name, nanos) = fits.unwrap_or(all[3]);
         Unit { name, nanos }
     }
@@ -271,19 +272,18 @@ impl Unit {
 }
 
 /// The label of each row: the ends, and as many of 1, 2, 5, 10, … between them as have room.
-fn ticks(axis: LogAxis, unit: Unit, rows: usize) -> Vec<String> {
+fn ticks(axis: Scale, unit: Unit, rows: usize) -> Vec<String> {
     let mut labels = vec![String::new(); rows];
-    let first = axis.low.log10().floor() as i32;
-    let last = axis.high.log10().ceil() as i32;
+    let first = axis.low().log10().floor() as i32;
+    let last = axis.high().log10().ceil() as i32;
     let decades = |digit: f64| (first..=last).map(move |decade| digit * 10_f64.powi(decade));
     let between = [1.0, 5.0, 2.0].into_iter().flat_map(decades);
-    for value in [axis.low, axis.high].into_iter().chain(between) {
-        if !(axis.low * 0.999..=axis.high * 1.001).contains(&value) {
+    for value in [axis.low(), axis.high()].into_iter().chain(between) {
+        if !(axis.low() * 0.999..=axis.high() * 1.001).contains(&value) {
             continue;
         }
-        let share = (value / axis.low).ln() / (axis.high / axis.low).ln();
         let bottom = rows.saturating_sub(1);
-        let row = bottom - (share.clamp(0.0, 1.0) * bottom as f64).round() as usize;
+        let row = bottom - (axis.at(value) * bottom as f64).round() as usize;
         let near = row.saturating_sub(1)..rows.min(row + 2);
         if labels[near].iter().all(String::is_empty) {
             labels[row] = unit.shown(value);
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn an_axis_has_one_unit_and_round_values() {
-        let axis = LogAxis::around(50_000, 90_000_000);
+        let axis = Scale::log(&[5e4, 9e7], 0.0, 1.0);
         let unit = Unit::of(axis);
         assert_eq!(unit.name, "ms");
         let found: Vec<String> =

@@ -316,8 +316,11 @@ impl<'a> H1<'a> {
         // RFC 9110, 15.2: interim answers may come before the answer, and are skipped.
         if head.status < 200 {
             self.interims += 1;
-            let is_flood = self.limits.interims < self.interims;
-            return if is_flood { Err(WireFault::InterimFlood) } else { Ok(()) };
+            if self.limits.interims < self.interims {
+                return Err(WireFault::InterimFlood);
+            }
+            news.push(News::Interim(self.exchange));
+            return Ok(());
         }
         if let Some(memo) = self.memo {
             memo.keep(ask, bytes, head);

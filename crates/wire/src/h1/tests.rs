@@ -53,6 +53,7 @@ fn ended(session: &mut H1<'_>, news: &mut Vec<News<WireFault>>) -> Result<(), Wi
 fn note(news: &News<WireFault>) -> String {
     match news {
         News::FirstByte(_) => "first".into(),
+        News::Interim(_) => "interim".into(),
         News::Answered { status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
             format!("{status}{wrong}{}", if *reusable { "" } else { " last" })
@@ -105,7 +106,7 @@ fn interim_answers_are_skipped_and_counted() {
     let interims = |n| "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(n);
     let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     // The answer itself begins last.
-    check((interims(1) + answer).as_bytes(), &expect!["first, first, 200, Idle"]);
+    check((interims(1) + answer).as_bytes(), &expect!["first, interim, first, 200, Idle"]);
     assert!(hears((interims(8) + answer).as_bytes()).ends_with("first, 200, Idle"));
     assert!(hears((interims(9) + answer).as_bytes()).ends_with("first, proto.interim_flood"));
     check(b"HTTP/1.1 101 Switching\r\n\r\n", &expect!["first, proto.unexpected_101"]);

@@ -1,9 +1,10 @@
 //! Frames about the connection as a whole, and about whether and how far a stream goes on.
 
+use units::rfc9113::HEADER_TABLE_SIZE;
+
 use super::account::End;
 use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, ACK, Kind, LARGEST};
-use super::settings::HEADER_TABLE_SIZE;
 use super::slot::Stage;
 use super::{H2, H2News};
 use crate::Session;

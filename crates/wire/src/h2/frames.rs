@@ -3,23 +3,13 @@
 use std::fmt;
 
 use units::named;
+use units::rfc9113::PRIORITISED;
+pub(super) use units::rfc9113::{
+    ACK, END_HEADERS, END_STREAM, FRAME_HEAD as HEAD, FRAME_MAX as PAYLOAD_MAX, LARGEST, PADDED,
+    PREFACE, WINDOW as FIRST_WINDOW,
+};
 
 use super::fault::{ErrorCode, FrameFault};
-
-/// What every frame begins with.
-pub(super) const HEAD: usize = 9;
-/// The largest payload that we take, and send.
-pub(super) const PAYLOAD_MAX: usize = 16_384;
-/// The largest window, increment and stream number.
-pub(super) const LARGEST: u32 = 0x7fff_ffff;
-
-pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-pub(super) const END_STREAM: u8 = 0x1;
-pub(super) const ACK: u8 = 0x1;
-pub(super) const END_HEADERS: u8 = 0x4;
-pub(super) const PADDED: u8 = 0x8;
-const PRIORITY: u8 = 0x20;
 
 named! {
     /// The types of frames, in the order of their numbers.
@@ -110,7 +100,7 @@ pub(super) fn block(head: FrameHead, payload: &[u8]) -> Result<&[u8], FrameFault
         false => Some((0, payload)),
     }
     .ok_or(FrameFault::Length)?;
-    let priority = if head.has(PRIORITY) { 5 } else { 0 };
+    let priority = if head.has(PRIORITISED) { 5 } else { 0 };
     let rest = rest.get(priority..).ok_or(FrameFault::Length)?;
     let end = rest.len().checked_sub(padding).ok_or(FrameFault::Padding)?;
     Ok(&rest[..end])

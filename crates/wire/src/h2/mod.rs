@@ -121,7 +121,7 @@ impl<'a> H2<'a> {
             encoder: Encoder::new(order.indexed),
             heads: Heads::new(ledger.clone()),
             incoming: Incoming::default(),
-            window_out: settings::FIRST_WINDOW.into(),
+            window_out: frames::FIRST_WINDOW.into(),
             window_in: Window::new(order.windows.connection()),
             reads: 0,
             unsent: 0,

@@ -2,7 +2,7 @@
 
 use super::account::End;
 use super::fault::{FrameFault, H2Fault};
-use super::settings::FIRST_WINDOW;
+use super::frames::FIRST_WINDOW;
 use super::{Account, ErrorCode, H2, H2News, frames};
 use crate::ask::Ask;
 use crate::template::Values;

@@ -3,21 +3,16 @@
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
+use units::rfc9113::{
+    ENABLE_PUSH, HEADER_TABLE_SIZE, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE,
+    MAX_HEADER_LIST_SIZE,
+};
 
 use super::fault::FrameFault;
-use super::frames::{LARGEST, PAYLOAD_MAX};
+use super::frames::{FIRST_WINDOW, LARGEST, PAYLOAD_MAX};
 use super::hpack::DEFAULT_SIZE;
 use crate::h1::Limits;
 
-/// RFC 9113, 6.9.2: the windows before anything is announced.
-pub(super) const FIRST_WINDOW: u32 = 65_535;
-
-pub(super) const HEADER_TABLE_SIZE: u16 = 1;
-const ENABLE_PUSH: u16 = 2;
-const MAX_CONCURRENT_STREAMS: u16 = 3;
-const INITIAL_WINDOW_SIZE: u16 = 4;
-const MAX_FRAME_SIZE: u16 = 5;
-const MAX_HEADER_LIST_SIZE: u16 = 6;
 /// RFC 8441, 3 and RFC 9218, 2.1: both are switches.
 const ENABLE_CONNECT_PROTOCOL: u16 = 8;
 const NO_RFC7540_PRIORITIES: u16 = 9;

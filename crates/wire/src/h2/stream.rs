@@ -111,7 +111,10 @@ impl H2<'_> {
                         _ if limits.interims < slot.interims => {
                             Some(WireFault::InterimFlood.into())
                         }
-                        _ => return Ok(()),
+                        _ => {
+                            news.push(H2News::Interim(slot.exchange));
+                            return Ok(());
+                        }
                     }
                 }
                 Ok(head) => {

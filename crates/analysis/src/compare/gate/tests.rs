@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use super::*;
 use crate::board::{Board, Row};
 use crate::difference::tests::{numbers_of, rounds, share};
@@ -19,11 +21,13 @@ fn row(subject: &str, is_doubtful: bool) -> Row {
 
 /// The answer for pairs of rounds with these throughputs.
 fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer {
-    let (a, b) = (row("a", false), row("b", is_doubtful));
+    static SIDES: LazyLock<[Row; 2]> = LazyLock::new(|| ["a", "b"].map(|side| row(side, false)));
+    let [a, b] = &*SIDES;
+    let doubtful = is_doubtful.then(|| row("b", true));
     let pair = |(one, other): &(Vec<Number>, Vec<Number>)| Pair {
         workload: "hello",
-        a: &a,
-        b: &b,
+        a,
+        b: doubtful.as_ref().unwrap_or(b),
         is_one_run: false,
         figures: vec![(Figure::Throughput, unpaired(Figure::Throughput, one, other))],
     };

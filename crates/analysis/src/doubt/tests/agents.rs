@@ -104,7 +104,7 @@ fn all_together_are_late_where_no_agent_says_how_late_it_was() {
     agents.iter_mut().for_each(|agent| agent.saw = None);
     let found = of_trial(|trial| {
         trial.loaded.as_mut().unwrap().agents = agents;
-        (0..1_000).for_each(|_| recording(trial).total.late.record(3 * MS));
+        recording(trial).total.late.record_many(3 * MS, 1_000);
     });
     expect!["instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"]
         .assert_eq(&told([&found]));

@@ -180,3 +180,21 @@ fn a_gate_on_cpu_cannot_rest_on_processes_that_left_their_cgroup() {
     };
     assert_eq!(["throughput_per_s", "cpu_ms_per_1000"].map(counted), [1, 0]);
 }
+
+/// Another figure may need more pairs than this one did.
+#[test]
+fn the_means_are_those_of_the_pairs_of_which_the_ratio_is_made() {
+    use crate::gate::{Gated, weigh};
+    let mut pairs = ALIKE.repeat(2);
+    pairs.truncate(6);
+    // After the look that decides, the head is far worse.
+    pairs.push(0.5);
+    let (course, _) = after("most = 20", &pairs);
+    let gated = vec![Figure::Throughput];
+    let rule = Rule { alpha: 0.01, ..Rule::usual() };
+    let found = weigh(&[Gated { course: &course, gated, shown: Vec::new() }], rule, 0);
+    let weighed = &found.figures[0];
+    assert_eq!((weighed.finding.pairs, weighed.pairs.len()), (6, 7));
+    let [base, head] = weighed.means.unwrap();
+    assert!((head / base - weighed.ratio.unwrap()).abs() < 1e-9, "{weighed:?}");
+}

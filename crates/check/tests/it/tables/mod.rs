@@ -11,11 +11,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use check::{Case, CaseVerdict, CheckPlan, Finding, Patience, Protocol, case, check};
+use check::{Case, CaseVerdict, CheckPlan, Finding, Patience, Protocol, case};
 
 use crate::script::Act;
 use crate::scripted::Scripted;
-use crate::{NoHelp, SHORT, oracle, quick};
+use crate::{SHORT, oracle, quick, run};
 
 /// What cases must say about a server that plays this script to them.
 pub(crate) struct Line {
@@ -78,13 +78,13 @@ fn asked(
         Protocol::Socket => target.posts.clear(),
     }
     let plan = CheckPlan { rounds: 1, together: 1, patience, ..CheckPlan::new(target, vec![case]) };
-    let report = check(&plan, &NoHelp, &mut |_| {});
+    let report = run(&plan);
     (report.findings.into_iter().next().unwrap(), server.hits())
 }
 
 #[test]
 fn every_case_tells_servers_that_keep_its_clause_from_those_that_break_it() {
-    let (oracle, address) = oracle();
+    let (_oracle, address) = oracle();
     let lines: Vec<_> = lines().collect();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -104,7 +104,6 @@ fn every_case_tells_servers_that_keep_its_clause_from_those_that_break_it() {
     let wrong: BTreeSet<String> = again.flatten().take(MISTAKES).collect();
     let shown: Vec<&str> = wrong.iter().map(String::as_str).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), shown.join("\n"));
-    let _ = oracle.stop();
 }
 
 /// What is wrong with what a case says about a server that plays this script to it.

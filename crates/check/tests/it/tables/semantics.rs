@@ -1,12 +1,12 @@
 //! RFC 9110 and the part of RFC 9112 that is not syntax: methods, connections, expectations, answers, conditions,
 //! limits. Slow cases have shortened copies, which are tested where they are defined.
 
-use check::{CaseVerdict, CheckPlan, case, check};
+use check::{CaseVerdict, case};
 
 use super::{Line, bends, breaks, keeps, lacks};
 use crate::script::Act::{self, Answer, Close, Flood, Last, Receive, Say};
 use crate::scripted::Scripted;
-use crate::{NoHelp, SHORT, oracle};
+use crate::{oracle, plan, run, verdicts};
 
 pub(super) const ONLY_WARN: &[&str] = &[];
 
@@ -317,20 +317,13 @@ pub(super) const TABLE: &[Line] = &[
 
 #[test]
 fn one_answer_out_of_form_is_held_against_the_server() {
-    let (oracle, address) = oracle();
-    let verdicts = |script: &'static [Act]| {
+    let (_oracle, address) = oracle();
+    let said = |script: &'static [Act]| {
         let (dated, passive) = (case("H1-V01").unwrap(), case("H1-V02").unwrap());
         let server = Scripted::start(address, dated, Box::new(move |_| script));
-        let plan = CheckPlan {
-            rounds: 1,
-            patience: SHORT,
-            ..CheckPlan::new(server.target(), vec![dated, passive])
-        };
-        let report = check(&plan, &NoHelp, &mut |_| {});
-        report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+        verdicts(&run(&plan(server.target(), vec![dated, passive], 1)))
     };
-    assert_eq!(verdicts(&[HELLO]), [CaseVerdict::Pass, CaseVerdict::Pass]);
+    assert_eq!(said(&[HELLO]), [CaseVerdict::Pass, CaseVerdict::Pass]);
     let without_blank = &[Say(b"HTTP/1.1 200\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n")];
-    assert_eq!(verdicts(without_blank), [CaseVerdict::Pass, CaseVerdict::Fail]);
-    let _ = oracle.stop();
+    assert_eq!(said(without_blank), [CaseVerdict::Pass, CaseVerdict::Fail]);
 }

@@ -116,7 +116,7 @@ fn spread(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<S
     if let Some(spread) = flags.noise {
         return Ok(Spread { spread, whose: "from --noise".into(), pair: gate_run.pair_time() });
     }
-    if flags.history.is_some() {
+    if flags.history.is_given() {
         let intended = unless_interrupted(gate_run.intended(equal_pairs(rule, FIRST)))?;
         if let Some(found) = history::spread(gate_run, flags, rule, (&intended.0, &intended.1))? {
             let (spread, whose) = (found.spread, of_gates(&found));

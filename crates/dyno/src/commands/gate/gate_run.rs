@@ -2,23 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use ::report::history::Commit;
 use analysis::gate::GateCourse;
 use archive::kept::{findings, kept};
 use archive::page;
-use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::procedure::{self, USUAL};
 use campaign::race::slices::Slices;
 use campaign::roster::Availability;
 use campaign::separate_trees::SeparateTrees;
-use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, now_unix_ms};
+use campaign::{Admitted, Campaign, Ended, Entrant, Event, RunResources, expected_checks};
 use lab::build::Built;
 use lab::conformance::Conformance;
 use lab::experiment::{Experiment, Pairs, Until, Wanted};
 use lab::record::{RACE, RunRecord, TrialRecord};
 use lab::subject::{Serving, Subject};
-use lab::workload::Workload;
 use load::{Arrivals, Load, Rate};
 use store::RunId;
 use terminal::progress;
@@ -27,7 +24,7 @@ use super::GateFlags;
 use super::preparation::{Prepared, prepared};
 use super::sides::{self, Named};
 use crate::commands::report::tell_page;
-use crate::session::{Admitted, Session, StorePlace, fact, weighed};
+use crate::session::{Session, StorePlace, fact, weighed};
 use crate::shell::{Refusal, command_line};
 
 pub(super) const BASE: &str = "base";
@@ -38,20 +35,7 @@ const AGAIN: &str = "base-again";
 pub(super) struct GateRun<'f> {
     flags: &'f GateFlags,
     pub(super) session: Session,
-    home: Project,
-    workload: Workload,
-    connections: usize,
-    /// What is asked of both sides, but for the load and the pairs.
-    asked: Experiment,
-    base: Subject,
-    head: Subject,
-    /// Base and head, as a reader knows them.
-    pub(super) titles: [String; 2],
-    /// Base and head, as a history may have them.
-    pub(super) written: [String; 2],
-    pub(super) commits: [Option<Commit>; 2],
-    /// The experiment, and what base and head are builds of.
-    about: Vec<String>,
+    pub(super) prepared: Prepared,
     /// The build of the base, once there is one.
     built: Option<Built>,
     /// What keeps base and head apart.
@@ -90,32 +74,19 @@ pub(super) struct Measured {
 impl<'f> GateRun<'f> {
     /// Reads all that the flags name, and waits until no other dyno runs in the project. None: interrupted.
     pub(super) fn of(flags: &'f GateFlags) -> Result<Option<GateRun<'f>>, Refusal> {
-        let Prepared { home, workload, connections, asked, sides, about } = prepared(flags)?;
-        let place = StorePlace::of(&home, flags.store.named());
-        let Some(session) = Session::open_in_turn(&home, place, flags.max_time)? else {
+        let prepared = prepared(flags)?;
+        let Prepared { home, sides, .. } = &prepared;
+        let place = StorePlace::of(home, flags.store.named());
+        let Some(session) = Session::open_in_turn(home, place, flags.max_time)? else {
             return Ok(None);
         };
-        let apart = sides::apart(&home, &sides);
-        let environment = environment(home.cache()?.variables, &sides, &apart);
-        let [base, head] = sides;
-        let titles = [base.title, head.title];
-        let written = [base.written, head.written];
-        let commits = [base.commit, head.commit];
-        let (base, head, built) = (base.subject, head.subject, None);
+        let apart = sides::apart(home, sides);
+        let environment = environment(home.cache()?.variables, sides, &apart);
         Ok(Some(GateRun {
             flags,
             session,
-            home,
-            workload,
-            connections,
-            asked,
-            base,
-            head,
-            titles,
-            written,
-            commits,
-            about,
-            built,
+            prepared,
+            built: None,
             apart,
             environment,
             base_check: None,
@@ -128,29 +99,29 @@ impl<'f> GateRun<'f> {
     pub(super) fn plan(&self, campaign: &Campaign) -> Vec<String> {
         let conditions = &campaign.experiment.conditions;
         let Experiment { warmup, timeout, keep_alive, manners, conditions: asked, .. } =
-            &self.asked;
+            &self.prepared.asked;
         // The keys of histories are hashes of this text.
         let terms = format!(
             "Terms {{ connections: {}, duration: {:?}, warmup: {warmup:?}, timeout: {timeout:?}, \
              keep_alive: {keep_alive}, manner: {:?}, conditions: {asked:?} }}",
-            self.connections,
+            self.prepared.connections,
             self.duration(),
             manners[0]
         );
         let how = format!("{terms} {:?} {conditions:?}", self.turns());
-        let mut texts = vec![how, self.workload.source.text.clone()];
-        texts.extend(self.about.clone());
+        let mut texts = vec![how, self.prepared.workload.source.text.clone()];
+        texts.extend(self.prepared.about.clone());
         texts
     }
 
     /// About how long a pair takes: both are loaded for so long, warmed up, started and ended.
     pub(super) fn pair_time(&self) -> Duration {
-        2 * (self.duration() + self.asked.warmup) + Duration::from_secs(1)
+        2 * (self.duration() + self.prepared.asked.warmup) + Duration::from_secs(1)
     }
 
     /// How long each side of a pair is loaded.
     fn duration(&self) -> Duration {
-        self.asked.duration.unwrap_or(USUAL)
+        self.prepared.asked.duration.unwrap_or(USUAL)
     }
 
     /// How many loads a pair is measured with.
@@ -159,18 +130,14 @@ impl<'f> GateRun<'f> {
     }
 
     /// Builds base and head as these pairs need them; none: interrupted.
-    pub(super) fn built(
-        &mut self,
-        pairs: Pairs,
-    ) -> Result<Option<(Campaign, Vec<Entrant>)>, Refusal> {
-        let sides = vec![self.base.clone(), self.head.clone()];
-        let campaign = self.campaign(Loading::Closed, pairs, sides)?;
-        let (entrants, _) = campaign.admit(&self.session.halt, &mut admitting);
-        if self.session.halt.is_asked() {
-            return Ok(None);
-        }
-        take_part(&campaign, &entrants)?;
-        for (entrant, build) in builds_of(&entrants) {
+    pub(super) fn built(&mut self, pairs: Pairs) -> Result<Option<(Campaign, Admitted)>, Refusal> {
+        let campaign = self.campaign(Loading::Closed, pairs, self.sides())?;
+        let resources = RunResources::weigh(&campaign)?;
+        let admitted = Admitted::of(&campaign, resources, &self.session.halt, &mut admitting)?;
+        let Some(admitted) = admitted else { return Ok(None) };
+        let entrants = &admitted.entrants;
+        take_part(&campaign, entrants)?;
+        for (entrant, build) in builds_of(entrants) {
             let (subject, built) = entrant.build(build);
             let Some(apart) = self.apart(&subject.name, built, &campaign) else { continue };
             let found = apart.check(subject, built, &campaign.cache);
@@ -178,7 +145,7 @@ impl<'f> GateRun<'f> {
         }
         let single = entrants.first().filter(|entrant| entrant.builds() == 1);
         self.built = single.map(|entrant| entrant.built.clone());
-        Ok(Some((campaign, entrants)))
+        Ok(Some((campaign, admitted)))
     }
 
     /// Checks the base before the pairs, unless both checks are kept: how long it takes depends on what the server leaves
@@ -186,18 +153,16 @@ impl<'f> GateRun<'f> {
     pub(super) fn check_base(
         &mut self,
         campaign: &Campaign,
-        entrants: &[Entrant],
+        admitted: &Admitted,
     ) -> Result<Option<()>, Refusal> {
-        let (_, entries) = campaign.admit(&self.session.halt, &mut |_| {});
-        let resources = RunResources::weigh(campaign)?;
-        let record = campaign.record(&resources, entrants, entries, now_unix_ms());
+        let record = admitted.record(campaign);
         let is_kept = expected_checks(campaign, &record, self.session.store())?.is_zero();
         if is_kept || self.flags.aa {
             return Ok(Some(()));
         }
         terminal::notice("the conformance of the base to the RFCs is checked before the pairs");
         let began = Instant::now();
-        self.base_check = campaign.checked(&entrants[0], &self.session.halt);
+        self.base_check = campaign.checked(&admitted.entrants[0], &self.session.halt);
         self.check = began.elapsed();
         Ok(self.base_check.as_ref().map(|_| ()))
     }
@@ -218,8 +183,7 @@ impl<'f> GateRun<'f> {
         &self,
         pairs: Pairs,
     ) -> Result<Option<(Campaign, RunResources)>, Refusal> {
-        let sides = vec![self.base.clone(), self.head.clone()];
-        let campaign = self.campaign(Loading::Closed, pairs, sides)?;
+        let campaign = self.campaign(Loading::Closed, pairs, self.sides())?;
         let resources = RunResources::weigh(&campaign)?;
         let given = self.flags.at.generators.given_to(&campaign, resources, &self.session.halt)?;
         Ok(given.map(|resources| (campaign, resources)))
@@ -231,14 +195,13 @@ impl<'f> GateRun<'f> {
         loading: Loading,
         pairs: Pairs,
     ) -> Result<Option<Measured>, Refusal> {
-        let again = || self.base.clone().racing(AGAIN, "base again", &self.workload.name);
-        let sides = match loading {
-            Loading::Equal => vec![self.base.clone(), again()],
-            Loading::Closed | Loading::Open(_) if self.flags.control => {
-                vec![self.base.clone(), self.head.clone(), again()]
-            }
-            Loading::Closed | Loading::Open(_) => vec![self.base.clone(), self.head.clone()],
-        };
+        let mut sides = self.sides();
+        let is_equal = matches!(loading, Loading::Equal);
+        sides.truncate(if is_equal { 1 } else { 2 });
+        if is_equal || self.flags.control {
+            let workload = &self.prepared.workload.name;
+            sides.push(sides[0].clone().racing(AGAIN, "base again", workload));
+        }
         let mut campaign = self.campaign(loading, pairs, sides)?;
         // Only a control is built a second time, or what has several builds.
         let twin = campaign.members.iter_mut().find(|member| member.name == AGAIN);
@@ -271,6 +234,15 @@ impl<'f> GateRun<'f> {
         Ok(Some(Measured { id, campaign, admitted, run, trials, course }))
     }
 
+    /// Base and head, as a reader knows them.
+    pub(super) fn titles(&self) -> [&str; 2] {
+        self.prepared.sides.each_ref().map(|side| side.title.as_str())
+    }
+
+    fn sides(&self) -> Vec<Subject> {
+        self.prepared.sides.iter().map(|side| side.subject.clone()).collect()
+    }
+
     /// Agents do not take turns within a pair: whole trials follow one another.
     fn turns(&self) -> Option<Slices> {
         self.flags.at.generators.is_given().then_some(Slices::Off)
@@ -282,7 +254,9 @@ impl<'f> GateRun<'f> {
         pairs: Pairs,
         sides: Vec<Subject>,
     ) -> Result<Campaign, Refusal> {
-        let connections = self.connections;
+        let Prepared { home, workload, connections, asked, sides: [base, head], .. } =
+            &self.prepared;
+        let connections = *connections;
         let load = match loading {
             Loading::Closed | Loading::Equal => Load::Closed { connections },
             Loading::Open(per_s) => {
@@ -299,10 +273,10 @@ impl<'f> GateRun<'f> {
             .iter()
             .map(|side| Label { title: side.title.clone(), name: side.name.clone() })
             .collect();
-        let conditions = self.asked.conditions.clone();
+        let conditions = asked.conditions.clone();
         let asked = Experiment {
             name: procedure::GATE.into(),
-            question: question(&self.titles),
+            question: question(base, head),
             vary: self.flags.at.asking.varying.vary,
             repeat: Until::rounds(None, None),
             pairs: Some(pairs),
@@ -313,12 +287,11 @@ impl<'f> GateRun<'f> {
             has_check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.at.asking.seed,
             slices: Slices::of(self.turns(), &load, None),
-            ..self.asked.clone()
+            ..asked.clone()
         };
-        let experiment = procedure::experiment(&labels, &self.workload.name, &load, asked)?;
+        let experiment = procedure::experiment(&labels, &workload.name, &load, asked)?;
         let experiment = self.flags.at.cpus.given_to(experiment);
-        let made = Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides);
-        let mut campaign = made?;
+        let mut campaign = Campaign::made(home.clone(), experiment, workload.clone(), sides)?;
         campaign.cache.variables.clone_from(&self.environment);
         Ok(campaign)
     }
@@ -376,8 +349,8 @@ fn environment(
 }
 
 /// The run's question, in which nothing is left that a line cannot show.
-fn question([base, head]: &[String; 2]) -> String {
-    let text = format!("Is {head} worse than {base}?");
+fn question(base: &Named, head: &Named) -> String {
+    let text = format!("Is {} worse than {}?", head.title, base.title);
     text.chars().filter(|letter| !letter.is_control()).take(300).collect()
 }
 

@@ -1,7 +1,5 @@
 //! `--history` of a gate: what earlier gates know of this machine's spread, and this gate's own lines.
 
-use std::path::Path;
-
 use ::report::history::{GateOf, Like, differences, gate_line, machine_key, plan_key, read};
 use analysis::gate::{ENOUGH, Pooled, Rule, Weighing};
 use campaign::{Campaign, RunResources};
@@ -13,13 +11,6 @@ use super::gate_run::GateRun;
 use super::{GateFlags, LoadRun};
 use crate::shell::Refusal;
 
-const FLAG: &str = "--history";
-
-/// Refuses a file that could not be appended to in the end.
-pub(super) fn check(flags: &GateFlags) -> Result<(), Refusal> {
-    flags.history.as_deref().map_or(Ok(()), |path| archive::history::check(FLAG, path))
-}
-
 /// How far pairs spread, by the earlier gates that are like this one; none if they are too few. Of several figures
 /// that of the widest.
 pub(super) fn spread(
@@ -28,7 +19,7 @@ pub(super) fn spread(
     rule: Rule,
     (campaign, resources): (&Campaign, &RunResources),
 ) -> Result<Option<Pooled>, Refusal> {
-    let Some(path) = flags.history.as_deref().filter(|path| path.exists()) else {
+    let Some(path) = flags.history.path().filter(|path| path.exists()) else {
         return Ok(None);
     };
     let history = read(&archive::history::read(&[path.to_path_buf()])?);
@@ -68,15 +59,17 @@ fn plan(gate_run: &GateRun<'_>, campaign: &Campaign) -> String {
 
 /// Appends a line for each gated figure.
 pub(super) fn append(
-    path: &Path,
+    flags: &GateFlags,
     gate_run: &GateRun<'_>,
     runs: &[LoadRun],
     weighing: &Weighing,
 ) -> Result<(), Refusal> {
     let Rule { alpha, detect, .. } = weighing.rule;
     let plan = plan(gate_run, &runs[0].0.campaign);
-    let commits = gate_run.commits.each_ref().map(Option::as_ref);
-    let gate = GateOf { titles: &gate_run.written, commits, plan: &plan, alpha, detect };
+    let sides = gate_run.prepared.sides.each_ref();
+    let titles = sides.map(|side| side.written.as_str());
+    let commits = sides.map(|side| side.commit.as_ref());
+    let gate = GateOf { titles, commits, plan: &plan, alpha, detect };
     let mut lines = String::new();
     let mut weighed = weighing.figures.iter();
     for (measured, gated, shown) in runs {
@@ -85,10 +78,5 @@ pub(super) fn append(
             lines += &gate_line(&gate, &measured.run, &measured.course, of)?;
         }
     }
-    if lines.is_empty() {
-        return Ok(());
-    }
-    archive::history::append(FLAG, path, &lines)?;
-    terminal::notice(&format!("history: {}", archive::page::near(path)));
-    Ok(())
+    if lines.is_empty() { Ok(()) } else { flags.history.append_lines(&lines) }
 }

@@ -59,7 +59,10 @@ pub(super) fn early(
         side.as_ref().or(command.as_ref()).map_or(String::new(), |it| units::without_password(it))
     };
     let typed = [typed(&flags.base, &flags.base_cmd), typed(&flags.head, &flags.head_cmd)];
-    let [base, head] = gate_run.map_or(&typed, |gate_run| &gate_run.titles);
+    let [base, head] = match gate_run {
+        Some(gate_run) => gate_run.titles(),
+        None => typed.each_ref().map(String::as_str),
+    };
     let measured = gate_run.and_then(|gate_run| gate_run.equal.as_ref());
     let status = tell(
         flags,

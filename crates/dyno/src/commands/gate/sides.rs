@@ -14,7 +14,7 @@ use lab::subject::{Subject, is_file_name};
 
 use super::GateFlags;
 use crate::shell::Refusal;
-use crate::sides::refuse_without_files;
+use crate::sides::{here, refuse_without_files};
 
 /// A side, as a subject, and what a reader knows it by.
 pub(super) struct Named {
@@ -36,8 +36,7 @@ pub(super) fn of_commands(
     texts: [&str; 2],
     (names, workload, protocol): ([&str; 2], &str, Protocol),
 ) -> Result<[Named; 2], Refusal> {
-    let here = std::env::current_dir()
-        .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
+    let here = here()?;
     let side = |place: usize| of_command(flags, names[place], texts[place], protocol, &here);
     let mut sides = [side(0)?, side(1)?];
     sides.iter_mut().for_each(|side| side.subject.speaks = vec![workload.to_string()]);
@@ -74,7 +73,7 @@ pub(super) fn of_tree(
 ) -> Result<Named, Refusal> {
     let subject = subject(flags, experiment)?;
     let (kind, rest) = text.split_once(':').unwrap_or(("", text));
-    let history = flags.history.as_deref().unwrap_or(Path::new(""));
+    let history = flags.history.path().unwrap_or(Path::new(""));
     let (folder, title, of, commit, own) = match kind {
         "server" if is_file_name(rest) => {
             let folder = project.root.join("subjects").join(rest);

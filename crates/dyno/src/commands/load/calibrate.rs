@@ -12,7 +12,7 @@ use wire::Asks;
 use crate::interrupt::halt_on_interrupt;
 use crate::order::flags::CalibrateFlags;
 use crate::own_server::{OwnServer, hello};
-use crate::results::{OfTrials, ResultFlags};
+use crate::results::{OF_TRIALS, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
 use report::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
@@ -38,7 +38,7 @@ const REPEATED_PER_S: u64 = 1_000;
 
 pub(super) fn run(
     flags: &CalibrateFlags,
-    results: &ResultFlags<OfTrials>,
+    results: &ResultFlags<OF_TRIALS>,
 ) -> Result<ExitStatus, Refusal> {
     let files = results.files_of(&JSON).filter(|_| !results.wants_other_than(&[&TEXT, &JSON]));
     let files = files.ok_or_else(|| {

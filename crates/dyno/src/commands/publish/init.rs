@@ -1,16 +1,13 @@
 //! `dyno publish --init DIR`: writes the files of a new board.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
+use archive::keep;
 use units::count;
 
 use crate::shell::{ExitStatus, Refusal, print};
-
-/// A file's path in the board, its text, and whether it is a program.
-type NewFile = (&'static str, String, bool);
 
 pub(super) fn init(folder: &Path) -> Result<ExitStatus, Refusal> {
     let files = board::init::files();
@@ -25,43 +22,20 @@ pub(super) fn init(folder: &Path) -> Result<ExitStatus, Refusal> {
 }
 
 /// All of them, or none.
-fn write(folder: &Path, files: &[NewFile]) -> Result<(), String> {
-    let is_new = match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-        Ok(true) => false,
+fn write(folder: &Path, files: &[(&str, String, bool)]) -> Result<(), String> {
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => {}
         Ok(false) => {
             return Err(
                 "this folder is not empty, and nothing in it is to be overwritten; name a new one"
                     .into(),
             );
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => true,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(format!("{error}; name a new folder")),
-    };
-    let written = files.iter().try_for_each(|file| write_one(folder, file));
-    written.map_err(|error| {
-        remove(folder, is_new);
-        error.to_string()
-    })
-}
-
-fn write_one(folder: &Path, (path, text, is_program): &NewFile) -> io::Result<()> {
-    let path = folder.join(path);
-    fs::create_dir_all(path.parent().unwrap_or(folder))?;
-    let mode = if *is_program { 0o777 } else { 0o666 };
-    File::options().write(true).create_new(true).mode(mode).open(path)?.write_all(text.as_bytes())
-}
-
-/// What is in the folder was written by this process: it was empty.
-fn remove(folder: &Path, with_itself: bool) {
-    if with_itself {
-        let _ = fs::remove_dir_all(folder);
-        return;
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let path = entry.path();
-        let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    }
+    let files = files.iter().map(|(path, text, is_program)| (*path, text.as_bytes(), *is_program));
+    keep::create(folder, files).map_err(|(_, error)| error.to_string())
 }
 
 #[cfg(test)]

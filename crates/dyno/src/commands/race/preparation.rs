@@ -69,7 +69,7 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let named: Vec<_> = named.map(|((side, label), subject)| (side, label, subject)).collect();
     let asked = (&flags.at.asking, flags.at.target());
     let origin = of_race(&named, &load, &asked, manner, times);
-    let place = flags.store.place()?;
+    let place = flags.store.of_user()?;
     let home = project.filter(|_| is_named).map_or_else(Project::of_user, Ok)?;
     let experiment = flags.at.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;

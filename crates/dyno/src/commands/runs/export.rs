@@ -83,12 +83,12 @@ pub(super) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
     let (_, path) = flags.store.find()?;
     let store = Store::open_to_read(&path)?;
     let beside = keep::beside(output);
-    let written = store.export(flags.run, &beside).map_err(Refusal::from).and_then(|()| {
+    let written = store.export(flags.run, &beside, None).map_err(Refusal::from).and_then(|()| {
         fs::rename(&beside, output)
             .map_err(|error| Refusal::new(format!("--output {}: {error}", output.display())))
     });
     if written.is_err() {
-        keep::remove_store(&beside);
+        let _ = Store::remove_file(&beside);
     }
     written?;
     let runs = Store::open_to_read(output)?.runs()?;

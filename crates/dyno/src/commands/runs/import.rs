@@ -53,13 +53,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
             file.display()
         )));
     }
-    let path = match flags.store.named() {
-        Some(path) => path.to_path_buf(),
-        None => Project::find()?.store_path(),
-    };
-    if let (Some(folder), None) = (path.parent(), flags.store.named()) {
-        lab::build::make_folder(folder).map_err(|error| Refusal::at(folder, error))?;
-    }
+    let path = flags.store.to_write()?;
     let mut start = [0; 2];
     let is_public = fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();
     if !is_public || !PublicRun::is_one(&start) {
@@ -68,7 +62,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     let run = super::verify::read(file)?;
     let beside = keep::beside(&path);
     let done = into_store(&run, &beside).and_then(|()| imported(flags, &beside, &path));
-    keep::remove_store(&beside);
+    let _ = Store::remove_file(&beside);
     done
 }
 
@@ -85,7 +79,7 @@ fn imported(flags: &ImportFlags, file: &Path, path: &Path) -> Result<ExitStatus,
     let is_empty = store.runs().is_ok_and(|runs| runs.is_empty());
     drop(store);
     if is_new && is_empty {
-        keep::remove_store(path);
+        let _ = Store::remove_file(path);
     }
     taken
 }

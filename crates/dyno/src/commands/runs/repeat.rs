@@ -19,7 +19,7 @@ use analysis::Gate;
 use archive::keep;
 use archive::kept::{findings, kept};
 use campaign::project::Project;
-use campaign::{Campaign, Ended};
+use campaign::{Admitted, Campaign, Ended};
 use clap::Args;
 use lab::build::give_to_caller;
 use lab::probe::Probe;
@@ -33,7 +33,7 @@ use units::{counted, duration, visible};
 
 use super::publishing::public_run;
 use crate::commands::run::dry;
-use crate::session::{Admitted, Session, StorePlace, fact, interrupted_early, weighed};
+use crate::session::{Session, StorePlace, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Found, Refusal, print, status};
 use crate::stores::StoreFlag;
 
@@ -234,13 +234,9 @@ fn repeat(
         );
         halt.ask();
     });
-    let resources = weighed(campaign)?;
-    resources.take()?;
-    let (entrants, entries) = campaign.admit(&session.halt, &mut progress::admitting);
-    if session.halt.is_asked() {
-        return Ok(interrupted_early());
-    }
-    let admitted = Admitted { resources, entrants, entries };
+    let by = weighed(campaign)?;
+    let admitted = Admitted::of(campaign, by, &session.halt, &mut progress::admitting)?;
+    let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     let mut record = admitted.record(campaign);
     record.facts.push(fact(REPEATS, &run.id));
     if record.plan.is_empty() {

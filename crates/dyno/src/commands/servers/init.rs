@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use archive::keep;
 use campaign::embedded;
 use clap::Args;
 use units::count;
@@ -44,8 +45,8 @@ pub(super) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
             folder.display()
         )));
     }
-    fs::create_dir_all(folder).map_err(refused)?;
-    embedded::write_to(folder).map_err(refused)?;
+    let files = embedded::FILES.iter().map(|file| (file.path, file.bytes, file.is_executable));
+    keep::create(folder, files).map_err(|(_, error)| refused(error))?;
     print(&says(folder))
 }
 

@@ -61,7 +61,7 @@ fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
         match Service::read(&project.root, &name, &cache.variables) {
             Ok(service) => {
                 let error = services::lack(&service, cache);
-                NamedRow { name, says: service.title, error }
+                NamedRow { name, says: service.manifest.title, error }
             }
             Err(error) => NamedRow { name, says: String::new(), error: Some(error.to_string()) },
         }

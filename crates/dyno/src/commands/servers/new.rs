@@ -1,9 +1,9 @@
 //! `dyno servers new`: writes a subject's file, and what it takes to measure it.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use archive::keep;
 use archive::page::near;
 use campaign::project::{Project, unknown};
 use campaign::race::side;
@@ -16,6 +16,7 @@ use requests::answer;
 use wire::{BodyRule, StatusRule};
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::sides::here;
 
 /// Write a server of yours into the project: its subject.toml, its workload and an experiment
 ///
@@ -81,8 +82,7 @@ pub(super) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
         let name = name.escape_debug();
         return Err(Refusal::new(format!("`{name}` is not a name; names are of a-z, 0-9 and -")));
     }
-    let here = std::env::current_dir()
-        .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
+    let here = here()?;
     let project = Project::around();
     let is_new = project.is_none();
     let root = project.as_ref().map_or_else(|| here.clone(), |project| project.root.clone());
@@ -250,21 +250,9 @@ fn write(root: &Path, files: &[SourceFile]) -> Result<(), Refusal> {
             near(there)
         )));
     }
-    let mut ours: Vec<&Path> = Vec::new();
-    for (path, file) in paths.iter().zip(files) {
-        let made = fs::create_dir_all(path.parent().unwrap_or(root));
-        let written = made.and_then(|()| File::create_new(path)).and_then(|mut new| {
-            ours.push(path);
-            new.write_all(file.text.as_bytes())
-        });
-        if let Err(error) = written {
-            for path in ours {
-                let _ = fs::remove_file(path);
-            }
-            return Err(Refusal::new(format!("{}: {error}", near(path))));
-        }
-    }
-    Ok(())
+    let files = files.iter().map(|file| (file.name.as_str(), file.text.as_bytes(), false));
+    keep::create(root, files)
+        .map_err(|(path, error)| Refusal::new(format!("{}: {error}", near(&root.join(path)))))
 }
 
 fn says(flags: &NewFlags, root: &Path, files: &[SourceFile], is_new: bool) -> String {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use lab::build::{BuildCache, BuildError, Built, Recipe};
 use lab::command::shown;
-use lab::service::Service;
+use lab::service::{Manifest, Service};
 use load::Halt;
 use rustix::process::geteuid;
 
@@ -121,7 +121,7 @@ impl Setup<'_> {
         let read = || Service::read(&self.project.root, name, &self.cache.variables);
         let mut service = read().map_err(|error| error.to_string())?;
         if services::lack(&service, self.cache).is_some() {
-            let command = roster::debian_command(&service.debian);
+            let command = roster::debian_command(&service.manifest.debian);
             if let Some(command) = command.filter(|_| roster::has_apt(self.cache)) {
                 self.prevent(name, &service)?;
                 self.install(name, &command)?;
@@ -141,7 +141,9 @@ impl Setup<'_> {
 
     /// Says what installing a service's packages would start, and prevents it.
     fn prevent(&self, name: &str, service: &Service) -> Result<(), String> {
-        let Some((starts, commands)) = &service.starts else { return Ok(()) };
+        let Manifest { starts: Some(starts), prevent, .. } = &service.manifest else {
+            return Ok(());
+        };
         let way =
             if self.may_install { "this prevents it:" } else { "with --yes that is prevented" };
         terminal::notice(&format!("{name}: installing its packages would start {starts}; {way}"));
@@ -149,7 +151,7 @@ impl Setup<'_> {
         if !self.may_install || !geteuid().is_root() {
             return Ok(());
         }
-        commands.iter().try_for_each(|command| self.run(name, command.words()))
+        prevent.iter().try_for_each(|command| self.run(name, command.words()))
     }
 
     fn build(&self, name: &str, recipe: Recipe<'_>) -> Result<Built, BuildError> {

@@ -1,26 +1,26 @@
 //! The commands of a service in a trial: what they see, and how they are run to their ends.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{PrivateFolder, ServiceStart};
-use crate::build::{last_bytes, last_line, program};
+use crate::build::step::{Failed, run_to_end};
+use crate::build::{last_bytes, program};
 use crate::command::{Command, Placeholders, shown};
 use machine::conditions::Cpus;
-use machine::process::{Exit, Marker, Membership, Spec, launch};
+use machine::process::{Marker, Membership, Spec, launch};
 use machine::unprivileged::User;
 
 /// How long a command has to end after it was asked.
 const GRACE_MS: u64 = 1_000;
 /// How much of what a command prints is read.
 const OUTPUT_MAX: u64 = 16 << 20;
-const PACE: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Debug)]
 pub(super) struct Commands {
-    warden: Vec<OsString>,
+    warden: [OsString; 2],
     work: PathBuf,
     user: Option<User>,
     cpus: Option<Cpus>,
@@ -29,28 +29,6 @@ pub(super) struct Commands {
     pub(super) port: u16,
     password: String,
     dyno: String,
-}
-
-/// Why a command did not do what it should.
-#[derive(Debug)]
-pub(super) enum Failed {
-    /// The command, how it ended, and its last line.
-    Ended(String),
-    /// The command, and the time that it had.
-    Late(String, Duration),
-    Halted,
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failed::Ended(says) => f.write_str(says),
-            Failed::Late(command, limit) => {
-                write!(f, "`{command}` took longer than {:.0} s", limit.as_secs_f64())
-            }
-            Failed::Halted => f.write_str("interrupted"),
-        }
-    }
 }
 
 impl Commands {
@@ -66,7 +44,7 @@ impl Commands {
         let fixed = [("TMPDIR", work.as_str()), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
         let fixed = fixed.map(|(name, value)| (name.to_string(), value.to_string()));
         let mut commands = Commands {
-            warden: setup.launcher.warden.to_vec(),
+            warden: setup.launcher.cache.warden(),
             work: folder.path().into(),
             user: folder.user(),
             cpus: setup.cpus.cloned(),
@@ -77,7 +55,7 @@ impl Commands {
             dyno: cache.dyno.display().to_string(),
         };
         commands.env.extend(fixed);
-        commands.env.extend(commands.fill_all(&service.env));
+        commands.env.extend(commands.fill_all(&service.manifest.env));
         commands
     }
 
@@ -87,7 +65,7 @@ impl Commands {
     }
 
     /// Variables with their placeholders filled.
-    pub(super) fn fill_all(&self, env: &[(String, String)]) -> Vec<(String, String)> {
+    pub(super) fn fill_all(&self, env: &BTreeMap<String, String>) -> Vec<(String, String)> {
         let (port, work) = (self.port.to_string(), self.work.display().to_string());
         let known = [
             ("port", port.as_str()),
@@ -149,24 +127,8 @@ impl Commands {
             grace_ms: GRACE_MS,
             ..self.process(Marker::unique(), words)
         };
-        let mut running = launch(&self.warden, &spec)
-            .map_err(|error| Failed::Ended(format!("`{typed}` cannot be run: {error}")))?;
-        let began = Instant::now();
-        while running.ended().is_none() {
-            if is_halted() {
-                return Err(Failed::Halted);
-            }
-            if limit <= began.elapsed() {
-                return Err(Failed::Late(typed, limit));
-            }
-            std::thread::sleep(PACE);
-        }
-        let exit = running.stop().exit;
-        let words = last_line(&log);
+        run_to_end(launch(&self.warden, &spec), &typed, &log, limit, is_halted)?;
         let output = last_bytes(&log, OUTPUT_MAX).unwrap_or_default();
-        match exit {
-            Exit::Status(0) => Ok(String::from_utf8_lossy(&output).into_owned()),
-            exit => Err(Failed::Ended(format!("`{typed}` ended with {exit}{words}"))),
-        }
+        Ok(String::from_utf8_lossy(&output).into_owned())
     }
 }

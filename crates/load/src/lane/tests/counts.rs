@@ -136,9 +136,16 @@ fn a_schedule_ends_when_it_does_however_long_the_warm_up_is() {
     let second = Duration::from_secs(1);
     let steps =
         Arrivals::Steps(vec![("100".parse().unwrap(), second), ("200".parse().unwrap(), second)]);
-    let run = Run { warmup: 150 * MILLI, arrivals: Some(steps), ..open(20, 1) };
-    let seen = run.record([Simulated::new(super::rig::at_once, after(MILLI))]);
-    assert_eq!((seen.total.due, seen.measured()), (280, 1_800 * MILLI));
+    for (warmup, due) in [(0, 300), (150, 285), (333, 266)] {
+        let run = Run { warmup: warmup * MILLI, arrivals: Some(steps.clone()), ..open(20, 1) };
+        let seen = run.record([Simulated::new(super::rig::at_once, after(63 * MILLI))]);
+        assert_eq!((seen.total.due, seen.measured()), (due, (2_000 - warmup) * MILLI));
+        assert_eq!(
+            seen.total.received_inside,
+            seen.total.correct_inside * super::GOOD.len() as u64,
+            "what comes after the end is in no rate"
+        );
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use super::MILLI;
 use super::rig::{Run, at_once, classes, closed, open};
 use super::streams::{
-    Came, HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, against, answer, goaway, plain,
-    server, server_but, settings, spoken,
+    Came, HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, against, answer, begins, goaway,
+    next_frame, plain, server, server_but, settings, spoken,
 };
 use crate::engine::{Act, Around, Break, Conn, Engine, Peer, Simulated, Slept, around_engine};
 use crate::tally::Tally;
@@ -247,19 +247,11 @@ fn early_answers_leak_no_connection() {
         if is_new {
             sent.push((now, settings(&[(INITIAL_WINDOW_SIZE, 0)])));
         }
-        if let Some(rest) = unread.strip_prefix(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
-            *unread = rest.to_vec();
-        }
-        while 9 <= unread.len() {
-            let length = u32::from_be_bytes([0, unread[0], unread[1], unread[2]]) as usize;
-            if unread.len() < 9 + length {
-                break;
-            }
-            let stream = u32::from_be_bytes(unread[5..9].try_into().unwrap());
-            if unread[3] == HEADERS {
+        begins(unread);
+        while let Some((kind, _, stream)) = next_frame(unread) {
+            if kind == HEADERS {
                 sent.push((now + MILLI, answer(stream)));
             }
-            unread.drain(..9 + length);
         }
         sent.into_iter().map(|(at, bytes)| (at, Act::Send(bytes))).collect()
     });

@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 
+pub(super) use units::rfc9113::{
+    DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS,
+    RST_STREAM, WINDOW_UPDATE,
+};
+use units::rfc9113::{FRAME_HEAD, PREFACE, SETTINGS};
 use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
@@ -13,16 +18,6 @@ use crate::order::Protocol;
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
-pub(super) const DATA: u8 = 0;
-pub(super) const HEADERS: u8 = 1;
-pub(super) const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-pub(super) const GOAWAY: u8 = 7;
-pub(super) const WINDOW_UPDATE: u8 = 8;
-pub(super) const END_STREAM: u8 = 1;
-pub(super) const END_HEADERS: u8 = 4;
-pub(super) const MAX_CONCURRENT_STREAMS: u16 = 3;
-pub(super) const INITIAL_WINDOW_SIZE: u16 = 4;
 pub(super) const REFUSED: [u8; 4] = [0, 0, 0, 7];
 
 pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -58,6 +53,26 @@ pub(super) enum Came {
     Window(u32),
 }
 
+/// Whether the preface has come, which is passed over.
+pub(super) fn begins(unread: &mut Vec<u8>) -> bool {
+    let begins = unread.starts_with(PREFACE);
+    unread.drain(..if begins { PREFACE.len() } else { 0 });
+    begins
+}
+
+/// Passes over the next whole frame: its kind, its flags and its stream.
+pub(super) fn next_frame(unread: &mut Vec<u8>) -> Option<(u8, u8, u32)> {
+    let head = unread.first_chunk::<FRAME_HEAD>()?;
+    let [long, length @ .., kind, flags, _, _, _, _] = *head;
+    let length = u32::from_be_bytes([0, long, length[0], length[1]]) as usize;
+    let stream = u32::from_be_bytes(*head.last_chunk()?);
+    let is_whole = FRAME_HEAD + length <= unread.len();
+    is_whole.then(|| {
+        unread.drain(..FRAME_HEAD + length);
+        (kind, flags, stream)
+    })
+}
+
 /// A server that reads frames, and says what follows from each event: at the time, on this connection of all, from 0.
 pub(super) fn server(
     mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static,
@@ -71,18 +86,10 @@ pub(super) fn server(
             connections.entry((conn, era)).or_insert_with(|| (Vec::new(), number, 0));
         unread.extend_from_slice(bytes);
         let mut sent = Vec::new();
-        if let Some(rest) = unread.strip_prefix(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
-            *unread = rest.to_vec();
+        if begins(unread) {
             sent.extend(does(now, *number, Came::Connection));
         }
-        while 9 <= unread.len() {
-            let length = u32::from_be_bytes([0, unread[0], unread[1], unread[2]]) as usize;
-            if unread.len() < 9 + length {
-                break;
-            }
-            let (kind, flags) = (unread[3], unread[4]);
-            let stream = u32::from_be_bytes(unread[5..9].try_into().unwrap());
-            unread.drain(..9 + length);
+        while let Some((kind, flags, stream)) = next_frame(unread) {
             match kind {
                 HEADERS | DATA if flags & END_STREAM != 0 => {
                     *requests += 1;

@@ -96,6 +96,24 @@ fn each_form_is_counted_and_its_planted_failures_are_its_own() {
 }
 
 #[test]
+fn what_was_sent_in_vain_and_then_refused_has_failed_in_its_form() {
+    let (mut asked, mut begun) = (0, 0);
+    let peer: Peer = Box::new(move |at, _, _, _| {
+        asked += 1;
+        vec![(at + DELAY, if asked == 1 { Act::Send(GOOD.to_vec()) } else { Act::Fin })]
+    });
+    let accept = move |now| {
+        begun += 1;
+        (now + 1, if begun == 1 { Act::Accept } else { Act::Refuse })
+    };
+    let engine = Simulated::new(accept, after(MILLI)).with_peer(peer);
+    let tally = varied(2, closed(1)).press(engine);
+    assert_eq!(classes(&tally), [("connect.refused", 1)]);
+    let forms = tally.forms.unwrap();
+    assert_eq!((forms.sent.iter().sum::<u64>(), forms.failed.iter().sum::<u64>()), (2, 1));
+}
+
+#[test]
 fn a_server_that_answers_or_closes_after_the_first_segment_fails_the_requests_in_two() {
     let refuse =
         |head: &[u8], is_first| if is_first { GOOD.to_vec() } else { [BAD, head].concat() };

@@ -8,7 +8,7 @@ use super::refusals::guard;
 use super::rig::{Passed, Run, classes, closed, open, sessions};
 use super::streams::{
     DATA, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, REFUSED, RST_STREAM,
-    answer, frame, goaway, settings, spoken,
+    answer, begins, frame, goaway, next_frame, settings, spoken,
 };
 use crate::engine::{Act, Conn, Peer, Simulated};
 use crate::{Nanos, SECOND};
@@ -65,19 +65,10 @@ fn wild(seed: u64, kinds: u32) -> Peer {
                 _ => say(now, settings(&[])),
             }
         }
-        if let Some(rest) = line.unread.strip_prefix(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
-            line.unread = rest.to_vec();
-        }
+        begins(&mut line.unread);
         let mut acts = Vec::new();
-        while 9 <= line.unread.len() {
-            let unread = &mut line.unread;
-            let length = u32::from_be_bytes([0, unread[0], unread[1], unread[2]]) as usize;
-            if unread.len() < 9 + length {
-                break;
-            }
-            let stream = u32::from_be_bytes(unread[5..9].try_into().unwrap());
-            let ends = matches!(unread[3], HEADERS | DATA) && unread[4] & END_STREAM != 0;
-            unread.drain(..9 + length);
+        while let Some((kind, flags, stream)) = next_frame(&mut line.unread) {
+            let ends = matches!(kind, HEADERS | DATA) && flags & END_STREAM != 0;
             if !ends || line.last.is_some_and(|last| last < stream) {
                 continue;
             }

@@ -8,7 +8,7 @@ const LIST_MAX: usize = 64 * 1024;
 const NUMBER_MAX: usize = 1 << 28;
 
 /// A header list, in one piece of memory that is used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     pub(crate) octets: Vec<u8>,
     /// Where each field's name and value end.

@@ -106,7 +106,7 @@ fn a_load_that_failed_too_often_or_answered_wrongly_is_named_first_and_not_compa
     let sound = json_of(&[(20_000, MS)]);
     let all = |text: &str| loads(&[text; 3]);
     for (class, says) in [
-        ("content.status", "failed 20 % of the requests (4,000 of 20,000), mostly content.status"),
+        ("content.status", "failed 20 % of the requests (4,000 of 20,000), all content.status"),
         ("content.mismatch", "answered wrongly: 20 % of the requests (4,000 of 20,000)"),
     ] {
         let bad = failing(class, 4_000);

@@ -5,25 +5,24 @@ mod wrk;
 mod zrk;
 
 use load::Failure;
+use units::named;
 
 use super::{FinishedLoad, sentence};
 
-/// A tool whose output is read by scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    /// With its distribution of latencies, or without.
-    Wrk {
-        has_latency: bool,
-    },
-    Hey,
-    /// JSON.
-    Zrk,
+named! {
+    /// A tool whose output is read by scripts.
+    pub enum Tool {
+        Wrk = "wrk" => "Thread Stats, Latency Distribution (--latency), Requests/sec, Transfer/sec",
+        Hey = "hey" => "Summary, histogram, Latency distribution, Status code distribution",
+        Zrk = "zrk"
+            => "JSON: achieved_rate, rate_ratio, latency_us, status_codes, errors, latency_histogram",
+    }
 }
 
-/// What the tool would print of such a load.
-pub fn text(run: &FinishedLoad, tool: Tool) -> String {
+/// What the tool would print of such a load; of wrk with its distribution of latencies, or without.
+pub fn text(run: &FinishedLoad, tool: Tool, has_latency: bool) -> String {
     match tool {
-        Tool::Wrk { has_latency } => wrk::text(run, has_latency),
+        Tool::Wrk => wrk::text(run, has_latency),
         Tool::Hey => hey::text(run),
         Tool::Zrk => zrk::text(run),
     }

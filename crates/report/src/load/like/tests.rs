@@ -37,7 +37,7 @@ fn wrk_s_shape_has_dyno_s_numbers() {
         Requests/sec:   2000.00
         Transfer/sec:    224.61KB
     "#]]
-    .assert_eq(&text(&run(), Tool::Wrk { has_latency: true }));
+    .assert_eq(&text(&run(), Tool::Wrk, true));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_length_that_is_no_whole_number_of_seconds_has_two_digits_as_wrk_s_others_ha
         let mut run = run();
         run.order.stop.duration = None;
         run.recording.measured_until = run.recording.measured_from + ns;
-        let text = text(&run, Tool::Wrk { has_latency: false });
+        let text = text(&run, Tool::Wrk, false);
         assert!(text.starts_with(&format!("Running {shown} test @ ")), "{text}");
     }
 }
@@ -96,7 +96,7 @@ fn hey_s_shape_has_dyno_s_numbers() {
         Status code distribution:
           [200]	20000 responses
     "#]]
-    .assert_eq(&text(&run(), Tool::Hey));
+    .assert_eq(&text(&run(), Tool::Hey, false));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn hey_s_shape_has_every_answer_by_its_real_status() {
     (0..600).for_each(|_| recording.total.answers.count(204, 100));
     (0..200).for_each(|_| recording.total.answers.count(503, 200));
     (0..200).for_each(|_| recording.total.answers.count(200, 100));
-    let text = text(&finished(closed(), recording), Tool::Hey);
+    let text = text(&finished(closed(), recording), Tool::Hey, false);
     assert!(text.contains("Total data:\t120000 bytes\n  Size/request:\t120 bytes\n"), "{text}");
     let statuses = "Status code distribution:\n  [200]\t200 responses\n  [204]\t600 responses\n  [503]\t200 responses\n";
     assert!(text.contains(statuses), "{text}");
@@ -129,11 +129,11 @@ fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
         recording.total.answers.count(status, 10);
     }
     let run = finished(open(), recording);
-    let text = text(&run, Tool::Wrk { has_latency: false });
+    let text = text(&run, Tool::Wrk, false);
     assert!(text.contains("  Socket errors: connect 1, read 2, write 3, timeout 4\n"), "{text}");
     assert!(text.contains("  Non-2xx or 3xx responses: 3\n"), "{text}");
     assert!(!text.contains("Latency Distribution"), "{text}");
-    let hey = super::text(&run, Tool::Hey);
+    let hey = super::text(&run, Tool::Hey, false);
     assert!(hey.contains("Error distribution:\n  [1]\tGET http://localhost:8080/hello: connect"));
     assert!(hey.contains("  [2]\tGET http://localhost:8080/hello: content.status"), "{hey}");
 }
@@ -155,15 +155,15 @@ fn a_load_without_an_answer_divides_by_nothing() {
     recording.windows.clear();
     recording.measured_until = recording.measured_from;
     let run = finished(open(), recording);
-    for tool in [Tool::Wrk { has_latency: true }, Tool::Hey, Tool::Zrk] {
-        let text = text(&run, tool);
+    for tool in [Tool::Wrk, Tool::Hey, Tool::Zrk] {
+        let text = text(&run, tool, true);
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     }
 }
 
 /// What zrk would write, without its histogram.
 fn zrk(run: &FinishedLoad) -> serde_json::Value {
-    let mut value: serde_json::Value = serde_json::from_str(&text(run, Tool::Zrk)).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text(run, Tool::Zrk, false)).unwrap();
     let mut remove = |key: &str| value.as_object_mut().unwrap().remove(key).unwrap().to_string();
     assert!(remove("latency_histogram").starts_with("\"HIST"), "version 2, compressed");
     assert!(remove("zrk_version").starts_with("\"dyno "));
@@ -266,7 +266,7 @@ fn an_audit_of_what_has_zrk_s_shape_finds_nothing() {
     let mut recording = healthy();
     (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
     for order in [open(), closed()] {
-        let text = text(&finished(order, recording.clone()), Tool::Zrk);
+        let text = text(&finished(order, recording.clone()), Tool::Zrk, false);
         let stated = audit::Stated::default();
         let source = audit::read("zrk.json", text.as_bytes(), stated).unwrap();
         assert_eq!(source.format, audit::Format::Zrk);

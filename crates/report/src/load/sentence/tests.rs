@@ -55,7 +55,9 @@ fn made(seed: u64) -> Made {
         total.correct += times;
         let is_on_time = ns <= recording.on_time_within;
         total.on_time += if is_on_time { times } else { 0 };
-        record(total, times, |all| all.record(ns));
+        for all in [&mut total.response, &mut total.service, &mut total.first_byte] {
+            all.record_many(ns, times);
+        }
         took.push((times, ns));
     }
     for class in ["recv.deadline", "recv.reset", "content.mismatch", "own.blocked", "own.late"] {
@@ -63,12 +65,12 @@ fn made(seed: u64) -> Made {
         let failure = Failure::named(class).unwrap();
         total.failed[failure.index()] = times;
         if failure.is_censored() {
-            record(total, times, |all| all.record_censored(5 * SECOND));
+            give_up(total, times, 5 * SECOND);
             took.push((times, 5 * SECOND));
         }
     }
     total.under_way = any(&mut chance, &[0, 0, 0, 2]);
-    record(total, total.under_way, |all| all.record_censored(SECOND));
+    give_up(total, total.under_way, SECOND);
     took.push((total.under_way, SECOND));
     total.attempted = total.correct + total.failed_in_all() + total.under_way;
     total.due = total.attempted;
@@ -85,8 +87,8 @@ fn made(seed: u64) -> Made {
         total.due += cut.unreached;
     }
     if chance.below(4) == 0 {
-        (0..400).for_each(|_| total.late.record(3 * MS));
-        (0..300).for_each(|_| total.blocked.record(30 * MS));
+        total.late.record_many(3 * MS, 400);
+        total.blocked.record_many(30 * MS, 300);
     }
     if chance.below(6) == 0 {
         let sum = some_time(&mut chance);
@@ -107,9 +109,9 @@ fn made(seed: u64) -> Made {
     Made { run: finished(kind, recording), took }
 }
 
-fn record(total: &mut Tally, times: u64, one: impl Fn(&mut Distribution)) {
+fn give_up(total: &mut Tally, times: u64, after: u64) {
     for all in [&mut total.response, &mut total.service, &mut total.first_byte] {
-        (0..times).for_each(|_| one(all));
+        (0..times).for_each(|_| all.record_censored(after));
     }
 }
 
@@ -292,4 +294,35 @@ fn no_sentence_contradicts_its_load_or_itself() {
         }
     }
     assert!(seen.values().all(|times| 20 < *times), "each kind is among them: {seen:?}");
+}
+
+/// A load of 16 requests, of which so many timed out, and the others were under way when it was stopped.
+fn timed_out(times: u64) -> FinishedLoad {
+    let mut recording = Recording::new(Tally::new(5 * SECOND), 0..10 * SECOND, 5 * SECOND);
+    recording.total.failed[Failure::Deadline.index()] = times;
+    (recording.total.attempted, recording.total.due) = (16, 16);
+    recording.total.under_way = 16 - times;
+    finished(open(), recording)
+}
+
+#[test]
+fn what_had_not_ended_is_not_said_to_have_failed() {
+    let all = super::of(&timed_out(16));
+    assert!(all.starts_with("Every one of 16 attempts failed: recv.deadline"), "{all}");
+    let half = super::of(&timed_out(8));
+    let says = "Not one of 16 attempts was answered as expected: mostly: recv.deadline";
+    assert!(half.starts_with(says), "{half}");
+}
+
+#[test]
+fn that_a_part_of_the_load_was_lost_is_said_before_any_other_doubt() {
+    use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
+    let mut run = made(1).run;
+    let doubt = |id: &'static str| ExplainedDoubt::new(id, Gravity::Invalid, "x.", "y");
+    run.verdict =
+        ExplainedVerdict::by(["instrument_stood_still", "agents_lost"].map(doubt).to_vec());
+    assert!(
+        super::of(&run)
+            .ends_with("% of the load was lost with its agents, and this is of the rest.")
+    );
 }

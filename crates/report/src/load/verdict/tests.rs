@@ -43,7 +43,7 @@ fn a_change_raises_its_doubt() {
         (it.lanes[0].idle, it.lanes[0].cpu_time) = (SECOND / 2, 9 * SECOND);
     });
     raises(("instrument_late", Suspect, "at least 3.00 ms late (limit: 1.00 ms)"), open, |it| {
-        (0..400).for_each(|_| it.total.late.record(3 * MS));
+        it.total.late.record_many(3 * MS, 400);
     });
     raises(("mean_above_p99", Suspect, "The mean (6.0"), open, |it| {
         answer_after(&mut it.total, &[(19_900, MS), (100, SECOND)]);
@@ -70,7 +70,7 @@ fn a_change_raises_its_doubt() {
         (it.total.under_way, it.total.attempted) = (3, it.total.attempted + 3);
     });
     raises(("blocked", Valid, ""), open, |it| {
-        (0..300).for_each(|_| it.total.blocked.record(2 * MS));
+        it.total.blocked.record_many(2 * MS, 300);
     });
 }
 
@@ -84,8 +84,8 @@ fn slow_down(recording: &mut Recording) {
 #[test]
 fn lateness_is_measured_against_the_latency() {
     let mut recording = healthy();
-    (0..400).for_each(|_| recording.total.late.record(3 * MS));
-    (0..60_000).for_each(|_| recording.total.response.record(50 * MS));
+    recording.total.late.record_many(3 * MS, 400);
+    recording.total.response.record_many(50 * MS, 60_000);
     assert!(!weigh(&recording, &open()).has("instrument_late"));
 }
 

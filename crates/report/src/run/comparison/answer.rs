@@ -1,6 +1,6 @@
 //! The answer of a gate, in words and as JSON: first as a whole, then the reasons.
 
-use analysis::{Conduct, Gate, GateAnswer, Gated, Unsure};
+use analysis::{Gate, GateAnswer, Gated, Unsure};
 use lab::experiment::Point;
 use units::{count, counted};
 
@@ -8,7 +8,7 @@ use super::json::UNLIKE;
 use super::{Compared, conformance};
 use crate::grouped::distinct;
 use crate::json::json_type;
-use crate::paired::{Ratio, because, listed};
+use crate::paired::{Ratio, listed};
 
 /// The answer first, then its reasons: one sentence each.
 pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
@@ -23,8 +23,7 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
         GateAnswer::CannotTell => Some(cannot_tell(&gated, &tolerance)),
         GateAnswer::Failing => None,
     };
-    let (failing, tolerated) = conduct(compared);
-    let mut says = failing;
+    let [mut says, tolerated] = conduct(compared);
     says.extend(whole);
     says.extend(tolerated);
     if compared.is_unlike() {
@@ -74,33 +73,19 @@ fn worse(gated: &[Gated<'_, '_>], tolerance: &str) -> String {
 
 /// What the sides answered wrongly or failed, a sentence for each row: of those that are not compared for it, and of
 /// the others.
-fn conduct(compared: &Compared<'_>) -> (Vec<String>, Vec<String>) {
-    let (mut failing, mut tolerated) = (Vec::new(), Vec::new());
-    for pair in &compared.versus.pairs {
-        for (row, (side, name)) in
-            [pair.a, pair.b].into_iter().zip(compared.sides.iter().zip(["A", "B"]))
-        {
-            let title = side.findings.title(&row.subject);
-            let name = match compared.versus.pairs.len() {
-                1 => format!("{name} ({title})"),
-                _ => format!(
-                    "{name} ({title}, {} at {})",
-                    pair.workload,
-                    side.findings.place(row.point)
-                ),
-            };
-            let says = crate::conduct::says(&name, row.conduct);
-            match row.conduct {
-                Conduct::Wrong(_) | Conduct::Failing(_) => {
-                    failing.extend(says.map(|says| format!("{says}. Not compared.")));
-                }
-                Conduct::Sound | Conduct::Tolerated(_) => {
-                    tolerated.extend(says.map(|says| format!("{says}.")));
-                }
-            }
-        }
-    }
-    (failing, tolerated)
+fn conduct(compared: &Compared<'_>) -> [Vec<String>; 2] {
+    let pairs = &compared.versus.pairs;
+    let rows = pairs.iter().flat_map(|pair| [(pair, pair.a, 0), (pair, pair.b, 1)]);
+    let named = rows.map(|(pair, row, n)| {
+        let (side, findings) = (["A", "B"][n], compared.sides[n].findings);
+        let title = findings.title(&row.subject);
+        let name = match pairs.len() {
+            1 => format!("{side} ({title})"),
+            _ => format!("{side} ({title}, {} at {})", pair.workload, findings.place(row.point)),
+        };
+        (name, row.conduct)
+    });
+    crate::conduct::sentences(named, " Not compared.")
 }
 
 /// `5 %`: only digits that the user wrote.
@@ -135,7 +120,7 @@ fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
 
 fn unsure(why: Unsure) -> String {
     match why {
-        Unsure::Not(why) => format!("not compared, {}", because(why)),
+        Unsure::Not(why) => format!("not compared, {}", why.meaning()),
         Unsure::Wide => {
             "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --rounds`)"
                 .into()
@@ -151,7 +136,7 @@ json_type! {
         /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: A or B answered wrongly or failed too often, exit
         /// code 1
         #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
-        answer: &'static str = name(compared.answer()),
+        answer: &'static str = compared.answer().name(),
         /// what is tolerated
         tolerance_percent: f64 = compared.gate.tolerance * 100.0,
         /// the answer of each row
@@ -186,27 +171,20 @@ json_type! {
         figure: &'static str = gated.figure.name(),
         /// within, worse, cannot_tell or failing
         answer: &'static str =
-            name(if is_unlike { GateAnswer::CannotTell } else { gated.verdict() }),
+            if is_unlike { GateAnswer::CannotTell } else { gated.verdict() }.name(),
         /// why it cannot be decided: unlike_loads, too_wide, in_doubt, few_samples or as in `finding`; null if it is
-        why: Option<&'static str> =
-            if is_unlike { Some(UNLIKE) } else { gated.answer.err().map(self::why) },
+        why: Option<String> = match is_unlike {
+            true => Some(UNLIKE.into()),
+            false => gated.answer.err().map(self::why),
+        },
     }
 }
 
-fn name(answer: GateAnswer) -> &'static str {
-    match answer {
-        GateAnswer::Within => "within",
-        GateAnswer::Worse => "worse",
-        GateAnswer::CannotTell => "cannot_tell",
-        GateAnswer::Failing => "failing",
-    }
-}
-
-pub(super) fn why(unsure: Unsure) -> &'static str {
+pub(super) fn why(unsure: Unsure) -> String {
     match unsure {
         Unsure::Not(why) => super::json::not_compared(why),
-        Unsure::Wide => "too_wide",
-        Unsure::Doubt => "in_doubt",
-        Unsure::FewSamples => "few_samples",
+        Unsure::Wide => "too_wide".into(),
+        Unsure::Doubt => "in_doubt".into(),
+        Unsure::FewSamples => "few_samples".into(),
     }
 }

@@ -192,11 +192,10 @@ fn of_figure(
     figure: Figure,
     made: &Made,
 ) -> PairedFigure {
-    let ratio = made.as_ref().ok().map(Ratio::from);
     PairedFigure {
         name: figure.heading().into(),
         values: [value(pair.a, figure, made, 0), value(pair.b, figure, made, 1)],
-        ratio: ratio.or_else(|| pair.single_ratio(figure).map(Ratio::single)),
+        ratio: Ratio::of(pair, figure),
         finding: finding(compared, pair, made),
     }
 }
@@ -255,7 +254,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
         (Ok(made), estimate) => {
             let marks = marks
                 .when(made.bounds()[side], Mark::Bound)
-                .when(!made.is_supported, Mark::FewSamples);
+                .when(estimate.is_some_and(|it| !it.is_supported), Mark::FewSamples);
             let mean = made.means[side];
             let interval = estimate.and_then(|estimate| estimate.interval());
             Written::of(figure.unit(), mean, interval).cell(mean).marked(marks)

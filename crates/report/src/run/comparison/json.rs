@@ -105,7 +105,7 @@ json_type! {
         /// there are within_tolerance, and unlike_loads, in_doubt and few_samples, which are not judged; or
         /// not_compared_ and why: missing, one_round, zero, kept_up, bounds, faults (A or B answered wrongly or failed
         /// too often)
-        finding: &'static str = finding(made),
+        finding: String = finding(made),
         /// A's geometric mean over its rounds
         a_mean: Option<f64> = means.map(|[a, _]| a),
         /// A's mean is a bound: requests were given up, and the true one is no less
@@ -157,7 +157,7 @@ fn rows<'t>(compared: &'t Compared<'_>) -> Vec<RowJson<'t>> {
             let Ok(made) = made else { continue };
             let Err(unjudged) = compared.finding(pair, made) else { continue };
             figure.finding = match unjudged {
-                Unjudged::Unlike => UNLIKE,
+                Unjudged::Unlike => UNLIKE.into(),
                 Unjudged::Unsure(unsure) => answer::why(unsure),
             };
             (figure.p, figure.p_adjusted) = (None, None);
@@ -167,26 +167,18 @@ fn rows<'t>(compared: &'t Compared<'_>) -> Vec<RowJson<'t>> {
     rows
 }
 
-fn finding(made: &Result<Comparison, Why>) -> &'static str {
-    match made {
-        Err(why) => not_compared(*why),
-        Ok(made) => match made.finding() {
-            Change::Better => "better",
-            Change::Worse => "worse",
-            Change::Differs => "differs",
-            Change::Within => "within_tolerance",
-            Change::NotShown => "no_difference_shown",
-        },
-    }
+fn finding(made: &Result<Comparison, Why>) -> String {
+    let found = match made.as_ref().map(Comparison::finding) {
+        Err(why) => return not_compared(*why),
+        Ok(Change::Better) => "better",
+        Ok(Change::Worse) => "worse",
+        Ok(Change::Differs) => "differs",
+        Ok(Change::Within) => "within_tolerance",
+        Ok(Change::NotShown) => "no_difference_shown",
+    };
+    found.into()
 }
 
-pub(super) fn not_compared(why: Why) -> &'static str {
-    match why {
-        Why::Missing => "not_compared_missing",
-        Why::OneRound => "not_compared_one_round",
-        Why::Nothing => "not_compared_zero",
-        Why::KeptUp => "not_compared_kept_up",
-        Why::Bounds => "not_compared_bounds",
-        Why::Faults => "not_compared_faults",
-    }
+pub(super) fn not_compared(why: Why) -> String {
+    format!("not_compared_{}", why.name())
 }

@@ -6,9 +6,11 @@ use lab::amounts;
 use lab::experiment::{Experiment, Shape};
 use lab::record::{REQUEST, fact};
 use lab::schedule::Schedule;
+use lab::trial::SPIN;
 use lab::workload::StatedRequest;
 use load::End;
 
+use crate::load::file::POLLING;
 use crate::load::terms;
 use crate::run::experiment_text;
 use crate::run::findings::Findings;
@@ -24,8 +26,9 @@ pub(super) fn differences(both: [&Findings<'_>; 2]) -> Vec<String> {
     let mut things: Vec<&str> = all.iter().flatten().map(|(thing, _)| thing.as_str()).collect();
     things.sort_unstable();
     things.dedup();
-    // What HTTP/1.x or a load without TLS does not have.
-    things.retain(|thing| !terms::is_one(thing) || all.iter().all(|of| of.contains_key(*thing)));
+    // What HTTP/1.x or a load without TLS does not have, or an older run did not keep.
+    let may_lack = |thing: &str| terms::is_one(thing) || thing == POLLING;
+    things.retain(|thing| !may_lack(thing) || all.iter().all(|of| of.contains_key(*thing)));
     let difference = |thing: &&str| {
         let [a, b] = all.each_ref().map(|of| of.get(*thing).map_or("nothing", String::as_str));
         (a != b).then(|| format!("the loads differ in {thing}: {}", values([a, b])))
@@ -70,6 +73,10 @@ fn ordered(findings: &Findings<'_>) -> BTreeMap<String, String> {
         }
         let digest: String = digest.chars().take(12).collect();
         all.insert("file of requests".into(), format!("one with SHA-256 {digest}…"));
+    }
+    let mut conditions = findings.trials.iter().flat_map(|trial| &trial.conditions);
+    if let Some(spin) = conditions.find(|fact| fact.name == SPIN) {
+        all.insert(POLLING.into(), spin.value.clone());
     }
     let terms = run.facts.iter().filter(|fact| terms::is_one(&fact.name));
     all.extend(terms.map(|fact| (fact.name.clone(), fact.value.clone())));

@@ -4,7 +4,7 @@ use analysis::{Change, Pair, Why};
 use lab::figure::Figure;
 
 use super::Compared;
-use crate::paired::{Ratio, because};
+use crate::paired::Ratio;
 
 /// A row was repeated unless one of these is shown to differ. At an offered rate the share on time takes the place of the
 /// throughput.
@@ -53,18 +53,23 @@ fn row(pair: &Pair<'_>) -> (RowRepeated, String) {
     for (figure, made) in pair.figures.iter().filter(|(figure, _)| JUDGED.contains(figure)) {
         let name = figure.heading();
         match made {
-            Err(Why::Faults) => return (RowRepeated::No, because(Why::Faults).into()),
+            Err(Why::Faults) => return (RowRepeated::No, Why::Faults.meaning().into()),
             Err(why) => {
                 is_shown = is_shown.or((*why == Why::KeptUp).then_some(true));
-                says.push(format!("{name}: {}", because(*why)));
+                says.push(format!("{name}: {}", why.meaning()));
             }
             Ok(made) if !made.is_supported => says.push(format!("{name}: too few samples")),
             Ok(made) => {
                 let is_other = !matches!(made.finding(), Change::Within | Change::NotShown);
                 differs |= is_other;
-                is_shown = is_shown.or(Some(made.smallest_shown() <= 1.0));
-                let other = if is_other { " differs" } else { "" };
-                says.push(format!("{name} {}{other}", Ratio::from(made)));
+                let is_precise = made.smallest_shown() <= 1.0;
+                is_shown = is_shown.or(Some(is_precise));
+                let remark = match (is_other, is_precise) {
+                    (true, _) => " differs",
+                    (false, true) => "",
+                    (false, false) => " cannot tell",
+                };
+                says.push(format!("{name} {}{remark}", Ratio::from(made)));
             }
         }
     }

@@ -76,7 +76,7 @@ fn a_text_has_the_score_beside_the_speed_and_the_gravest_failures() {
     assert!(evil.contains("1/11 · CRASH · MUST 8 · sec 8") && evil.contains('†'), "{evil}");
     assert!(text.contains("11/11 · MUST 0 · sec 0"));
     assert!(text.contains("As checked for run 3, with the same build"));
-    assert!(text.contains("H1-X01 MUST, ") && text.contains("The server was gone"), "{text}");
+    assert!(text.contains("CRASH  H1-X01  ") && text.contains("came      "), "{text}");
     let reason = "MUST broken 8, at most 1 may be";
     assert!(text.contains("B Evil ␛[31m (not ranked)"), "in the legend of the curves: {text}");
     assert!(text.contains(&format!("Evil ␛[31m\n  {reason}")), "{text}");
@@ -124,12 +124,9 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
     assert_eq!(page.matches("<script").count(), 1);
     assert!(page.contains("&lt;/pre&gt;&lt;script&gt;") && page.contains("GET / HTTP/1.1\\r\\n\n"));
     assert!(page.contains("tolerable: 1</summary>") && page.contains("not testable: 1</summary>"));
-    assert!(
-        page.contains("sent: 5000 octets") && page.contains(" octets more)"),
-        "what is left out is said"
-    );
+    assert!(page.contains(" octets more)"), "what is left out is said");
     assert!(page.contains("MUST broken 8, at most 1 may be</span>"));
-    assert!(page.contains("gone afterwards.") && page.contains("Round by round: pass, fail."));
+    assert!(page.contains("CRASH  H1-X01") && page.contains("round by round: pass, fail"));
     for what in ["svg ", ".results tr"] {
         let pale = |slot: usize| format!("{what}[data-s=\"{slot}\"]{{filter:grayscale(1)");
         assert!(page.contains(&pale(1)), "a server that is not ranked is pale: {what}");

@@ -16,11 +16,6 @@ fn drawn(
     lines.map(|line| line.shown(false).trim_end().to_string() + "\n").collect()
 }
 
-fn one_place(run: &mut RunRecord, trials: &mut Vec<TrialRecord>) {
-    run.plan.retain(|key| 150.0 < key.point.value());
-    trials.retain(|trial| 150.0 < trial.key.point.value());
-}
-
 #[test]
 fn an_invalid_value_has_a_mark_beside_its_letter() {
     let nothing = |_: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
@@ -70,22 +65,6 @@ fn curves_in_40_columns_are_of_plain_letters() {
 }
 
 #[test]
-fn one_place_has_bars_with_their_intervals() {
-    expect![[r#"
-        echo-xml: answers a second of each
-        Quick       ██████████████████████████████████████████████████████████┃ 2,002
-        Evil ␛[31m  ██████████████████████████░░░░░░░░┃░░░░░░░░░░ 1,170?
-    "#]]
-    .assert_eq(&drawn(one_place, 80, Glyphs::Unicode));
-    expect![[r#"
-        echo-xml: answers a second of each
-        Quick       ####################| 2,002
-        Evil ␛[31m  #########---|--- 1,170?
-    "#]]
-    .assert_eq(&drawn(one_place, 40, Glyphs::Ascii));
-}
-
-#[test]
 fn more_curves_than_can_be_told_apart_are_counted_and_long_names_cut() {
     let text = drawn(
         |run, trials| {
@@ -123,12 +102,6 @@ fn where_there_is_nothing_to_see_nothing_is_drawn() {
         }
     };
     assert_eq!(drawn(fail_all, 80, Glyphs::Unicode), "");
-    let alone = |run: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
-        one_place(run, trials);
-        run.plan.retain(|key| key.subject == "quick");
-        trials.retain(|trial| trial.key.subject == "quick");
-    };
-    assert_eq!(drawn(alone, 80, Glyphs::Unicode), "", "a single bar says nothing");
 }
 
 #[test]

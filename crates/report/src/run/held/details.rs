@@ -1,8 +1,8 @@
 //! What is known of one ramp besides its steps: what was agreed on, what came back of what dyno sent, and what it took.
 
 use lab::record::HeldRecord;
-use load::{Distribution, Plateau};
-use units::{bytes, count, nanos, percent};
+use load::{Distribution, Nanos, Plateau};
+use units::{bytes, count, counted, nanos, percent};
 
 use crate::agents::facts_of;
 use crate::document::{Block, Fact};
@@ -17,10 +17,11 @@ pub(super) fn blocks(ramp: &HeldRecord, is_unverified: bool) -> Vec<Block> {
     let sum = |of: fn(&Plateau) -> u64| plateaus.iter().map(of).sum::<u64>();
     let (again, missed) = (sum(|plateau| plateau.begun_again), sum(|plateau| plateau.missed));
     if 0 < again {
-        facts.push(Fact::new("begun again", format!("{} connections", count(again))));
+        facts.push(Fact::new("begun again", counted(again, "connection", "connections")));
     }
     if 0 < missed {
-        facts.push(Fact::new("missed", format!("{} numbered messages never came", count(missed))));
+        let missed = counted(missed, "numbered message", "numbered messages");
+        facts.push(Fact::new("missed", format!("{missed} never came")));
     }
     if let Some(last) = plateaus.last() {
         facts.extend(lateness(last).map(|says| Fact::new("late", says)));
@@ -69,24 +70,28 @@ fn echoes(last: &Plateau) -> Option<String> {
 }
 
 fn broadcasts(last: &Plateau) -> Option<String> {
-    let (said, received) = (last.broadcasts.len() as u64, last.broadcasts.values());
-    if said == 0 {
-        return None;
-    }
-    let mut firsts: Vec<u64> = received.clone().map(|one| one.first).collect();
-    let mut lasts: Vec<u64> = received.clone().map(|one| one.last).collect();
-    firsts.sort_unstable();
-    lasts.sort_unstable();
-    let (first, last_one) = (firsts[firsts.len() / 2], lasts[lasts.len() / 2]);
-    let all: u64 = received.map(|one| one.received).sum();
-    Some(format!(
-        "{} sent, {} received; the first receiver after {}, half of all after {}, the last after {} (medians)",
-        count(said),
-        count(all),
-        nanos(first),
-        at(&last.late, 0.5),
-        nanos(last_one)
-    ))
+    let sent = last.broadcasts.len() as u64;
+    let received = last.broadcasts.values().filter(|one| 0 < one.received);
+    let all: u64 = received.clone().map(|one| one.received).sum();
+    let counts = format!("{} sent, {} received", count(sent), count(all));
+    let first = median(received.clone().map(|one| one.first));
+    let times = first.zip(median(received.map(|one| one.last))).map(|(first, last_one)| {
+        format!(
+            "; the first receiver after {}, half of all after {}, the last after {} (medians)",
+            nanos(first),
+            at(&last.late, 0.5),
+            nanos(last_one)
+        )
+    });
+    (0 < sent).then(|| counts + &times.unwrap_or_default())
+}
+
+/// The least that half of the values do not exceed, as percentiles are: so that the first receiver is never later than
+/// half of all.
+fn median(values: impl Iterator<Item = Nanos>) -> Option<Nanos> {
+    let mut values: Vec<Nanos> = values.collect();
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied()
 }
 
 fn at(distribution: &Distribution, q: f64) -> String {
@@ -100,7 +105,7 @@ fn cost(last: &Plateau) -> String {
 
 #[cfg(test)]
 mod tests {
-    use load::{PlateauTimes, SECOND};
+    use load::{Broadcast, PlateauTimes, SECOND};
 
     use super::*;
 
@@ -109,5 +114,23 @@ mod tests {
         let times = PlateauTimes::default();
         let last = Plateau { cpu: SECOND / 250, measured: SECOND, ..Plateau::new(times) };
         assert_eq!(cost(&last), "0.4 % of a CPU in the last step, 0 B received");
+    }
+
+    #[test]
+    fn broadcasts_that_nobody_received_were_sent_and_half_of_all_come_after_the_first() {
+        let mut last = Plateau::new(PlateauTimes::default());
+        assert_eq!(broadcasts(&last), None);
+        last.broadcasts.insert(1, Broadcast::default());
+        assert_eq!(broadcasts(&last).unwrap(), "1 sent, 0 received");
+        for (number, times) in [(2, [100, 200]), (4, [300, 400])] {
+            let [first, end] = times.map(|us| us * 1_000);
+            times.iter().for_each(|us| last.late.record(us * 1_000));
+            last.broadcasts.insert(number, Broadcast { first, last: end, received: 2 });
+        }
+        assert_eq!(
+            broadcasts(&last).unwrap(),
+            "3 sent, 4 received; the first receiver after 100 µs, half of all after 200 µs*, the last after 200 µs \
+             (medians)"
+        );
     }
 }

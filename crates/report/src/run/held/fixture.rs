@@ -141,12 +141,12 @@ fn lose(holding: &mut Holding) {
     third.open -= 47;
     third.silent = 7;
     third.missed = 21;
-    (0..1_000).for_each(|_| third.late.record(900 * MS));
+    third.late.record_many(900 * MS, 1_000);
 }
 
 fn of(ns: Nanos, times: u64) -> Distribution {
     let mut distribution = Distribution::new(100 * SECOND);
-    (0..times).for_each(|_| distribution.record(ns));
+    distribution.record_many(ns, times);
     distribution
 }
 

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{
-    Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps, outcome_in_words,
-};
+use analysis::{Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::{Figure, Unit};
 use units::{count, duration};
 
 use super::shown_in;
-use crate::held::cause;
+use crate::held;
 use crate::number_format::number;
 
 /// How often it was measured.
@@ -63,18 +61,6 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
     parts.join(" · ")
 }
 
-/// `2,000: 30 lost, recv.reset`; none for a server that held nothing at all.
-pub(super) fn gave_way(held: &HeldSubject) -> Option<String> {
-    if held.rounds.is_empty() {
-        return Some("–".into());
-    }
-    let found = held.price.gave_way.as_ref()?;
-    let main = found.causes.first()?;
-    // All causes are listed below the tables.
-    let more = if 1 < found.causes.len() { "…" } else { "" };
-    Some(format!("{}: {}{more}", count(found.connections as u64), cause(main)))
-}
-
 /// How it gave way with all causes, and what they mean.
 pub(super) fn gave_way_in_full(held: &HeldSubject) -> Option<String> {
     let found = held.price.gave_way.as_ref()?;
@@ -96,25 +82,18 @@ fn some(found: &FirstFailure) -> String {
     }
 }
 
+/// A cause with what it means.
 fn full(cause: &Cause) -> String {
-    let own = if cause.is_own() { "dyno's own: " } else { "" };
-    let says = match cause {
-        Cause::Ended(kind) => format!("the trial ended there: {}", outcome_in_words(*kind)),
-        Cause::Failed(loss, times) => {
-            format!("{} failed: {loss} ({})", count(*times), loss.meaning())
+    let meaning = match cause {
+        Cause::Ended(_) => "the trial ended there".into(),
+        Cause::Failed(loss, _) | Cause::Lost(loss, _) => loss.meaning().to_string(),
+        Cause::Waiting(_) => "neither opened nor failed".into(),
+        Cause::Silent(_) => "open, and received nothing".into(),
+        Cause::Late { bound_ms, .. } => {
+            format!("a tenth of the interval is {}", number(Unit::Milliseconds, *bound_ms))
         }
-        Cause::Lost(loss, times) => {
-            format!("{} were lost: {loss} ({})", count(*times), loss.meaning())
-        }
-        Cause::Waiting(times) => format!("{} neither opened nor failed", count(*times)),
-        Cause::Silent(times) => format!("{} were open and received nothing", count(*times)),
-        Cause::Late { p99_ms, bound_ms } => format!(
-            "one message in a hundred came {} late or more (a tenth of the interval is {})",
-            number(Unit::Milliseconds, *p99_ms),
-            number(Unit::Milliseconds, *bound_ms)
-        ),
     };
-    format!("{own}{says}")
+    format!("{} ({meaning})", held::cause(cause))
 }
 
 /// By plateau and cause; each cause's meaning once.

@@ -23,92 +23,92 @@ const PARTS: [&str; 10] = [
 fn two_rounds_of_a_ramp_in_120_columns() {
     let text = full(&Findings::held(2), 120, false);
     expect![[r#"
-            held · run 7 · 2026-11-21 13:28 UTC
-            What does a held connection cost?
-            held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds
-            Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
-            verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
+        held · run 7 · 2026-11-21 13:28 UTC
+        What does a held connection cost?
+        held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds
+        Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
+        verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
 
-            What a held connection costs  0 to 2 rounds
-            server                    KiB each  CPU/1k  late p99  reached  gave way first               given back  verdict  rounds
-            Quick             6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                             75%  valid    2 of 2
-            Lossy ␛[31m       30.4 [26.1–35.3]  20.0ms     330ms    2,980  2,000: 30 lost, recv.reset…         75%  valid    2 of 2
-            =Mortal|x                        –       –         –        –  2,000: died…                          –  invalid  0 of 2
-            Bare (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid    2 of 2
-            the same in all rows: held wspoll · conformance not checked
-            KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
-            over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages, at the last step · reached: the most that
-            were open where no more than 0.1 % of those requested were lost · gave way first: on the first step, of any round, where
-            connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the interval ·
-            given back: of the memory that was added, after all connections were closed · (reference) a server that does nothing but
-            answer: the ceiling of this machine and of dyno, not a competitor
+        What a held connection costs  0 to 2 rounds
+        server                    KiB each  CPU/1k  late p99  reached  gave way first                   given back  verdict
+        Quick             6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                                 75%  valid
+        Lossy ␛[31m       30.4 [26.1–35.3]  20.0ms     330ms    2,980  2,000: 30 lost, recv.reset (+2)         75%  valid
+        =Mortal|x                        –       –         –        –  2,000: died (+1)                          –  invalid
+        Bare (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                                 75%  valid
+        the same in all rows: held wspoll · conformance not checked
+        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
+        over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages, at the last step · reached: the most that
+        were open where no more than 0.1 % of those requested were lost · gave way first: on the first step, of any round, where
+        connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the interval ·
+        given back: of the memory that was added, after all connections were closed · (reference) a server that does nothing but
+        answer: the ceiling of this machine and of dyno, not a competitor
 
-            wspoll, step by step: A WebSocket with a text every second
-            Every step of wspoll in numbers
-            server            connections   open  failed  lost  silent  missed  connect p99  late p99  late max   CPU     PSS  sched
-            Quick                   1,000  1,000       0     0       0       0       1.00ms    2.00ms    2.00ms  2.0%  26.2MB   7.0%
-            Quick                   2,000  2,000       0     0       0       0       1.00ms    4.00ms    4.00ms  4.0%  32.6MB    17%
-            Quick                   3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB    27%
-            Lossy ␛[31m             1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB      –
-            Lossy ␛[31m             2,000  1,980      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB      –
-            Lossy ␛[31m             3,000  2,980       0     0       7      21       1.00ms     330ms     900ms  6.0%   112MB      –
-            Bare (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB      –
-            Bare (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB      –
-            Bare (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB      –
-            the same in all rows: rounds 2
-            connections: since the step began; all else: in its measured part · failed, lost, silent, waiting, missed: sums over n
-            rounds; all else: the mean of the rounds · late: how long after it was due a message arrived; own: the most of it that
-            dyno itself may have added · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on average
-            =Mortal|x with 3,000: not measured: died (2 of 2)
+        wspoll, step by step: A WebSocket with a text every second
+        Every step of wspoll in numbers
+        server            connections   open  failed  lost  silent  missed  connect p99  late p99  late max   CPU     PSS  sched
+        Quick                   1,000  1,000       0     0       0       0       1.00ms    2.00ms    2.00ms  2.0%  26.2MB   7.0%
+        Quick                   2,000  2,000       0     0       0       0       1.00ms    4.00ms    4.00ms  4.0%  32.6MB    17%
+        Quick                   3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB    27%
+        Lossy ␛[31m             1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB      –
+        Lossy ␛[31m             2,000  1,980      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB      –
+        Lossy ␛[31m             3,000  2,980       0     0       7      21       1.00ms     330ms     900ms  6.0%   112MB      –
+        Bare (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB      –
+        Bare (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB      –
+        Bare (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB      –
+        the same in all rows: rounds 2
+        connections: since the step began; all else: in its measured part · failed, lost, silent, waiting, missed: sums over n
+        rounds; all else: the mean of the rounds · late: how long after it was due a message arrived; own: the most of it that
+        dyno itself may have added · sched: BEAM schedulers in use (`beam.scheduler.utilisation_ratio`), on average
+        =Mortal|x with 3,000: not measured: died (2 of 2)
 
-            What gave way first
-            Lossy ␛[31m, wspoll
-              with 2,000, of which 1,953 were open at the end (round 1; 2 of 2 rounds gave way); 30 were lost: recv.reset (reset
-              while waiting for the answer); 12 failed: connect.refused (no server listens there); 5 were lost: ws.goodbye (the
-              server closed the WebSocket)
-            =Mortal|x, wspoll
-              with 2,000, of which 0 were open at the end (round 1; 2 of 2 rounds gave way); the trial ended there: died; 2,000 were
-              lost: recv.reset (reset while waiting for the answer)
+        What gave way first
+        Lossy ␛[31m, wspoll
+          with 2,000, of which 1,953 were open at the end (round 1; 2 of 2 rounds gave way); 30 lost, recv.reset (reset while
+          waiting for the answer); 12 failed, connect.refused (no server listens there); 5 lost, ws.goodbye (the server closed
+          the WebSocket)
+        =Mortal|x, wspoll
+          with 2,000, of which 0 were open at the end (round 1; 2 of 2 rounds gave way); died (the trial ended there); 2,000
+          lost, recv.reset (reset while waiting for the answer)
 
-            Connections that failed or were lost  all measured rounds together
-            Lossy ␛[31m, wspoll
-              at 2,000: 30 lost, recv.reset (reset while waiting for the answer); 12 failed, connect.refused (no server listens
-              there); 5 lost, ws.goodbye (the server closed the WebSocket)
+        Connections that failed or were lost  all measured rounds together
+        Lossy ␛[31m, wspoll
+          at 2,000: 30 lost, recv.reset (reset while waiting for the answer); 12 failed, connect.refused (no server listens
+          there); 5 lost, ws.goodbye (the server closed the WebSocket)
 
-            Memory after all were closed  10 s later; means of the rounds
-            Quick, wspoll
-              20.0MB before, 38.6MB at most, 24.6MB after (PSS): 75% of what they took was given back
-            Lossy ␛[31m, wspoll
-              20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was given back
-            Bare, wspoll
-              20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was given back
+        Memory after all were closed  10 s later; means of the rounds
+        Quick, wspoll
+          20.0MB before, 38.6MB at most, 24.6MB after (PSS): 75% of what they took was given back
+        Lossy ␛[31m, wspoll
+          20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was given back
+        Bare, wspoll
+          20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was given back
 
-            Quick, wspoll
-            late  a lower bound, measured against the interval of each connection
-            dyno  14 % of a CPU in the last step, 210 kB received
+        Quick, wspoll
+        late  a lower bound, measured against the interval of each connection
+        dyno  14 % of a CPU in the last step, 210 kB received
 
-            What went wrong
-            =Mortal|x, wspoll at 3,000 held connections, round 1, and 1 more alike: died
-              it ended 17.0 s after the load began: signal 9 (KILL)
+        What went wrong
+        =Mortal|x, wspoll at 3,000 held connections, round 1, and 1 more alike: died
+          it ended 17.0 s after the load began: signal 9 (KILL)
 
-            How it was measured
-            Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
-            Trials are shuffled by the seed.
-            throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
-            was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
-            to the next. With one round there is no interval.
-            Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
-            connections have been begun and have settled. At the end all are closed, and the server is watched while it releases
-            memory.
-            A message's lateness counts from when it was due, and includes dyno's own share, which is shown beside it (own p99).
+        How it was measured
+        Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
+        Trials are shuffled by the seed.
+        throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+        was sent; a request that was given up counts at the time-out.
+        95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
+        to the next. With one round there is no interval.
+        Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
+        connections have been begun and have settled. At the end all are closed, and the server is watched while it releases
+        memory.
+        A message's lateness counts from when it was due, and includes dyno's own share, which is shown beside it (own p99).
 
-            in short
-            verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
-            Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,980 connections at 30.4 KiB each
-            [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
-            The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
-            been run are in no average."#]]
+        in short
+        verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
+        Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,980 connections at 30.4 KiB each
+        [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset (+2).
+        The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
+        been run are in no average."#]]
     .assert_eq(&parts(&text, &PARTS));
 }
 
@@ -121,8 +121,8 @@ fn one_round_in_80_columns() {
         What a held connection costs  0 to 1 rounds
         server                     KiB each  reached  gave way first
         Quick                6.0 ~[4.6–7.4]    3,000  nothing
-        Lossy ␛[31m       30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset…
-        =Mortal|x                         –        –  2,000: died…
+        Lossy ␛[31m       30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset (+2)
+        =Mortal|x                         –        –  2,000: died (+1)
         Bare (reference)       1.0 ~[0–2.4]    3,000  nothing"#]]
     .assert_eq(table);
     assert!(

@@ -27,10 +27,8 @@ use crate::json::{CheckedJson, json_type, written};
 use crate::security::SecurityJson;
 use crate::sentence;
 
-const SCHEMA: &str = "dyno.run/1";
-
 /// The whole document, with a line end.
-pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
+pub(crate) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
     // A search tries other rates of each task: nothing there is paired.
     let prices = if findings.is_search() { Vec::new() } else { findings.board.prices() };
     written(&RunDocument::of(&prices, findings))
@@ -39,14 +37,9 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
 json_type! {
     /// A run, computed again from what the store keeps. Figures that were not measured are missing. Strings from a
     /// server are not escaped: escape them where you show them.
-    pub(crate) struct RunDocument<'t> as "run_report" of findings: Findings<'_>,
+    pub(crate) struct RunDocument<'t> as "run_report", "dyno.run/1" of findings: Findings<'_>,
         with prices: Vec<MannerPrice<'_>>
     {
-        /// which document this is
-        #[schemars(extend("const" = SCHEMA))]
-        schema: &'static str = SCHEMA,
-        /// the dyno that wrote it; the one that measured is `run.measured_by`
-        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
         sentence: String = sentence::all(findings).join(" "),
         /// where the CPU time of answers goes, for each load of which servers were sampled

@@ -1,11 +1,12 @@
 //! What TLS, HTTP/2 and full handshakes cost, as JSON.
 
-use analysis::{LeftOut, MannerPrice, PaidFor, Unranked};
+use analysis::{LeftOut, MannerPrice};
 use lab::experiment::Point;
 use lab::manner::Task;
 
 use crate::json::json_type;
 use crate::run::comparison::json::RowJson as PairJson;
+use crate::run::price::why;
 
 json_type! {
     /// What servers pay for one thing under one load, or save by it: figures of a task that has it, divided by
@@ -13,11 +14,7 @@ json_type! {
     pub(super) struct PriceJson<'t> as "manner_price" of price: MannerPrice<'t> {
         /// tls, http2 or resumption
         #[schemars(extend("enum" = ["tls", "http2", "resumption"]))]
-        paid_for: &'static str = match price.paid_for {
-            PaidFor::Tls => "tls",
-            PaidFor::Http2 => "http2",
-            PaidFor::Resumption => "resumption",
-        },
+        paid_for: &'static str = price.paid_for.name(),
         /// the task without it, which is A in `rows`
         without: TaskJson = (&price.tasks[0]).into(),
         /// the task with it, which is B in `rows`
@@ -56,10 +53,6 @@ json_type! {
         /// the name of the row's task
         task: &'t str,
         /// not_ranked, not_measured or invalid
-        why: &'static str = match lack.why {
-            Unranked::Unmet(_) | Unranked::Reference => "not_ranked",
-            Unranked::Unmeasured => "not_measured",
-            Unranked::Invalid => "invalid",
-        },
+        why: String = why(lack).replace(' ', "_"),
     }
 }

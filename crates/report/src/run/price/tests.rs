@@ -316,11 +316,13 @@ fn by_streams(subject: &str, task: &str, round: u32) -> Option<u64> {
 }
 
 #[test]
-fn prices_that_differ_in_the_number_of_streams_stand_in_one_sentence() {
+fn each_number_of_streams_has_its_price() {
     let load = LOAD.replace("\"http/1.1\", \"http/1.1+tls\", \"h2\"", "\"http/1.1\", \"h2c\"");
     let load = load.replace("streams = 10", "streams = [1, 10]");
     let findings = Findings::found(made_of(&load, &[CLEAR, ONE, TEN], 4, by_streams));
-    expect!["HTTP/2 (echo-xml over h2c ÷ echo-xml over http/1.1, at 8 connections): with 1 stream, Quick (in doubt) answers 0.50× [0.50–0.50] as many requests; for Other (in doubt) this data shows no difference; with 10 streams, Quick (in doubt) answers 2.00× [1.99–2.01] as many requests; for Other (in doubt) this data shows no difference."].assert_eq(&sentences(&findings).join("\n"));
+    expect![[r#"
+        HTTP/2 (echo-xml over h2c, 1 stream ÷ echo-xml over http/1.1, at 8 connections): Quick (in doubt) answers 0.50× [0.50–0.50] as many requests; for Other (in doubt) this data shows no difference.
+        HTTP/2 (echo-xml over h2c, 10 streams ÷ echo-xml over http/1.1, at 8 connections): Quick (in doubt) answers 2.00× [1.99–2.01] as many requests; for Other (in doubt) this data shows no difference."#]].assert_eq(&sentences(&findings).join("\n"));
 }
 
 #[test]

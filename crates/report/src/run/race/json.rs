@@ -2,7 +2,7 @@
 
 use analysis::{Pair, Row};
 
-use super::{RaceOutcome, against_first, sides};
+use super::{against_first, sides};
 use crate::gate::json::FigureJson;
 use crate::json::{CheckedJson, json_type, written};
 use crate::run::comparison::json::RowJson as PairJson;
@@ -22,11 +22,7 @@ json_type! {
         sentence: String = sentence::all(findings).join(" "),
         /// measured, failed or cannot_tell: exit codes 0, 1, 2; with --detect a server that is worse is failed
         #[schemars(extend("enum" = ["measured", "failed", "cannot_tell"]))]
-        outcome: &'static str = match findings.race() {
-            RaceOutcome::Measured => "measured",
-            RaceOutcome::Failed => "failed",
-            RaceOutcome::CannotTell => "cannot_tell",
-        },
+        outcome: &'static str = findings.race().name(),
         /// the id of the run in its store
         run: &'t str = &findings.id,
         /// the command line

@@ -96,11 +96,12 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
     );
     assert_eq!((outcome, finding), (RaceOutcome::Failed, "not_compared_faults".into()));
     let (says, outcome, _) = of(named("content.status"), 500);
-    let failed = "Other failed 4.0 % of the requests (1,000 of 25,000), mostly content.status. Not compared.";
+    let failed =
+        "Other failed 4.0 % of the requests (1,000 of 25,000), all content.status. Not compared.";
     assert_eq!((&*says, outcome), (failed, RaceOutcome::Failed));
     let (says, outcome, finding) = of(named("content.status"), 60);
     assert!(says.starts_with("Other answers 1.20×"), "{says}");
-    let few = " Other failed 120 of 24,120 requests (0.5 %), mostly content.status.";
+    let few = " Other failed 120 of 24,120 requests (0.5 %), all content.status.";
     assert!(says.ends_with(few), "{says}");
     assert_eq!((outcome, finding), (RaceOutcome::Measured, "better".into()));
 }
@@ -196,4 +197,22 @@ fn the_table_of_a_race_has_the_p99_9() {
     let heads = text.lines().find(|line| line.contains("p50") && line.contains("throughput/s"));
     let heads = heads.unwrap_or_else(|| panic!("{text}"));
     assert!(heads.contains(" p99.9 "), "{heads}");
+}
+
+/// Each side died in one of the two rounds.
+#[test]
+fn sides_that_have_no_round_in_common_did_not_keep_up_with_anything() {
+    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    trials.retain(|trial| (trial.key.subject == "evil") == (trial.key.repeat == 1));
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let says = sentences(&findings).join(" ").replace(" (in doubt)", "");
+    let answered = "Other answered 1,200/s, Quick 1,000/s.";
+    let never = "Other and Quick have no round in which both were measured: ";
+    assert_eq!(says, format!("{never}{answered}"));
+    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 1);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let says = sentences(&findings).join(" ").replace(" (in doubt)", "");
+    let one = "By the one round that both have it cannot be said whether they differ: ";
+    assert_eq!(says, format!("{one}{answered}"));
 }

@@ -22,7 +22,7 @@ fn parsed(text: serde_json::Result<String>) -> serde_json::Value {
 
 fn of_race(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, true, chance);
-    documents::race(&parsed(OfCommand::race(&Findings::of(&1, &run, &trials, Vec::new())).json()))
+    documents::race(&parsed(race::json::of(&Findings::of(&1, &run, &trials, Vec::new()))))
 }
 
 fn of_run(world: World, chance: &mut Chance) -> Said {

@@ -5,6 +5,7 @@ use lab::record::{Entry, Fact, OutcomeKind, RunRecord, TrialRecord};
 use load::{Evidence, Failure};
 
 use super::*;
+use crate::chart::{Room, Stand};
 
 /// The two servers of the fixture in a closed loop, both rounds of one place.
 fn closed(change: impl Fn(&mut TrialRecord)) -> (RunRecord, Vec<TrialRecord>) {
@@ -119,13 +120,13 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
     let said = of(&findings);
     let wrong = "Quick answered wrongly: < 0.1 % of the requests (2 of 40,040). Not ranked.";
     assert!(!said.contains("fastest") && said.starts_with(wrong), "{said}");
-    let failed = "failed 200 of 24,000 requests (0.8 %), mostly recv.deadline.";
+    let failed = "failed 200 of 24,000 requests (0.8 %), all recv.deadline.";
     assert!(said.contains(failed), "tolerated: {said}");
     assert_eq!(findings.outcome(), RunOutcome::Failing(1));
     let (run, trials) = closed(|_| {});
     let findings = Findings::of(&7, &run, &trials, Vec::new());
     let failed =
-        "failed 1.7 % of the requests (400 of 24,000), mostly recv.deadline. Not ranked. Quick";
+        "failed 1.7 % of the requests (400 of 24,000), all recv.deadline. Not ranked. Quick";
     assert!(of(&findings).contains(failed), "{}", of(&findings));
     let findings = Findings::found(closed(lie));
     let text = full(&findings, 200, false);
@@ -302,4 +303,65 @@ fn a_server_without_a_measured_trial_is_not_among_those_that_kept_up() {
     run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
     let said = of(&Findings::of(&7, &run, &trials, Vec::new()));
     assert!(said.contains("kept up with 1,000 requests/s.") && !said.contains("All"), "{said}");
+}
+
+/// Evil with so many connections, and with so many more failures in each round.
+fn evil_at(connections: u32, more: u64, trials: &[TrialRecord]) -> Vec<TrialRecord> {
+    let mut trials = trials.to_vec();
+    trials.retain(|trial| trial.key.subject == "evil");
+    for trial in &mut trials {
+        trial.key.point = Point::Connections(connections);
+        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+        total.failed[Failure::Deadline.index()] += more;
+    }
+    trials
+}
+
+#[test]
+fn a_server_that_is_not_ranked_is_named_once_and_its_reasons_with_their_places() {
+    let (mut run, mut trials) = closed(|_| {});
+    let more = [(16, 7), (32, 7), (64, 0)].map(|(at, more)| evil_at(at, more, &trials));
+    trials.extend(more.into_iter().flatten());
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let entries = super::super::trouble::unranked(&findings);
+    let [evil] = entries.as_slice() else { panic!("{entries:?}") };
+    let lines: Vec<&str> = evil.lines.iter().map(|line| line.text.as_str()).collect();
+    let [first, second] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(first.starts_with("at 8, 64: 400 of "), "{first}");
+    assert!(second.starts_with("at 16, 32: 414 of "), "{second}");
+}
+
+/// Where the CPU time and the throughput stand in the first picture of a run.
+fn places_in_the_picture(run: &RunRecord, trials: &[TrialRecord]) -> [Option<usize>; 2] {
+    let findings = Findings::of(&7, run, trials, Vec::new());
+    let table = &findings.board.tables[0];
+    let drawn = crate::signature::drawn(&findings, table, Room::Wide, Stand::Page);
+    [">CPU for 1,000 answers<", ">throughput/s<"].map(|heading| drawn.as_str().find(heading))
+}
+
+#[test]
+fn the_first_picture_of_a_table_begins_with_the_figure_by_which_it_is_ordered() {
+    let (mut run, trials) = closed(forbear);
+    assert!(matches!(places_in_the_picture(&run, &trials), [None, Some(_)]));
+    run.files[0].1 = format!("order = 'cpu'\n{}", run.files[0].1);
+    fixture::reread(&mut run);
+    let places = places_in_the_picture(&run, &trials);
+    assert!(matches!(places, [Some(cpu), Some(throughput)] if cpu < throughput), "{places:?}");
+}
+
+#[test]
+fn that_a_server_has_one_round_is_said_of_no_other() {
+    let (run, mut trials) = closed(forbear);
+    // In the first round alone Evil fails too many requests.
+    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 1);
+    let says = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    assert!(says.contains("No server is ahead, because Evil"), "{says}");
+    assert!(
+        says.contains(" has only one measured round: ") && !says.contains("After one"),
+        "{says}"
+    );
+    trials.retain(|trial| trial.key.repeat == 1);
+    let says = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    assert!(says.contains("After one round no server is ahead: "), "{says}");
 }

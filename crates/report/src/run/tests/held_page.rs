@@ -55,7 +55,7 @@ fn held_connections_have_a_price_list_and_pictures() {
         "until TCP is connected",
         "BEAM schedulers in use",
         "lost, recv.reset",
-        "What the article states, and this run",
+        "article&#39;s figures, 2013 and now",
         "Quick took about 25 % less memory.",
         "Quick · wspoll",
         "A whole ramp along its time",

@@ -55,8 +55,6 @@ fn one_place_is_one_line_each() {
             server           throughput/s  offered/s     p50     p99  verdict  CPU/1k            rounds     p90
             Evil ␛[31m              1,000?     1,000  1.00ms  1.00ms  suspect   500ms  1 of 2, 1 × died  1.00ms
             Quick       1,002 [977–1,028]      1,002  1.05ms  1.05ms  valid     499ms                 2  1.05ms
-            Evil ␛[31m  █████████████████████████████████████████████████████████ 1,000?
-            Quick       ████████████████████████████████████████████████████████░░┃ 1,002
             Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
             server      version                start-up   answer
             Quick       1.2                        32ms  101+46B

@@ -205,6 +205,7 @@ fn note(news: H2News) -> Option<String> {
         H2News::Starved => "starved".into(),
         H2News::Fed => "fed".into(),
         H2News::FirstByte(exchange) => format!("{} begins", number(exchange)),
+        H2News::Interim(exchange) => format!("{} interim", number(exchange)),
         H2News::Answered { exchange, status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
             let last = if reusable { "" } else { " last" };

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -19,9 +21,9 @@ fn hear(
     (talk.news, talk.output, fault)
 }
 
-fn asks() -> Vec<Ask> {
+static ASKS: LazyLock<[Ask; 6]> = LazyLock::new(|| {
     let header = vec![("a".into(), Template::literal("b"))];
-    vec![
+    [
         get(),
         post(10),
         request("GET", "", Expect { headers: header, ..Expect::default() }),
@@ -29,7 +31,7 @@ fn asks() -> Vec<Ask> {
         request("GET", "", Expect { body: BodyRule::Length(5), ..Expect::default() }),
         post(200_000),
     ]
-}
+});
 
 /// Frames of a server that is mostly sound.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
@@ -110,23 +112,23 @@ proptest! {
     ) {
         let windows = if small { Windows::new(9, 65_535).unwrap() } else { Windows::default() };
         let limits = Limits { body: if small { 10 } else { 1 << 30 }, ..Limits::default() };
-        let (order, asks) = (H2Order { windows, limits, ..order(6) }, asks());
+        let (order, asks) = (H2Order { windows, limits, ..order(6) }, &*ASKS);
         let bytes = spoilt(frames.concat(), &changes);
-        let whole = hear(&order, &asks, &[&bytes]);
+        let whole = hear(&order, asks, &[&bytes]);
 
         let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         at.extend([0, bytes.len()]);
         at.sort_unstable();
         let pieces: Vec<&[u8]> = at.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(&hear(&order, &asks, &pieces), &whole);
+        prop_assert_eq!(&hear(&order, asks, &pieces), &whole);
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
-        prop_assert_eq!(&hear(&order, &asks, &single), &whole);
+        prop_assert_eq!(&hear(&order, asks, &single), &whole);
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        let (order, asks) = (order(6), asks());
-        hear(&order, &asks, &[&bytes]);
+        let (order, asks) = (order(6), &*ASKS);
+        hear(&order, asks, &[&bytes]);
         let mut talk = Talk::open(&order);
         let _ = talk.hear(&bytes);
     }
@@ -136,7 +138,7 @@ proptest! {
         frames in prop::collection::vec(frames(), 0..60),
         changes in changes(),
     ) {
-        let (order, asks) = (order(6), asks());
+        let (order, asks) = (order(6), &*ASKS);
         let mut talk = Talk::ready(&order, &[]);
         for (place, ask) in asks.iter().enumerate() {
             talk.ask(place as u32 + 1, ask);

@@ -1,11 +1,10 @@
 //! What of a stranger's run may be repeated: only what dyno starts itself, from files that the run brings along, within
 //! bounds. Nothing here runs anything.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::time::Duration;
 
+use archive::keep;
 use campaign::Campaign;
 use lab::build::Recipe;
 use lab::experiment::{Experiment, Point, Shape, Subjects};
@@ -131,41 +130,29 @@ pub(super) fn write(run: &RunRecord, root: &Path) -> Result<(), Refusal> {
     if TEXTS_MAX < files.iter().map(|(_, text)| text.len()).sum() {
         return Err(not_from_this_file(format!("its files have more than {} MB", TEXTS_MAX >> 20)));
     }
-    for (path, text) in files {
-        let inside = inside(path).ok_or_else(|| {
-            not_from_this_file(format!("`{}` is no path within a project", visible(path)))
-        })?;
-        let to = root.join(inside);
-        let folder = to.parent().unwrap_or(root);
-        let is_program = text.starts_with("#!");
-        // Nothing is written over, and nothing in the folder is a link: it was made for these files.
-        let written = fs::create_dir_all(folder).and_then(|()| fs::File::create_new(&to)).and_then(
-            |mut file| {
-                std::io::Write::write_all(&mut file, text.as_bytes())?;
-                file.set_permissions(fs::Permissions::from_mode(if is_program {
-                    0o755
-                } else {
-                    0o644
-                }))
-            },
-        );
-        written.map_err(|error| not_from_this_file(format!("`{}`: {error}", visible(path))))?;
+    if let Some((path, _)) = files.iter().find(|(path, _)| !is_inside(path)) {
+        let path = visible(path);
+        return Err(not_from_this_file(format!("`{path}` is no path within a project")));
     }
-    Ok(())
+    // Nothing in the folder is a link: it was made for these files.
+    let files = files
+        .into_iter()
+        .map(|(path, text)| (path.as_str(), text.as_bytes(), text.starts_with("#!")));
+    keep::create(root, files)
+        .map_err(|(path, error)| not_from_this_file(format!("`{}`: {error}", visible(path))))
 }
 
 /// A path that stays in its folder of a project.
-fn inside(path: &str) -> Option<PathBuf> {
+fn is_inside(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let is_plain = |part: &&str| {
         Path::new(part).components().eq([Component::Normal(part.as_ref())])
             && !part.chars().any(char::is_control)
     };
-    let is_one = path.len() <= PATH_MAX
+    path.len() <= PATH_MAX
         && 1 < parts.len()
         && FOLDERS.contains(&parts[0])
-        && parts.iter().all(is_plain);
-    is_one.then(|| parts.iter().collect())
+        && parts.iter().all(is_plain)
 }
 
 /// Refuses what is not started from the file's own sources, or not bounded.
@@ -191,7 +178,7 @@ pub(super) fn refuse_foreign(run: &RunRecord, campaign: &Campaign) -> Result<(),
             return refused("has no sources in it");
         }
     }
-    if let Some(service) = campaign.services.iter().find(|it| WAIT_MAX < it.ready_within) {
+    if let Some(service) = campaign.services.iter().find(|it| WAIT_MAX < it.manifest.ready_within) {
         return Err(not_from_this_file(format!(
             "service `{}` may take longer than {} to start",
             service.name,

@@ -1,3 +1,6 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use lab::record::{Entry, Fact};
 use lab::source_file::SourceFile;
 
@@ -83,7 +86,7 @@ fn absurd_amounts_are_refused_with_the_bound() {
 #[test]
 fn a_path_stays_in_its_folder_of_a_project() {
     for good in ["subjects/x/subject.toml", "subjects/x/.config/a b.c", "workloads/hello.toml"] {
-        assert_eq!(inside(good), Some(PathBuf::from(good)));
+        assert!(is_inside(good), "{good:?}");
     }
     let long = format!("subjects/{}", "x".repeat(PATH_MAX));
     for bad in [
@@ -102,7 +105,7 @@ fn a_path_stays_in_its_folder_of_a_project() {
         "home/x",
         &long,
     ] {
-        assert_eq!(inside(bad), None, "{bad:?}");
+        assert!(!is_inside(bad), "{bad:?}");
     }
 }
 

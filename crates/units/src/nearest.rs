@@ -1,7 +1,8 @@
 //! The known word that was probably meant by an unknown one.
 
 /// The nearest of `known` to `text`, if any is near enough to be a typing error.
-pub(crate) fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+#[must_use]
+pub fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let reach = text.chars().count() / 3 + 1;
     known
         .map(|word| (steps_between(text, word), word))

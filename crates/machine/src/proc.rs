@@ -1,21 +1,23 @@
 //! Texts of `/proc`: files that are kept open and read again and again, and how their content is parsed.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::str::FromStr;
 
 /// A file that is read again and again, from its beginning.
 #[derive(Debug)]
-pub(super) struct Reread {
+pub(crate) struct Reread {
     file: File,
 }
 
 impl Reread {
-    pub(super) fn open(path: &str) -> Option<Reread> {
+    pub(crate) fn open(path: &str) -> Option<Reread> {
         File::open(path).ok().map(|file| Reread { file })
     }
 
     /// Its text now; nothing if its process or interface is gone.
-    pub(super) fn text<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    pub(crate) fn text<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         let mut filled = 0;
         loop {
             buffer.resize((filled * 2).max(4096), 0);
@@ -30,20 +32,31 @@ impl Reread {
     }
 }
 
+/// The number in a file that holds nothing else.
+pub(crate) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Every visible process.
+pub(crate) fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// The number after `key` and white space, at the beginning of a line: `Pss:   12 kB`, `tw 3`.
-pub(super) fn keyed(text: &str, key: &str) -> Option<u64> {
+pub(crate) fn keyed(text: &str, key: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key))?;
     rest.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// The numbers of a line: `cpu  1 2 3`.
-pub(super) fn numbers(text: &str, key: &str) -> Option<Vec<u64>> {
+pub(crate) fn numbers(text: &str, key: &str) -> Option<Vec<u64>> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))?;
     rest.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
 }
 
 /// The number that follows a word of a line: `TCP: inuse 1 orphan 0 tw 5`.
-pub(super) fn worded(text: &str, key: &str, word: &str) -> Option<u64> {
+pub(crate) fn worded(text: &str, key: &str, word: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key))?;
     let mut words = rest.split_ascii_whitespace().skip_while(|other| *other != word);
     words.nth(1)?.parse().ok()
@@ -55,6 +68,11 @@ pub(crate) fn column(text: &str, key: &str, name: &str) -> Option<usize> {
     heads.split_ascii_whitespace().position(|head| head == name)
 }
 
+/// The counter of this name in a pair of lines.
+pub(crate) fn counter(text: &str, key: &str, name: &str) -> Option<u64> {
+    cell(text, key, column(text, key, name)?)
+}
+
 /// The value in that column.
 pub(crate) fn cell(text: &str, key: &str, column: usize) -> Option<u64> {
     let values = text.lines().filter_map(|line| line.strip_prefix(key)).nth(1)?;
@@ -62,13 +80,13 @@ pub(crate) fn cell(text: &str, key: &str, column: usize) -> Option<u64> {
 }
 
 /// The length of a clock tick of `/proc`, and the size of a page: both are in the auxiliary vector of every program.
-pub(super) struct Units {
-    pub(super) tick_ns: u64,
-    pub(super) page_bytes: u64,
+pub(crate) struct Units {
+    pub(crate) tick_ns: u64,
+    pub(crate) page_bytes: u64,
 }
 
 impl Units {
-    pub(super) fn of_this_machine() -> Units {
+    pub(crate) fn of_this_machine() -> Units {
         Units::parse(&std::fs::read("/proc/self/auxv").unwrap_or_default())
     }
 
