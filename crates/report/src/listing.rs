@@ -160,25 +160,25 @@ fn usable(rows: &[&SubjectRow]) -> Block {
         "http/1.1+tls" => Some("+tls"),
         name => Some(name),
     };
-    let fact = |row: &&SubjectRow| {
+    let facts = rows.iter().map(|row| {
         let protocols = row.protocols.iter().filter_map(short).collect::<Vec<_>>().join(" ");
         let parts = [row.language.clone(), Some(protocols), row.version.clone()];
         let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
         Fact::new(&row.name, parts.collect::<Vec<_>>().join(" · "))
-    };
-    Block::Facts(rows.iter().map(fact).collect())
+    });
+    Block::Facts(facts.collect())
 }
 
 /// Those that lack the same, and get it in the same way, are one entry.
 fn lacking(rows: &[&SubjectRow]) -> Block {
     let groups = grouped(rows.iter().map(|row| ((&row.missing, way_out(row, "")), *row)));
-    let entry = |((missing, _), group): &((&Vec<String>, String), Vec<&SubjectRow>)| {
+    let entries = groups.iter().map(|((missing, _), group)| {
         let names: Vec<&str> = group.iter().map(|row| &row.name[..]).collect();
         Entry::new(Tone::Plain, names.join(", "))
             .with(Tone::Doubtful, format!("lacks {}", missing.join(", ")))
             .with(Tone::Dim, way_out(group[0], &names.join(" ")))
-    };
-    Block::Entries(groups.iter().map(entry).collect())
+    });
+    Block::Entries(entries.collect())
 }
 
 /// How to get what a subject lacks; a command is for all subjects of these names.

@@ -71,129 +71,128 @@ fn whole(width: usize, is_coloured: bool) -> String {
 #[test]
 fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
     expect![[r#"
-            two · run 7 · 2026-11-21 13:28 UTC
-            Which of two answers, and how fast?
-            After: Two servers (Author, May 2011)
-            sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no warm-up, time-out 5 s;
-            2 rounds
-            checked: status 2xx of 93,580 answers; the bodies were not compared
-            A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
-            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
+        two · run 7 · 2026-11-21 13:28 UTC
+        Which of two answers, and how fast?
+        After: Two servers (Author, May 2011)
+        sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no warm-up, time-out 5 s;
+        2 rounds
+        checked: status 2xx of 93,580 answers; the bodies were not compared
+        A CPU · Linux 6.18 · server on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+        verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 
-            echo-xml: Echo a value
-            each server under the load where it did best
-            server      requests/s         throughput/s  2011  offered/s  on time (5 s)     p50     p99  failed  verdict  CPU/1k
-            Quick            1,000    1,002 [977–1,028]   800      1,002           100%  1.05ms  1.05ms      0%  valid     499ms
-                             2,000  2,002 [1,977–2,028]     –      2,002           100%  1.05ms  1.05ms      0%  valid     250ms
-            Evil ␛[31m       1,000                1,000?    –      1,000           100%  1.00ms  1.00ms      0%  suspect   500ms
-                             2,000  1,170↓? [900–1,540]     –      1,200            98%   180ms  ≥949ms    2.1%  suspect   430ms
-            the same in all rows: memory 4.20MB · conformance not checked · processes one
-            means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
-            rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
-            on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out:
-            the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ?
-            suspect: read why before you use the figure
-            echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is
-            not known
+        echo-xml: Echo a value
+        each server under the load where it did best
+        rank  server      requests/s         throughput/s  offered/s  on time (5 s)     p50     p99  failed  verdict  CPU/1k
+        –     Quick            1,000    1,002 [977–1,028]      1,002           100%  1.05ms  1.05ms      0%  valid     499ms
+        1     Quick            2,000  2,002 [1,977–2,028]      2,002           100%  1.05ms  1.05ms      0%  valid     250ms
+        –     Evil ␛[31m       1,000                1,000?     1,000           100%  1.00ms  1.00ms      0%  suspect   500ms
+        2     Evil ␛[31m       2,000  1,170↓? [900–1,540]      1,200            98%   180ms  ≥949ms    2.1%  suspect   430ms
+        the same in all rows: memory 4.20MB · conformance not checked · processes one
+        means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
+        rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · CPU/1k: the server's
+        CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server
+        did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read why before you use the
+        figure
+        echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is
+        not known
 
-            What each can be offered
-            The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in
-            requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response
-            time.
-            server      keeps it up to  breaks it at  by               knee
-            Quick               ≥2,000             –  –               2,000
-            Evil ␛[31m   no rate tried         1,000  a round failed  1,000
+        What each can be offered
+        The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in
+        requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response
+        time.
+        server      keeps it up to  breaks it at  by               knee
+        Quick               ≥2,000             –  –               2,000
+        Evil ␛[31m   no rate tried         1,000  a round failed  1,000
 
-            echo-xml: throughput/s and p99 against requests/s
-            throughput/s
-             2,500│
-                  │
-                  │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
-                  │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
-                  │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
-                  │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
-                  │
-                  │
-                  │
-                 0│
-                 1,000                                                               2,000
-                p99
-              1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
-                   │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
-                   │                                        ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠉
-                   │                              ⣀⣀⡠⠤⠤⠔⠒⠒⠉⠉⠁
-                   │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
-                   │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
-             1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
-                  1,000                                                              2,000
-            A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
+        echo-xml: throughput/s and p99 against requests/s
+        throughput/s
+         2,500│
+              │
+              │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
+              │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+              │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+              │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
+              │
+              │
+              │
+             0│
+             1,000                                                               2,000
+            p99
+          1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
+               │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
+               │                                        ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠉
+               │                              ⣀⣀⡠⠤⠤⠔⠒⠒⠉⠉⠁
+               │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
+               │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
+         1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
+              1,000                                                              2,000
+        A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
 
-            The article's figures, 2011 and now
-            Two servers, May 2011
-            Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.
-            server        requests/s  throughput/s, 2011    now      ×
-            Quick              1,000                 800  1,002  1.25×
-            Quick              2,000                   –  2,002      –
-            Quick   best (now 2,000)                 900  2,002  2.22×
+        The article's figures, 2011 and now
+        Two servers, May 2011
+        Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.
+        server        requests/s  throughput/s, 2011    now      ×
+        Quick              1,000                 800  1,002  1.25×
+        Quick              2,000                   –  2,002      –
+        Quick   best (now 2,000)                 900  2,002  2.22×
 
-            Conformance to the RFCs  not part of any speed figure
-            Not checked: Quick, Evil ␛[31m: nothing was kept of it.
+        Conformance to the RFCs  not part of any speed figure
+        Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
-            What to doubt
-            Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons on dyno's side
-              what to do: see their classes; offer less, or give dyno more of what it lacked
+        What to doubt
+        Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons on dyno's side
+          what to do: see their classes; offer less, or give dyno more of what it lacked
 
-            Requests that failed  all measured rounds together
-            Evil ␛[31m, echo-xml at 2,000 requests/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
-            connect.no_ports (ours: no local port is left; give more addresses with --source)
+        Requests that failed  all measured rounds together
+        Evil ␛[31m, echo-xml at 2,000 requests/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
+        connect.no_ports (ours: no local port is left; give more addresses with --source)
 
-            What went wrong
-            Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
-              it ended 1.2 s after the load began: signal 11 (SEGV)
-              its process: signal 11 (SEGV)
-              │ =1+1,"x"
-              │ ␛]0;owned␛� ␛olleh
-              │ <script>
+        What went wrong
+        Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
+          it ended 1.2 s after the load began: signal 11 (SEGV)
+          its process: signal 11 (SEGV)
+          │ =1+1,"x"
+          │ ␛]0;owned␛� ␛olleh
+          │ <script>
 
-            What differs between them
-            setting           library's default  changed by its settings  servers
-            backlog           128                –                        Quick
-            backlog           5                  128: too few             Evil ␛[31m
-            bytes, head+rest  echo-xml           –                        Quick 101+46, Evil ␛[31m 102+46
-            answers           echo-xml           –                        Quick answered differently from Evil ␛[31m
+        What differs between them
+        setting           library's default  changed by its settings  servers
+        backlog           128                –                        Quick
+        backlog           5                  128: too few             Evil ␛[31m
+        bytes, head+rest  echo-xml           –                        Quick 101+46, Evil ␛[31m 102+46
+        answers           echo-xml           –                        Quick answered differently from Evil ␛[31m
 
-            Which servers took part
-            server      version                start-up   answer
-            Quick       1.2                      32.9ms  101+46B
-            Evil ␛[31m  =cmd|' /C calc'!A0***    33.9ms  102+46B
-            the same in all rows: in C · processes one · tier default · backlog 128
-            start-up: mean over all trials · answer: bytes of the head + the rest, as they came (first question)
-            Absent took no part: needs `gone`
+        Which servers took part
+        server      version                start-up   answer
+        Quick       1.2                      32.9ms  101+46B
+        Evil ␛[31m  =cmd|' /C calc'!A0***    33.9ms  102+46B
+        the same in all rows: in C · processes one · tier default · backlog 128
+        start-up: mean over all trials · answer: bytes of the head + the rest, as they came (first question)
+        Absent took no part: needs `gone`
 
-            How it was measured
-            Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
-            Trials are shuffled by the seed.
-            throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
-            was sent; a request that was given up counts at the time-out.
-            95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
-            to the next. With one round there is no interval.
+        How it was measured
+        Every trial starts its server anew, unless it ran already, verifies its answers, loads it, and verifies them again.
+        Trials are shuffled by the seed.
+        throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+        was sent; a request that was given up counts at the time-out.
+        95 % interval: by Student's t over the rounds of this run. It does not include what differs from one run, day or machine
+        to the next. With one round there is no interval.
 
-            The machine
-            fact       as it was read
-            cpu.model  A CPU
-            kernel     Linux 6.18
+        The machine
+        fact       as it was read
+        cpu.model  A CPU
+        kernel     Linux 6.18
 
-            in short
-            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
-            Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
-            requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
-            The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
-            been run are in no average. Some figures are in doubt; they are marked.
+        in short
+        verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
+        Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
+        requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
+        The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
+        been run are in no average. Some figures are in doubt; they are marked.
 
-            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
-            run two`
-            2011: Two servers, May 2011
-        "#]].assert_eq(&whole(120, false));
+        more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · to repeat: `dyno
+        run two`
+    "#]].assert_eq(&whole(120, false));
 }
 
 #[test]

@@ -19,10 +19,10 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
         same.map(|other| other.point.value()).fold(0.0, f64::max) <= price.point.value()
     });
     let (shown, not_shown): (Vec<_>, Vec<_>) = prices.iter().partition(|price| shows(price));
-    let says = |price: &&MannerPrice<'_>| {
+    let says = shown.iter().filter_map(|price| {
         Some(format!("{}: {}.", headed(findings, price), parts(findings, price)?))
-    };
-    let mut texts: Vec<String> = shown.iter().filter_map(says).collect();
+    });
+    let mut texts: Vec<String> = says.collect();
     if !not_shown.is_empty() {
         let pairs: Vec<String> = not_shown.iter().map(|price| headed(findings, price)).collect();
         texts.push(format!(

@@ -16,19 +16,19 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
     expect![[r#"
         **Which of two answers, and how fast?** (two · run 7 · 2026-11-21 13:28 UTC)
 
-        | rank | server | requests/s | throughput/s | 2011 | offered/s | on time (5 s) | p50 | p99 | failed | verdict | CPU/1k | rounds |
-        | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: |
-        | – | Quick | 2,000 | ≥2,002 \[1,977–2,028\] | 900 | 2,002 | 100% | 1.05ms | 1.05ms | 0% | valid | 250ms | 2 |
-        | – | Evil ␛\[31m | 1,000 | 1,000? | – | 1,000 | 100% | 1.00ms | 1.00ms | 0% | suspect | 500ms | 1 of 2, 1 × died |
+        | rank | server | requests/s | throughput/s | offered/s | on time (5 s) | p50 | p99 | failed | verdict | CPU/1k | rounds |
+        | --- | --- | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: |
+        | – | Quick | 2,000 | ≥2,002 \[1,977–2,028\] | 2,002 | 100% | 1.05ms | 1.05ms | 0% | valid | 250ms | 2 |
+        | – | Evil ␛\[31m | 1,000 | 1,000? | 1,000 | 100% | 1.00ms | 1.00ms | 0% | suspect | 500ms | 1 of 2, 1 × died |
 
         <details><summary>every row and column</summary>
 
-        | rank | server | requests/s | throughput/s | 2011 | offered/s | on time (5 s) | p50 | p99 | failed | verdict | CPU/1k | rounds | sd | p90 | p99.9 | max | start-up | failures by kind | version |
-        | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: | --: | --: | --: | --: | --: | --- | --- |
-        | – | Quick | 1,000 | 1,002 \[977–1,028\] | 800 | 1,002 | 100% | 1.05ms | 1.05ms | 0% | valid | 499ms | 2 | 0ns | 1.05ms | 1.05ms | 1.10ms | 32ms | – | 1.2 |
-        | 1 | Quick | 2,000 | 2,002 \[1,977–2,028\] | – | 2,002 | 100% | 1.05ms | 1.05ms | 0% | valid | 250ms | 2 | 0ns | 1.05ms | 1.05ms | 1.10ms | 34ms | – | 1.2 |
-        | – | Evil ␛\[31m | 1,000 | 1,000? | – | 1,000 | 100% | 1.00ms | 1.00ms | 0% | suspect | 500ms | 1 of 2, 1 × died | 0ns | 1.00ms | 1.00ms | 1.00ms | 31.0ms | – | =cmd\|' /C calc'\!A0\*\*\* |
-        | 2 | Evil ␛\[31m | 2,000 | 1,170↓? \[900–1,540\] | – | 1,200 | 98% | 180ms | ≥949ms | 2.1% | suspect | 430ms | 2 | ≥435ms | 180ms | ≥949ms | ≥5.00s | 35ms | 400 recv.deadline, 100 connect.no\_ports | =cmd\|' /C calc'\!A0\*\*\* |
+        | rank | server | requests/s | throughput/s | offered/s | on time (5 s) | p50 | p99 | failed | verdict | CPU/1k | rounds | sd | p90 | p99.9 | max | start-up | failures by kind | version |
+        | --- | --- | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: | --: | --: | --: | --: | --: | --- | --- |
+        | – | Quick | 1,000 | 1,002 \[977–1,028\] | 1,002 | 100% | 1.05ms | 1.05ms | 0% | valid | 499ms | 2 | 0ns | 1.05ms | 1.05ms | 1.10ms | 32ms | – | 1.2 |
+        | 1 | Quick | 2,000 | 2,002 \[1,977–2,028\] | 2,002 | 100% | 1.05ms | 1.05ms | 0% | valid | 250ms | 2 | 0ns | 1.05ms | 1.05ms | 1.10ms | 34ms | – | 1.2 |
+        | – | Evil ␛\[31m | 1,000 | 1,000? | 1,000 | 100% | 1.00ms | 1.00ms | 0% | suspect | 500ms | 1 of 2, 1 × died | 0ns | 1.00ms | 1.00ms | 1.00ms | 31.0ms | – | =cmd\|' /C calc'\!A0\*\*\* |
+        | 2 | Evil ␛\[31m | 2,000 | 1,170↓? \[900–1,540\] | 1,200 | 98% | 180ms | ≥949ms | 2.1% | suspect | 430ms | 2 | ≥435ms | 180ms | ≥949ms | ≥5.00s | 35ms | 400 recv.deadline, 100 connect.no\_ports | =cmd\|' /C calc'\!A0\*\*\* |
 
         </details>
 

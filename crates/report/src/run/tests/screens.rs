@@ -26,11 +26,11 @@ fn in_80_columns_the_columns_that_matter_least_are_gone() {
         80,
         &["server  ", "setting"],
         &expect![[r#"
-        server      requests/s         throughput/s  2011  on time (5 s)     p50     p99
-        server      keeps it up to  breaks it at  by               knee
-        server        requests/s  throughput/s, 2011    now      ×
-        setting           library's default  changed by its settings
-        server      version                start-up   answer"#]],
+            server      requests/s         throughput/s  on time (5 s)     p50     p99
+            server      keeps it up to  breaks it at  by               knee
+            server        requests/s  throughput/s, 2011    now      ×
+            setting           library's default  changed by its settings
+            server      version                start-up   answer"#]],
     );
 }
 
@@ -80,11 +80,11 @@ fn a_run_without_a_trial_says_so() {
         ],
         &expect![[r#"
             0 of 8 trials: the run is not finished; `dyno run --resume 7` continues it
-            server      requests/s  throughput/s  2011  version
-            Quick            1,000   not run yet   800  1.2
-                             2,000   not run yet     –  1.2
-            Evil ␛[31m       1,000   not run yet     –  =cmd|' /C calc'!A0***
-                             2,000   not run yet     –  =cmd|' /C calc'!A0***
+            server      requests/s  throughput/s  version
+            Quick            1,000   not run yet  1.2
+                             2,000   not run yet  1.2
+            Evil ␛[31m       1,000   not run yet  =cmd|' /C calc'!A0***
+                             2,000   not run yet  =cmd|' /C calc'!A0***
             the same in all rows: verdict not run yet · conformance not checked · rounds 0 of 2 · processes one
             server      keeps it up to  breaks it at  by              knee
             Quick        no rate tried         1,000  a round failed     –
