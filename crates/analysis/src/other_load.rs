@@ -7,26 +7,26 @@ use crate::board::Row;
 
 /// Marks the rows of a table of this task.
 pub(crate) fn mark(rows: &mut [Row], task: &str) {
-    mark_capped(rows, task);
+    mark_capped(rows);
     let resumed = Task::named(task).manner.resumed;
     for row in rows.iter_mut().filter(|row| !row.is_reference) {
         if 0 < resumed && has_resumed_none(row) {
             row.lack(format!(
-                "{task}: not one handshake resumed a session, although {resumed} % of them should have: these are full \
+                "not one handshake resumed a session, although {resumed} % of them should have: these are full \
                  handshakes"
             ));
         }
         if row.trials.iter().any(|trial| trial.is_partial) {
-            row.lack(format!(
-                "{task}: its manifest says `chunked = \"no\"`, so it was sent none of the requests with a body in \
-                 chunks"
-            ));
+            row.lack(
+                "its manifest says `chunked = \"no\"`, so it was sent none of the requests with a body in chunks"
+                    .into(),
+            );
         }
     }
 }
 
 /// A row with fewer streams than another server of its place has is not ranked. Where all have as few, they compare.
-fn mark_capped(rows: &mut [Row], task: &str) {
+fn mark_capped(rows: &mut [Row]) {
     let seen: Vec<Option<(u64, u64)>> = rows.iter().map(capped).collect();
     let is_one = |row: &Row| !row.is_reference && 0 < row.measured();
     for place in 0..rows.len() {
@@ -40,8 +40,8 @@ fn mark_capped(rows: &mut [Row], task: &str) {
         });
         if has_more {
             rows[place].lack(format!(
-                "{task}: the server allowed {allowed} requests at once on a connection, and {ordered} were ordered: \
-                 others had more in flight"
+                "the server allowed {allowed} requests at once on a connection, and {ordered} were ordered: others had \
+                 more in flight"
             ));
         }
     }
@@ -110,7 +110,7 @@ mod tests {
     /// Why a server has no rank that allowed so many streams.
     fn capped(allowed: u32) -> Option<Unranked> {
         unmet(&format!(
-            "hello over h2c, 10 streams: the server allowed {allowed} requests at once on a connection, and 10 were \
+            "the server allowed {allowed} requests at once on a connection, and 10 were \
              ordered: others had more in flight"
         ))
     }
@@ -137,7 +137,7 @@ mod tests {
     fn a_server_that_takes_no_chunks_is_not_ranked_and_says_why() {
         let mut trials = ["a", "b"].map(|name| trial(name, "hello"));
         trials[0].conditions.push(Fact { name: LEFT_OUT.into(), value: "1".into() });
-        let why = "hello: its manifest says `chunked = \"no\"`, so it was sent none of the requests with a body in \
+        let why = "its manifest says `chunked = \"no\"`, so it was sent none of the requests with a body in \
                    chunks";
         assert_eq!(unranked(&Board::of(&run(&SERVERS), &trials), "hello"), [unmet(why), None]);
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_server_that_resumed_no_session_has_no_rank_and_no_price_and_says_why() {
         let board = board([0, 0]);
-        let why = "hello over http/1.1+tls, 100 % resumed: not one handshake resumed a session, although 100 % of \
+        let why = "not one handshake resumed a session, although 100 % of \
                    them should have: these are full handshakes";
         assert_eq!(unranked(&board, RESUMED), [unmet(why), None, Some(Unranked::Reference)]);
         assert_eq!(priced(&board), ["b idle", "a"]);

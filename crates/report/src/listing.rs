@@ -1,6 +1,8 @@
 //! What a project has, and what is missing on this machine: subjects, services, workloads and experiments; and which
 //! runs a store keeps. For readers and for programs.
 
+use std::mem;
+
 use serde::Serialize;
 use units::count;
 
@@ -9,6 +11,7 @@ use crate::document::{
 };
 use crate::grouped::grouped;
 use crate::json::written;
+use crate::paint::Line;
 use crate::render::{self, Screen};
 
 #[derive(Serialize)]
@@ -83,20 +86,30 @@ pub fn text(listing: &Listing, width: usize, is_coloured: bool) -> String {
     render::text(&document(listing), Screen { is_coloured, ..Screen::file(width) })
 }
 
-/// The runs of a store, for readers.
+/// The runs of a store, for readers. What a run is of is cut where the line ends.
 pub fn runs_text(listing: &RunsListing, width: usize, is_coloured: bool) -> String {
-    let columns = vec![
-        Column::new("run", "run", 0).left(),
-        Column::new("name", "name", 0).left(),
-        Column::new("began", "began", 1).left(),
-        Column::new("trials", "trials", 0).left(),
-        Column::new("unfinished", "ended", 1).left().folding(),
-        Column::new("times", "times", 3).left().folding(),
-        Column::new("of", "of", 2).left().folding(),
-    ];
+    let mut rows: Vec<[String; 5]> = listing.runs.iter().map(run_cells).collect();
+    let widest = |place: usize| rows.iter().map(|cells| cells[place].chars().count()).max();
+    let taken: usize = (0..4).filter_map(widest).map(|letters| letters + 2).sum();
+    let room = width.saturating_sub(taken).max(20);
+    for [.., of] in &mut rows {
+        *of = Line::plain(mem::take(of)).cut(room).shown(false);
+    }
+    let shown = if rows.iter().all(|[.., of]| of.is_empty()) { 4 } else { 5 };
+    let headings = ["run", "name", "began", "trials", "of"].into_iter().take(shown);
+    let columns = headings.map(|heading| Column::new(heading, heading, 0).left()).collect();
+    let tones = listing.runs.iter().map(|run| match run.is_finished {
+        true => Tone::Plain,
+        false => Tone::Doubtful,
+    });
+    let rows = rows.iter().zip(tones).map(|(cells, tone)| {
+        let tones = [Tone::Plain, Tone::Plain, Tone::Dim, tone, Tone::Plain];
+        let cells = cells.iter().zip(tones).map(|(text, tone)| Cell::text(text).toned(tone));
+        Row { cells: cells.take(shown).collect(), ..Row::default() }
+    });
     let block = match listing.runs.is_empty() {
         true => Block::paragraph(Tone::Dim, "none"),
-        false => Block::Table(Table::of("runs", columns, listing.runs.iter().map(run_row))),
+        false => Block::Table(Table::of("runs", columns, rows)),
     };
     let document = Document {
         sections: vec![Section::new("runs", "Runs", Depth::Brief).with([block])],
@@ -198,25 +211,19 @@ fn broken(rows: &[&SubjectRow]) -> Block {
     Block::Entries(rows.iter().map(entry).collect())
 }
 
-fn run_row(row: &RunRow) -> Row {
+/// The number of a run, its name, when it began, how many trials it has, and what it is of.
+fn run_cells(row: &RunRow) -> [String; 5] {
     // If the number of rounds is determined by the data, fewer trials than planned may have been enough.
-    let kept = match row.is_finished && row.kept < row.planned {
+    let mut trials = match row.is_finished && row.kept < row.planned {
         true => format!("{} trials", count(row.kept)),
         false => format!("{} of {} trials", count(row.kept), count(row.planned)),
     };
+    for more in row.is_quick.then_some("quick").into_iter().chain(row.unfinished) {
+        trials += &format!(", {more}");
+    }
     // An experiment's name says it already.
-    let what = row.group.strip_prefix(&format!("{} of ", row.name));
-    let tone = if row.is_finished { Tone::Plain } else { Tone::Doubtful };
-    let cells = vec![
-        Cell::text(&row.id),
-        Cell::text(&row.name),
-        Cell::text(&row.began).toned(Tone::Dim),
-        Cell::text(kept).toned(tone),
-        Cell::text(row.unfinished.unwrap_or_default()).toned(Tone::Doubtful),
-        Cell::text(if row.is_quick { "quick" } else { "" }).toned(Tone::Dim),
-        Cell::text(what.unwrap_or_default()),
-    ];
-    Row { cells, ..Row::default() }
+    let of = row.group.strip_prefix(&format!("{} of ", row.name)).unwrap_or_default();
+    [row.id.clone(), row.name.clone(), row.began.clone(), trials, of.into()]
 }
 
 #[cfg(test)]

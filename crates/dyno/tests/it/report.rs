@@ -91,7 +91,7 @@ fn held_connections_are_kept_and_reported_as_the_schema_says() {
     let gave_way = &json["held"][0]["subjects"][1]["price"]["gave_way"];
     assert_eq!(gave_way["causes"][0]["name"], "recv.reset");
     let text = kept.report(&["1"]).status(0);
-    text.stdout_has("What a held connection costs").stdout_has("2,000: 30 lost, recv.reset…");
+    text.stdout_has("What a held connection costs").stdout_has("2,000: 30 lost, recv.reset (+2)");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn what_is_not_there_is_refused_with_the_way_out() {
         assert!(ran.stderr.contains(says), "{}", ran.stderr);
     }
     let listed = Rig::new().dyno(&["runs", "list", "--store", &store]).status(0).stdout;
-    assert!(listed.starts_with("Runs\n  1    two"), "only the runs matter: {listed}");
+    assert!(listed.starts_with("Runs\nrun  name  began"), "only the runs matter: {listed}");
     Rig::new()
         .dyno(&["runs", "list", "--store", &none])
         .status(2)
