@@ -1,4 +1,4 @@
-//! Files to serve below `/static/`: whole, compressed where that helps, in part, or not at all to who has them.
+//! Files to serve below `/static/`: whole, compressed where that helps, in part, or not at all to a client that has them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -121,8 +121,7 @@ pub fn text(calibration: &Calibration, is_coloured: bool) -> String {
     });
     let difference = Block::paragraph(Tone::Plain, difference(&calibration.resolution));
     let shared = calibration.server_cpu.is_none().then(|| {
-        let says =
-            "There is one CPU for both the server and the instrument: they hinder one another.";
+        let says = "The server and dyno share one CPU, and each takes time from the other.";
         Block::paragraph(Tone::Doubtful, says)
     });
     let rest = Section::new("", "", Depth::Brief).with(std::iter::once(difference).chain(shared));

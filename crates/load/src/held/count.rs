@@ -286,7 +286,7 @@ impl<'a> Count<'a> {
         format!("n={number} due_ns={}\n", self.origin + due)
     }
 
-    /// A broadcast that was due at this instant has been sent; nobody may ever receive it.
+    /// A broadcast that was due at this instant has been sent. Perhaps no connection will receive it.
     pub(super) fn broadcast_sent(&mut self, number: u64, due: Nanos) {
         if self.is_measured(due) {
             self.plateau.broadcasts.entry(number).or_default();

@@ -65,6 +65,6 @@ spoils! {
     WrongContentRange "wrong-content-range" "a range of a file that calls itself another one"
         SUCCESS, [Resource::FilePart];
     OtherVersion "other-version" "304 for another version of the file" SUCCESS, [Resource::NotModified];
-    Unasked304 "unasked-304" "304 to who has not named a version of the file" SUCCESS, [Resource::File];
-    Unasked206 "unasked-206" "half of a file to who wants all of it" SUCCESS, [Resource::File];
+    Unasked304 "unasked-304" "304 to a request that names no version of the file" SUCCESS, [Resource::File];
+    Unasked206 "unasked-206" "half of a file, where all of it was requested" SUCCESS, [Resource::File];
 }

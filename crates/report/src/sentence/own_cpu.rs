@@ -17,15 +17,31 @@ pub(super) fn least(
     ranked: &[Placed<'_>],
 ) -> Option<String> {
     let both = if table.shares_cpu { BOTH } else { "" };
-    let (first, last) = (ranked.first()?, ranked.last()?);
+    let is_known = |placed: &&Placed<'_>| placed.row.estimate(Figure::CpuPerThousand).is_some();
+    let (known, unknown): (Vec<&Placed<'_>>, Vec<&Placed<'_>>) = ranked.iter().partition(is_known);
+    let unknown: Vec<String> =
+        unknown.iter().map(|placed| name(findings, placed.row).to_string()).collect();
     let with_cpu = |placed: &Placed<'_>| with_cpu(findings, placed.row);
-    let of_all = format!("{} to {}", with_cpu(first), with_cpu(last));
+    let (Some(first), Some(last)) = (known.first(), known.last()) else {
+        let names = (!unknown.is_empty()).then(|| listed_in_short(&unknown));
+        return names.map(|names| format!("The CPU time of {names} is not known{both}."));
+    };
+    let of_all = match known.len() {
+        1 => with_cpu(first),
+        _ => format!("{} to {}", with_cpu(first), with_cpu(last)),
+    };
     let (least, rest) = match first.rank {
         _ if ranked.len() == 1 => {
             return Some(format!("{}: CPU time for 1,000 answers{both}.", with_cpu(first)));
         }
         None => {
-            return Some(format!("CPU time of the server for 1,000 answers: {of_all}{both}."));
+            let of_others = match unknown.is_empty() {
+                true => String::new(),
+                false => format!("; that of {} is not known", listed_in_short(&unknown)),
+            };
+            return Some(format!(
+                "CPU time of the server for 1,000 answers: {of_all}{of_others}{both}."
+            ));
         }
         Some((_, until)) => ranked.split_at(until),
     };
@@ -57,10 +73,9 @@ fn value(row: &Row) -> f64 {
 }
 
 fn with_cpu(findings: &Findings<'_>, row: &Row) -> String {
-    let shown = row.estimate(Figure::CpuPerThousand).map(|estimate| {
+    let shown = row.estimate(Figure::CpuPerThousand).map_or(String::new(), |estimate| {
         let cpu = Written::estimate(Figure::CpuPerThousand.unit(), &estimate);
-        format!("{}{}", cpu.value, cpu.between())
+        format!(" ({}{})", cpu.value, cpu.between())
     });
-    let shown = shown.unwrap_or("an unknown time".into());
-    format!("{} ({shown})", name(findings, row))
+    format!("{}{shown}", name(findings, row))
 }

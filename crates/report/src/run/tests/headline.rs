@@ -283,6 +283,16 @@ fn an_experiment_orders_its_servers_by_cpu_time_where_it_says_so() {
     assert!(findings.board.tables[0].bests().iter().all(|placed| placed.rank.is_none()));
     let text = crate::render::Shown::markdown(&findings);
     assert!(text.contains("because the CPU time of quick is not known"), "{text}");
+    let said = of(&findings);
+    assert!(
+        said.contains("answers: Evil") && said.contains("; that of Quick is not known."),
+        "{said}"
+    );
+    for trial in &mut trials {
+        trial.series.retain(|series| series.name != "subject.cpu.total");
+    }
+    let said = of(&Findings::of(&7, &run, &trials, Vec::new()));
+    assert!(said.contains("The CPU time of ") && said.contains(" is not known."), "{said}");
 }
 
 #[test]
