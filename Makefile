@@ -197,7 +197,6 @@ test-build:
 
 formats: needs
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
 
 carriers-build: needs
 	cargo fmt $(CARRIER) --check

@@ -11,7 +11,7 @@ use wire::{Ask, Asks, BodyRule, Expect, Meaning, Request, Template};
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Rate};
 use crate::collector::Collector;
-use crate::engine::{Act, Around, Break, Conn, Engine, around_engine};
+use crate::engine::{Act, AnyEngine, Around, Break, Conn, Engine, around_engine};
 use crate::failure::Failure;
 use crate::form_counts::FormCounts;
 use crate::halt::{Halt, StopTime};
@@ -173,11 +173,14 @@ impl Run {
         order: &Order,
         engines: impl IntoIterator<Item = E>,
     ) -> Part {
+        self.part_on(order, &mut engines.into_iter().map(AnyEngine::new))
+    }
+
+    fn part_on<'e>(&self, order: &Order, engines: &mut dyn Iterator<Item = AnyEngine<'e>>) -> Part {
         let plan = Plan::of(order);
         let (full, reports) = channel();
         let end = StopTime::open();
         let mut returns = Vec::new();
-        let mut engines = engines.into_iter();
         for number in plan.own.clone() {
             let (give, empty) = channel();
             returns.push(give);
