@@ -97,6 +97,8 @@ pub enum AskError {
     Header(String),
     /// A body in chunks where there can be none.
     Chunked(&'static str),
+    /// The length that a header field says, and that of the body.
+    Length(String, usize),
     /// A header field, or the method CONNECT, that HTTP/2 does not have.
     NotHttp2(String),
     /// A placeholder is not well formed.
@@ -118,6 +120,11 @@ impl fmt::Display for AskError {
                 name.escape_debug()
             ),
             AskError::Chunked(says) => f.write_str(says),
+            AskError::Length(said, len) => write!(
+                f,
+                "`Content-Length: {}`, and the body has {len} bytes: leave the field out, dyno writes it",
+                said.escape_debug()
+            ),
             AskError::NotHttp2(name) => {
                 write!(
                     f,
@@ -170,15 +177,16 @@ impl Ask {
         }
     }
 
-    fn over_http1(request: Request, body: Template, expect: Expect) -> Result<Ask, AskError> {
+    fn over_http1(mut request: Request, body: Template, expect: Expect) -> Result<Ask, AskError> {
         check(&request)?;
+        check_framing(&mut request, &body)?;
         let head = Template::parse(head(&request).as_bytes())?;
         if head.has_bytes() {
             let says = "`{bytes:N}` stands for bytes that only a body may have";
             return Err(AskError::Template(says.into()));
         }
         let ends = Template::literal(*b"\r\n\r\n");
-        let length_is_said = has(&request, "content-length") || has(&request, "transfer-encoding");
+        let length_is_said = has(&request, "content-length");
         let sends_body = !body.is_empty() || request.method == "POST";
         let (head, body_at, counted) = if request.chunked {
             let says = match (request.http_1_0, length_is_said, body.is_empty()) {
@@ -446,6 +454,26 @@ fn check(request: &Request) -> Result<(), AskError> {
     }
 }
 
+/// A request that would not end where the server expects it is refused. `Transfer-Encoding: chunked` is carried out, as
+/// curl does.
+fn check_framing(request: &mut Request, body: &Template) -> Result<(), AskError> {
+    let place = |name: &str| request.headers.iter().position(|it| it.0.eq_ignore_ascii_case(name));
+    if let (Some(at), Some(body)) = (place("content-length"), body.constant())
+        && request.headers[at].1.trim().parse() != Ok(body.len())
+    {
+        return Err(AskError::Length(request.headers[at].1.clone(), body.len()));
+    }
+    if let (Some(at), None) = (place("transfer-encoding"), request.http2) {
+        if !request.headers[at].1.trim().eq_ignore_ascii_case("chunked") {
+            let says = "the only `Transfer-Encoding` of a request is `chunked`";
+            return Err(AskError::Chunked(says));
+        }
+        request.headers.remove(at);
+        request.chunked = true;
+    }
+    Ok(())
+}
+
 /// What a request was made from, and the answer to it that is expected.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -563,6 +591,33 @@ mod tests {
         let length = vec![("Content-Length".into(), "4".into())];
         assert!(refused(Request { headers: length, ..request.clone() }));
         assert!(refused(Request { target: "/{bytes:8}".into(), ..request }));
+    }
+
+    #[test]
+    fn a_framing_that_a_header_field_states_is_carried_out_or_refused() {
+        let stated = |name: &str, value: &str, body: &str| {
+            let request = Request {
+                method: "POST".into(),
+                body: body.into(),
+                headers: vec![(name.into(), value.into())],
+                ..Request::get("h", "/sum")
+            };
+            let ask = Ask::new(&request, Expect::default()).map_err(|error| error.to_string())?;
+            let mut bytes = Vec::new();
+            ask.encode(Values { seq: 10, random: 0 }, &mut bytes);
+            Ok::<_, String>(String::from_utf8(bytes).unwrap())
+        };
+        let chunks = "POST /sum HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\
+                      4\r\nn=10\r\n0\r\n\r\n";
+        assert_eq!(stated("transfer-encoding", "Chunked", "n={seq}").unwrap(), chunks);
+        assert!(stated("Transfer-Encoding", "chunked", "").unwrap_err().contains("no body"));
+        assert!(stated("Transfer-Encoding", "gzip, chunked", "n").is_err());
+        assert!(stated("Content-Length", "4", "n=10").unwrap().ends_with("4\r\n\r\nn=10"));
+        let says = stated("Content-Length", "5", "n=10").unwrap_err();
+        assert!(says.starts_with("`Content-Length: 5`, and the body has 4 bytes"), "{says}");
+        assert!(stated("Content-Length", "4x", "n=10").is_err());
+        // The length of a body that changes is not known before.
+        assert!(stated("Content-Length", "4", "n={seq}").is_ok());
     }
 
     #[test]
