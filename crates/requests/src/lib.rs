@@ -203,7 +203,7 @@ fn with_flag(error: &AskError, method: &str) -> Refusal {
         AskError::Target(_) => "URL",
         AskError::Header(_) | AskError::NotHttp2(_) => "--header",
         AskError::Template(_) => "URL, --header or --body",
-        AskError::Chunked(_) => "--body",
+        AskError::Chunked(_) | AskError::Length(..) => "--header or --body",
     };
     Refusal::new(format!("{flag}: {error}"))
 }

@@ -75,6 +75,7 @@ pub(crate) fn plan(
         Some(listed) => schedule::open_load(arriving, listed, files_for)?,
         None => schedule::load(arriving, schedule::span(flags), files_for)?,
     };
+    schedule::check_warmup(&load, flags.warmup)?;
     requirement::check(&flags.required.require, &load)?;
     let cpus = cpus_of("--load-cpus", flags.sent_from.load_cpus.as_ref(), machine)?;
     let mut lanes = lanes(flags, machine, &load)?;

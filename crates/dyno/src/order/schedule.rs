@@ -175,6 +175,17 @@ fn arrivals(
     }
 }
 
+/// A schedule that is over within the warm-up is refused: nothing of it would be measured.
+pub(super) fn check_warmup(load: &Load, warmup: Duration) -> Result<(), Refusal> {
+    match load.arrivals().and_then(Arrivals::length) {
+        Some(length) if length <= warmup => Err(Refusal::new(format!(
+            "--warmup: the schedule lasts {}, and all of it would be warm-up; give a shorter warm-up or a longer schedule",
+            units::time(length.as_nanos() as f64)
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// How long to load.
 pub(super) fn span(flags: &LoadFlags) -> Duration {
     flags.duration.unwrap_or(USUAL_DURATION)

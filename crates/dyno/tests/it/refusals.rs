@@ -48,7 +48,9 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "at most"]);
     refused_load(&["--timeout", "0"], &["--timeout", "longer than 0"]);
     refused_load(&["--warmup", "x"], &["--warmup"]);
+    refused_load(&["-r", "10..100", "-d", "1s", "--warmup", "1s"], &["--warmup", "lasts 1.00 s"]);
     refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
+    refused_load(&["-H", "Transfer-Encoding: chunked"], &["--header or --body", "no body"]);
     refused_load(&["-t", "0"], &["--threads", "at least 1"]);
     refused_load(&["-t", "4", "-c", "2"], &["--threads 4", "2 connections"]);
     refused_load(&["-t", "5000"], &["--threads", "1,024"]);
