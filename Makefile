@@ -37,6 +37,8 @@
 SHELL := /bin/bash
 # What is compiled for the tests is linted on the way: `cargo clippy` would compile all of it once more.
 CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="clippy-driver"' test
+# Its programs fuzz until they are stopped; `fuzz/run` compiles them otherwise.
+NO_FUZZ := --exclude dyno-fuzz
 CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 PROFILE := release
@@ -133,7 +135,7 @@ check: check-lints $(patsubst crates/%,$(CHECKED)/%,$(wildcard crates/*))
 check-lints:
 	cargo fmt --all --check
 	cargo fmt $(CARRIER) --check
-	cargo clippy --workspace --exclude dyno-fuzz --locked --quiet # its libFuzzer would be compiled, too
+	cargo clippy --workspace $(NO_FUZZ) --locked --quiet
 
 .SECONDEXPANSION:
 $(CHECKED)/%: $$(shell find crates/$$* -type f) Cargo.lock | check-lints
@@ -193,7 +195,7 @@ test:
 	  ./.ci/retries $(DYNO_TEST_RETRIES) $(RETRIES_MAX) || status=$$?; exit $$status
 
 test-build:
-	$(CARGO_TEST) --workspace --locked --quiet --no-run
+	$(CARGO_TEST) --workspace $(NO_FUZZ) --locked --quiet --no-run
 
 formats: needs
 	cargo fmt --all --check
@@ -214,10 +216,10 @@ test-real:
 
 # Those with planted faults wait longest.
 test-rooms:
-	$(CARGO_TEST) --workspace --exclude dyno-http --test it --locked --quiet -- --test-threads $$((2 * $$(nproc)))
+	$(CARGO_TEST) --workspace --exclude dyno-http $(NO_FUZZ) --test it --locked --quiet -- --test-threads $$((2 * $$(nproc)))
 
 test-parts:
-	$(CARGO_TEST) --workspace --lib --bins --test tidy --test hold --test lies --test press --test shares --test turns --locked --quiet
+	$(CARGO_TEST) --workspace $(NO_FUZZ) --lib --bins --test tidy --test sockets --locked --quiet
 	$(CARGO_TEST) --package dyno-oracle --package dyno-report --doc $(WITH_ALL_FEATURES) --locked --quiet # no other has examples
 
 test-carriers:

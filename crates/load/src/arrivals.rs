@@ -298,16 +298,6 @@ mod tests {
         assert!(down.len().abs_diff(7_500) <= 1, "{}", down.len());
     }
 
-    #[test]
-    fn steps_follow_one_another_and_end() {
-        let second = Duration::from_secs(1);
-        let times = all(&Arrivals::Steps(vec![(rate("2"), second), (rate("4"), second)]));
-        assert_eq!(
-            times.iter().map(|at| at / 1_000_000).collect::<Vec<_>>(),
-            [0, 500, 1_000, 1_250, 1_500, 1_750]
-        );
-    }
-
     fn listed(millis: &[u64]) -> Listed {
         let times: Vec<Nanos> = millis.iter().map(|at| at * 1_000_000).collect();
         Listed::new(&times).unwrap()

@@ -1,5 +1,6 @@
 //! Values of JSON with something strange in them, for tests of what comes from elsewhere.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use wire::Chance;
 
@@ -52,4 +53,17 @@ pub(crate) fn shaken(value: &Value, places: &[String], chance: &mut Chance) -> V
         }
     }
     changed
+}
+
+/// With this in its place, the value is refused, and this is said.
+pub(crate) fn assert_refused<T: DeserializeOwned>(
+    good: &Value,
+    place: &str,
+    by: Value,
+    says: &str,
+) {
+    let mut bad = good.clone();
+    *bad.pointer_mut(place).expect(place) = by;
+    let refusal = serde_json::from_value::<T>(bad).err().map(|error| error.to_string());
+    assert!(refusal.as_ref().is_some_and(|it| it.contains(says)), "{refusal:?}, and not `{says}`");
 }

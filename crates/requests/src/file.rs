@@ -51,3 +51,14 @@ pub fn text(flag: &str, path: &Path) -> Result<SourceFile, Refusal> {
     let bytes = bytes.ok_or_else(|| refused("larger than 256 MiB, the most; divide it".into()))?;
     SourceFile::of_bytes(&name, bytes).map_err(Refusal::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_read_up_to_the_most_and_not_kept() {
+        assert_eq!(limited(&b"12345"[..], 5).unwrap().as_deref(), Some(&b"12345"[..]));
+        assert_eq!(limited(io::repeat(0), 5).unwrap(), None);
+    }
+}

@@ -277,14 +277,10 @@ mod tests {
     #[test]
     fn what_must_not_stand_in_a_request_line_is_encoded_and_placeholders_stay() {
         check("h/a b/é\"", "h", 80, "h", "/a%20b/%C3%A9%22");
-        check(
-            "h/%20?v={random:8}&n={seq}&{{x}{",
-            "h",
-            80,
-            "h",
-            "/%20?v={random:8}&n={seq}&%7Bx%7D%7B",
-        );
-        check("h/{random:", "h", 80, "h", "/{random:");
+        let shown = |text: &str| parse(text).unwrap().target;
+        let filled = "/%20?v={random:8}&n={seq}&%7Bx%7D%7B";
+        assert_eq!(shown("h/%20?v={random:8}&n={seq}&{{x}{"), filled);
+        assert_eq!(shown("h/{random:"), "/{random:");
     }
 
     #[test]
@@ -309,17 +305,21 @@ mod tests {
 
     #[test]
     fn a_refusal_says_how_to_write_it() {
-        let why = |text: &str| parse(text).unwrap_err();
-        assert!(why("wss://h/").contains("`dyno hold` and `dyno check` take one"));
-        assert!(why("ftp://h/").contains("`ftp` is not supported"));
-        assert!(why("http://user:pw@h/").contains("-H 'Authorization"));
-        assert!(why("::1").contains("in brackets"));
-        assert!(why("http://[::1/").contains("not closed"));
-        assert!(why("http://[::1]x/").contains("is not a port"));
-        assert!(why("http://[h]/").contains("IPv6 address"));
+        for (text, says) in [
+            ("wss://h/", "`dyno hold` and `dyno check` take one"),
+            ("ftp://h/", "`ftp` is not supported"),
+            ("http://user:pw@h/", "-H 'Authorization"),
+            ("::1", "in brackets"),
+            ("http://[::1/", "not closed"),
+            ("http://[::1]x/", "is not a port"),
+            ("http://[h]/", "IPv6 address"),
+            ("h/\r\nX: y", "control"),
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(why.contains(says), "{text}: {why}");
+        }
         for text in ["", "/", "http://", ":80", "h:0", "h:65536", "h:8o", "h:+8", "ü.de", "a b/"] {
             assert!(parse(text).is_err(), "{text}");
         }
-        assert!(why("h/\r\nX: y").contains("control"));
     }
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
-#[path = "../../../load/tests/again/mod.rs"]
+#[path = "../../../load/tests/sockets/again.rs"]
 mod again;
 mod agents;
 mod agents_check;

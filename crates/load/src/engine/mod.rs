@@ -12,7 +12,7 @@ pub(crate) use self::tls::Tls;
 pub(crate) use self::tls::test_server;
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
-pub(crate) use fixture::{Act, AnyEngine, Around, Peer, Simulated, around_engine};
+pub(crate) use fixture::{Act, Log, Peer, Seen, Simulated, open_and_most, written};
 
 use ::tls::TlsFault;
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 #[allow(dead_code)]
-#[path = "../../../load/tests/again/mod.rs"]
+#[path = "../../../load/tests/sockets/again.rs"]
 mod again;
 mod open_probes;
 mod processes;

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, OnceLock};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use tls::rustls::crypto::CryptoProvider;
 use tls::rustls::crypto::ring::default_provider;
 use tls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tls::rustls::{ServerConfig, ServerConnection};
@@ -13,12 +14,15 @@ use tls::{Client, TlsOrder, Trust};
 use crate::Nanos;
 use crate::engine::{Act, Conn, Peer};
 
+/// A certificate, and its key.
+pub(crate) type Signed = (CertificateDer<'static>, Vec<u8>);
+
 /// An authority and what it has signed for the host `h`.
 pub(crate) struct Made {
     /// PEM.
     pub(crate) authority: String,
-    good: (CertificateDer<'static>, Vec<u8>),
-    expired: (CertificateDer<'static>, Vec<u8>),
+    pub(crate) good: Signed,
+    expired: Signed,
 }
 
 /// Made once for all tests.
@@ -42,10 +46,7 @@ pub(crate) fn made() -> &'static Made {
     })
 }
 
-fn signed(
-    params: &CertificateParams,
-    issuer: &Issuer<'_, KeyPair>,
-) -> (CertificateDer<'static>, Vec<u8>) {
+fn signed(params: &CertificateParams, issuer: &Issuer<'_, KeyPair>) -> Signed {
     let key = KeyPair::generate().unwrap();
     let signed = params.signed_by(&key, issuer).unwrap();
     (signed.der().clone(), key.serialize_der())
@@ -65,15 +66,20 @@ pub(crate) fn client(change: impl FnOnce(&mut TlsOrder)) -> Client {
 /// A server with a certificate that is good, or that has expired.
 pub(crate) fn config(is_expired: bool) -> ServerConfig {
     let made = made();
-    let (certificate, key) = if is_expired { &made.expired } else { &made.good };
-    let mut config = ServerConfig::builder_with_provider(default_provider().into())
+    let signed = if is_expired { &made.expired } else { &made.good };
+    let mut config = presenting(default_provider(), signed);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config
+}
+
+/// A server that presents this, and knows no names of protocols.
+pub(crate) fn presenting(provider: CryptoProvider, (certificate, key): &Signed) -> ServerConfig {
+    ServerConfig::builder_with_provider(provider.into())
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![certificate.clone()], PrivateKeyDer::Pkcs8(key.clone().into()))
-        .unwrap();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    config
+        .unwrap()
 }
 
 /// What a server sends at once; it has sent `nth` such flights before on this connection.

@@ -1,78 +1,16 @@
 //! What crosses the boundary between a lane and the network, and what it means.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 use std::ops::Range;
 use std::rc::Rc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::digest::SHA1_FOR_LEGACY_USE_ONLY;
+
 use super::{MS, accept};
 use crate::Nanos;
-use crate::engine::{Act, Around, Break, Conn, Engine, Event, Simulated, around_engine};
-
-/// All entries, in order.
-#[derive(Default)]
-pub(super) struct Log {
-    entries: Vec<(Nanos, Conn, Entry)>,
-    pub(super) written: Vec<u8>,
-}
-
-enum Entry {
-    Begun,
-    Connected,
-    Received(Vec<u8>),
-    Wrote(Vec<u8>),
-    Ended,
-    Broken(Break),
-    Closed,
-}
-
-/// An engine that is watched.
-pub(super) struct Seam<E> {
-    pub(super) engine: E,
-    pub(super) log: Rc<RefCell<Log>>,
-}
-
-impl<E: Engine> Seam<E> {
-    fn note(&self, conn: Conn, entry: Entry) {
-        self.log.borrow_mut().entries.push((self.engine.now(), conn, entry));
-    }
-}
-
-impl<E: Engine> Around for Seam<E> {
-    around_engine!();
-
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.note(conn, Entry::Begun);
-        self.engine.open(conn)
-    }
-
-    fn close(&mut self, conn: Conn) {
-        self.note(conn, Entry::Closed);
-        self.engine.close(conn);
-    }
-
-    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        self.note(conn, Entry::Wrote(bytes.to_vec()));
-        self.log.borrow_mut().written = bytes.to_vec();
-        self.engine.write(conn, bytes)
-    }
-
-    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
-        let log = Rc::clone(&self.log);
-        self.engine.deliver(&mut |conn, event, at| {
-            let entry = match event {
-                Event::Reached | Event::Connected => Entry::Connected,
-                Event::Bytes(bytes) => Entry::Received(bytes.to_vec()),
-                Event::Ended => Entry::Ended,
-                Event::Broken(cause) => Entry::Broken(cause),
-                Event::Writable => Entry::Wrote(Vec::new()),
-            };
-            log.borrow_mut().entries.push((at, conn, entry));
-            deliver(conn, event, at);
-        })
-    }
-}
+use crate::engine::{Act, Conn, Log, Seen, Simulated, written};
 
 /// One connection, from its beginning to its end.
 #[derive(Clone, Debug, Default)]
@@ -100,31 +38,31 @@ pub(super) struct Echo {
 pub(super) fn lives(log: &Log, end: Nanos) -> Vec<Life> {
     let mut all: Vec<Life> = Vec::new();
     let mut newest: BTreeMap<Conn, usize> = BTreeMap::new();
-    for (at, conn, entry) in log.entries.iter().filter(|(at, ..)| *at <= end) {
-        if matches!(entry, Entry::Begun) {
+    for (at, conn, seen) in log.borrow().iter().filter(|(at, ..)| *at <= end) {
+        if matches!(seen, Seen::Begun) {
             let is_again = newest.insert(*conn, all.len()).is_some();
             all.push(Life { begun: *at, is_again, ..Life::default() });
         }
-        all[newest[conn]].take(*at, entry, end);
+        all[newest[conn]].take(*at, seen, end);
     }
     all
 }
 
 impl Life {
-    fn take(&mut self, at: Nanos, entry: &Entry, end: Nanos) {
-        match entry {
-            Entry::Begun => {}
-            Entry::Connected => self.connected = Some(at),
-            Entry::Received(bytes) => self.receive(at, bytes),
+    fn take(&mut self, at: Nanos, seen: &Seen, end: Nanos) {
+        match seen {
+            Seen::Begun => {}
+            Seen::Came(Act::Accept) => self.connected = Some(at),
+            Seen::Came(Act::Send(bytes)) => self.receive(at, bytes),
             // A text frame of a client: the opcode, a short length, a mask.
-            Entry::Wrote(bytes) if bytes.first() == Some(&0x81) && at < end => {
+            Seen::Wrote(bytes) if bytes.first() == Some(&0x81) && at < end => {
                 self.said.push(Echo { at, back: None });
             }
-            Entry::Wrote(_) => {}
-            Entry::Ended => self.last = Some((at, "recv.cut_body")),
-            Entry::Broken(Break::Refused) => self.last = Some((at, "connect.refused")),
-            Entry::Broken(_) => self.last = Some((at, "recv.reset")),
-            Entry::Closed if at < end => {
+            Seen::Wrote(_) | Seen::Came(Act::Room) => {}
+            Seen::Came(Act::Fin) => self.last = Some((at, "recv.cut_body")),
+            Seen::Came(Act::Refuse) => self.last = Some((at, "connect.refused")),
+            Seen::Came(Act::Reset) => self.last = Some((at, "recv.reset")),
+            Seen::Closed if at < end => {
                 let is_socket = !self.said.is_empty() || self.messages.is_empty();
                 let out_of_time = match (self.connected, self.opened) {
                     (None, _) => "connect.timeout",
@@ -139,7 +77,7 @@ impl Life {
                 };
                 self.gone = Some((at, cause));
             }
-            Entry::Closed => {}
+            Seen::Closed => {}
         }
     }
 
@@ -187,28 +125,27 @@ pub(super) fn echo_answer(written: &[u8], now: Nanos, is_wrong: bool) -> Vec<(Na
 pub(super) fn echoing(
     pause: Range<Nanos>,
     leaves: fn(Nanos) -> Option<Nanos>,
-) -> Seam<impl Engine> {
-    let log: Rc<RefCell<Log>> = Rc::default();
+) -> Simulated<'static> {
+    let log = Log::default();
     let seen = Rc::clone(&log);
     let answer = move |now| {
-        let acts = echo_answer(&seen.borrow().written, now, false).into_iter();
+        let acts = echo_answer(&written(&seen), now, false).into_iter();
         acts.filter_map(|(at, act)| Some((leaves(at)?, act))).collect::<Vec<_>>()
     };
-    let engine = Simulated::new(accept, answer).stopped(pause).handing_over(16);
-    Seam { engine, log }
+    Simulated::new(accept, answer).stopped(pause).handing_over(16).logged(&log)
 }
 
-/// The oracle's answer to a handshake.
+/// The answer to a handshake (RFC 6455, 4.2.2).
 pub(crate) fn agreed_to(request: &[u8]) -> Vec<u8> {
-    let oracle = oracle::Oracle::start(oracle::Config::default()).unwrap();
-    let oracle::Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
-    stream.write_all(request).unwrap();
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).unwrap();
-        head.push(byte[0]);
-    }
-    head
+    const KEY: &str = "Sec-WebSocket-Key: ";
+    let request = String::from_utf8_lossy(request);
+    let key = request.lines().find_map(|line| line.strip_prefix(KEY)).unwrap();
+    let keyed = format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    let digest = ring::digest::digest(&SHA1_FOR_LEGACY_USE_ONLY, keyed.as_bytes());
+    let accept = STANDARD.encode(digest);
+    format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+    )
+    .into_bytes()
 }

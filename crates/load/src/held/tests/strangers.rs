@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wire::{Chance, socket_ask};
 
 use super::*;
-use crate::strange_json::{leaves, shaken};
+use crate::strange_json::{assert_refused, leaves, shaken};
 
 fn orders() -> Vec<HoldOrder> {
     let ramp = Ramp { every: Duration::from_secs(2), ..order(6, 3).ramp };
@@ -41,12 +41,7 @@ fn an_order_that_was_sent_holds_what_it_held_before() {
 fn an_order_that_asks_for_too_much_is_refused_in_words() {
     let all: Vec<Value> =
         orders().iter().map(|order| serde_json::to_value(order).unwrap()).collect();
-    let refused = |order: &Value, place: &str, value: Value, words: &str| {
-        let mut order = order.clone();
-        *order.pointer_mut(place).expect(place) = value;
-        let says = serde_json::from_value::<HoldOrder>(order).unwrap_err().to_string();
-        assert!(says.contains(words), "`{says}`, and not `{words}`");
-    };
+    let refused = assert_refused::<HoldOrder>;
     let [stream, echo, broadcast] = [&all[0], &all[1], &all[2]];
     refused(stream, "/ramp/step", 0.into(), "step: 0");
     refused(stream, "/ramp/connections", (1_u64 << 40).into(), "connections: ");

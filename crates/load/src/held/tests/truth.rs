@@ -1,16 +1,16 @@
 //! The accounting bench of held connections. The counts under every condition are compared with a log that is taken at
 //! the boundary to the network, by definitions that are written down here a second time, the long way.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use wire::socket_ask;
 
-use super::log::{Life, Log, Seam, echo_answer, lives};
+use super::log::{Life, echo_answer, lives};
 use super::*;
 use crate::distribution::Distribution;
+use crate::engine::{Log, written};
 use crate::order::Share;
 
 /// What a server does under a condition.
@@ -182,7 +182,7 @@ fn hundredths(ns: Nanos) -> Nanos {
 }
 
 impl Case {
-    fn engine(&self, condition: Condition, log: &Rc<RefCell<Log>>, from: u64) -> Seam<impl Engine> {
+    fn engine(&self, condition: Condition, log: &Log, from: u64) -> Simulated<'static> {
         let (seen, mut number) = (Rc::clone(log), from);
         let accept = move |now| {
             number += 1;
@@ -190,7 +190,7 @@ impl Case {
         };
         let is_socket = matches!(self.order.what, HoldWhat::Socket { .. });
         let answer = move |now: Nanos| {
-            let written = seen.borrow().written.clone();
+            let written = written(&seen);
             let mut acts = if is_socket {
                 echo_answer(&written, now, condition.is_wrong)
             } else {
@@ -202,7 +202,7 @@ impl Case {
             let moved = |(at, act)| Some(((condition.leaves)(at)?, act));
             acts.into_iter().filter_map(moved).collect()
         };
-        Seam { engine: Simulated::new(accept, answer), log: Rc::clone(log) }
+        Simulated::new(accept, answer).logged(log)
     }
 
     fn end(&self) -> Nanos {
@@ -213,7 +213,7 @@ impl Case {
         let mut whole: Option<Holding> = None;
         let mut all = Vec::new();
         for lane in 0..self.lanes {
-            let log = Rc::new(RefCell::new(Log::default()));
+            let log = Log::default();
             let order =
                 HoldOrder { share: Share { first: lane, of: self.lanes }, ..self.order.clone() };
             let engine = self.engine(condition, &log, lane as u64);
@@ -223,7 +223,7 @@ impl Case {
                 Some(whole) => whole.merge(&holding),
                 None => whole = Some(holding),
             }
-            all.push(lives(&log.borrow(), self.end()));
+            all.push(lives(&log, self.end()));
         }
         (whole.unwrap(), all)
     }

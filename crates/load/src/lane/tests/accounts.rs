@@ -3,8 +3,8 @@
 use super::MILLI;
 use super::rig::{Run, classes, closed, open};
 use super::streams::{
-    Came, DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, against, answer, frame, requested,
-    server,
+    Came, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, against, answer, frame,
+    requested, server_but,
 };
 use crate::SECOND;
 use crate::engine::Peer;
@@ -84,42 +84,58 @@ fn a_body_of_many_reads_is_shown_from_its_beginning() {
 
 #[test]
 fn what_the_server_did_to_a_stream_or_a_connection_is_said() {
-    let run = Run { total: 1, ..closed(1) };
-    let reset = answering(|stream| vec![head(stream), frame(RST_STREAM, 0, stream, &[0, 0, 0, 2])]);
-    let ended = "the server ended the stream: INTERNAL_ERROR".to_string();
-    assert_eq!(first(&run, reset), ("h2.reset", 1, ended, SHOWN.into()));
-    let odd = answering(|stream| vec![head(stream), frame(DATA, 0, 0, b"on the connection")]);
-    let (class, stream, reason, received) = first(&run, odd);
-    assert_eq!((class, stream, &*received), ("h2.frame", 1, SHOWN));
-    assert_eq!(
-        reason,
-        "a frame that belongs to a stream came on stream 0 (DATA on stream 0, flags 0x00, 17 octets)"
-    );
-    let table = answering(|stream| vec![frame(HEADERS, END_HEADERS, stream, &[0xff, 0])]);
-    let (class, _, reason, received) = first(&run, table);
-    assert_eq!((class, &*received), ("h2.hpack", ""));
-    assert!(reason.ends_with(r"(HEADERS on stream 1, flags 0x04, 2 octets: \xff\x00)"), "{reason}");
-    let field =
-        answering(|stream| vec![frame(HEADERS, END_HEADERS, stream, b"\x88\x40\x01x\x03a\nb")]);
-    let (class, _, reason, received) = first(&run, field);
-    assert_eq!((class, &*received), ("h2.field", ":status: 200\nx: a\\nb\n"));
-    assert!(reason.contains("control character"), "{reason}");
-    let calm = requested(|now, _, _, stream| {
-        let payload = [&stream.to_be_bytes()[..], &[0, 0, 0, 11], b"too much\x1b"].concat();
+    let fields = |payload: &'static [u8]| {
+        answering(move |stream| vec![frame(HEADERS, END_HEADERS, stream, payload)])
+    };
+    let ends = |end: fn(u32) -> Vec<u8>| answering(move |stream| vec![head(stream), end(stream)]);
+    for (peer, expected, received, says) in [
+        (
+            ends(|stream| frame(RST_STREAM, 0, stream, &[0, 0, 0, 2])),
+            "h2.reset",
+            SHOWN,
+            "the server ended the stream: INTERNAL_ERROR",
+        ),
+        (
+            ends(|_| frame(DATA, 0, 0, b"on the connection")),
+            "h2.frame",
+            SHOWN,
+            "a frame that belongs to a stream came on stream 0 (DATA on stream 0, flags 0x00, 17 octets)",
+        ),
+        (
+            fields(&[0xff, 0]),
+            "h2.hpack",
+            "",
+            r"(HEADERS on stream 1, flags 0x04, 2 octets: \xff\x00)",
+        ),
+        (
+            fields(b"\x88\x40\x01x\x03a\nb"),
+            "h2.field",
+            ":status: 200\nx: a\\nb\n",
+            "control character",
+        ),
         // It ends the connection for good when it breaks a rule.
-        vec![(now, frame(7, 0, 0, &payload)), (now + MILLI, frame(DATA, 0, 0, b""))]
-    });
-    let (class, _, reason, _) = first(&run, calm);
-    assert_eq!(class, "h2.frame");
-    assert!(reason.contains("stream 0"), "{reason}");
+        (
+            answering(|stream| {
+                let payload = [&stream.to_be_bytes()[..], &[0, 0, 0, 11], b"too much\x1b"].concat();
+                vec![frame(GOAWAY, 0, 0, &payload), frame(DATA, 0, 0, b"")]
+            }),
+            "h2.frame",
+            "",
+            "stream 0",
+        ),
+    ] {
+        let (class, stream, reason, kept) = first(&Run { total: 1, ..closed(1) }, peer);
+        assert_eq!((class, stream, &*kept), (expected, 1, received), "{says}");
+        assert!(reason.contains(says), "{says}: {reason}");
+    }
 }
 
 #[test]
 fn a_server_of_another_protocol_is_named() {
     let http1 = || -> Peer {
-        server(|now, _, came| match came {
-            Came::Connection => vec![(now, b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())],
-            Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+        server_but(|now, _, came| match came {
+            Came::Connection => Some(vec![(now, b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())]),
+            _ => Some(Vec::new()),
         })
     };
     for run in [closed(1), Run { keep_alive: false, ..closed(1) }, open(1, 10)] {

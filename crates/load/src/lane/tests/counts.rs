@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::MILLI;
-use super::rig::{Run, after, closed, open, sessions};
-use super::streams::{goaway, plain, server_but, spoken};
+use super::rig::{Run, after, at_once, closed, open, sessions};
+use super::streams::{Came, answer, goaway, plain, server_but, spoken};
 use crate::arrivals::Arrivals;
 use crate::engine::test_server::{after as flights, client, config, peer};
 use crate::engine::{Act, Peer, Simulated};
@@ -85,9 +85,8 @@ fn bytes_over_http2_are_those_that_the_server_counts() {
     assert_eq!(weighed(single, plain(&[], MILLI)).correct, 100);
     // A connection ends after ten requests, as nginx ends one.
     let ends = server_but(|now, _, came| match came {
-        super::streams::Came::Request(10, stream) => {
-            let last = [super::streams::answer(stream), goaway(stream)].concat();
-            Some(vec![(now + MILLI, last)])
+        Came::Request(10, stream) => {
+            Some(vec![(now + MILLI, [answer(stream), goaway(stream)].concat())])
         }
         _ => None,
     });
@@ -98,7 +97,7 @@ fn bytes_over_http2_are_those_that_the_server_counts() {
 /// A lane that was kept while it began a connection, for 30 % or 300 % of the time-out.
 #[test]
 fn a_connection_that_is_begun_after_a_long_turn_times_out_as_any_other() {
-    let server = || Simulated::new(super::rig::at_once, |_| Vec::new());
+    let server = || Simulated::new(at_once, |_| Vec::new());
     for kept in [300 * MILLI, 3 * SECOND] {
         let run = Run { total: 3, timeout: SECOND, until: 60 * SECOND, ..closed(3) };
         let seen = run.press(server().stopped_opening(0..kept));
@@ -110,7 +109,7 @@ fn a_connection_that_is_begun_after_a_long_turn_times_out_as_any_other() {
 
 #[test]
 fn a_load_that_ends_within_its_warm_up_has_measured_for_no_time() {
-    let engine = || Simulated::new(super::rig::at_once, after(MILLI));
+    let engine = || Simulated::new(at_once, after(MILLI));
     for run in [closed(2), open(2, 100), sessions(2, 100, u64::MAX)] {
         let run = Run { warmup: 5 * SECOND, halt_at: SECOND, ..run };
         let seen = run.record([engine()]);
@@ -124,9 +123,11 @@ fn a_load_that_ends_within_its_warm_up_has_measured_for_no_time() {
 fn a_measured_time_that_is_no_number_of_windows_ends_with_one() {
     for (until, inside) in [(150 * MILLI, 2), (1_050 * MILLI, 17)] {
         let run = Run { until, ..closed(20) };
-        let seen = run.record([Simulated::new(super::rig::at_once, after(60 * MILLI))]);
+        let seen = run.record([Simulated::new(at_once, after(60 * MILLI))]);
         assert_eq!((seen.total.correct_inside, seen.measured()), (20 * inside, until));
-        assert_eq!(seen.total.received_inside, 20 * inside * super::GOOD.len() as u64);
+        let length = super::GOOD.len() as u64;
+        assert_eq!(seen.total.received_inside, 20 * inside * length);
+        assert_eq!(seen.total.bytes_received, seen.total.correct * length, "the drain's, too");
         assert!(seen.lanes[0].idle.abs_diff(until) < MILLI, "{:?}", seen.lanes);
     }
 }
@@ -138,7 +139,7 @@ fn a_schedule_ends_when_it_does_however_long_the_warm_up_is() {
         Arrivals::Steps(vec![("100".parse().unwrap(), second), ("200".parse().unwrap(), second)]);
     for (warmup, due) in [(0, 300), (150, 285), (333, 266)] {
         let run = Run { warmup: warmup * MILLI, arrivals: Some(steps.clone()), ..open(20, 1) };
-        let seen = run.record([Simulated::new(super::rig::at_once, after(63 * MILLI))]);
+        let seen = run.record([Simulated::new(at_once, after(63 * MILLI))]);
         assert_eq!((seen.total.due, seen.measured()), (due, (2_000 - warmup) * MILLI));
         assert_eq!(
             seen.total.received_inside,
@@ -150,7 +151,7 @@ fn a_schedule_ends_when_it_does_however_long_the_warm_up_is() {
 
 #[test]
 fn a_lane_that_has_ended_is_idle() {
-    let engine = || Simulated::new(super::rig::at_once, after(MILLI));
+    let engine = || Simulated::new(at_once, after(MILLI));
     let one = Run { total: 1, ..open(1, 1) };
     let three = Run { total: 3, lanes: 2, ..open(2, 1) };
     for seen in [one.record([engine()]), three.record([engine(), engine()])] {
@@ -165,7 +166,7 @@ fn a_lane_that_has_ended_is_idle() {
 fn a_number_of_random_arrivals_is_offered_in_the_time_that_they_took() {
     let poisson = Some(Arrivals::Poisson("100".parse().unwrap()));
     let run = Run { total: 50, arrivals: poisson, ..open(50, 1) };
-    let seen = run.record([Simulated::new(super::rig::at_once, after(MILLI))]);
+    let seen = run.record([Simulated::new(at_once, after(MILLI))]);
     let (last, gap) = (seen.total.last_done - MILLI, 10 * MILLI);
     assert_eq!((seen.scheduled_until, seen.total.last_due), (Some(last + gap), last));
 }

@@ -2,15 +2,15 @@
 
 use wire::h2::{H2Order, Windows};
 
-use super::rig::{Run, always, at_once, classes, closed};
+use super::MILLI;
+use super::rig::{Run, after, at_once, classes, closed};
 use super::streams::{
     Came, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE,
     MAX_CONCURRENT_STREAMS, WINDOW_UPDATE, against, answer, frame, goaway, plain, requested,
     server, server_but, settings, spoken,
 };
-use super::{GOOD, MILLI};
 use crate::SECOND;
-use crate::engine::{Act, Simulated};
+use crate::engine::Simulated;
 use crate::http2::{Http2, Waits};
 use crate::order::Protocol;
 use crate::tally::Tally;
@@ -24,33 +24,24 @@ fn http2(tally: &Tally) -> &Http2 {
 fn a_server_without_limits_is_waited_for_by_no_window() {
     let seen = against(&Run { total: 40, ..closed(2) }, 10, plain(&[], MILLI));
     let found = http2(&seen);
-    assert_eq!(
-        (seen.correct, found.traffic.answers, found.effective_streams()),
-        (40, 40, Some((10, 10)))
-    );
-    assert_eq!(
-        (found.traffic.own_window, found.traffic.peer_window),
-        (Waits::default(), Waits::default())
-    );
-    assert_eq!(
-        (found.traffic.goaways.sum(), found.traffic.refused, found.traffic.resets_sent),
-        (0, 0, 0)
-    );
-    let names: Vec<_> = found.traffic.frames.sorted();
-    assert_eq!(names, [("DATA", 40), ("HEADERS", 40), ("SETTINGS", 2)]);
+    let streams = found.effective_streams();
+    assert_eq!((seen.correct, found.traffic.answers, streams), (40, 40, Some((10, 10))));
+    let traffic = &found.traffic;
+    assert_eq!((traffic.own_window, traffic.peer_window), (Waits::default(), Waits::default()));
+    assert_eq!((traffic.goaways.sum(), traffic.refused, traffic.resets_sent), (0, 0, 0));
+    assert_eq!(traffic.frames.sorted(), [("DATA", 40), ("HEADERS", 40), ("SETTINGS", 2)]);
     assert_eq!(found.settings.iter().map(|(_, connections)| connections).sum::<u64>(), 2);
     let plain = Run { total: 1, ..closed(1) };
-    assert!(
-        plain
-            .press(Simulated::new(at_once, always(MILLI, &[Act::Send(GOOD.to_vec())])))
-            .http2
-            .is_none()
-    );
+    assert!(plain.press(Simulated::new(at_once, after(MILLI))).http2.is_none());
 }
 
 #[test]
-fn the_time_until_settings_is_a_time_of_its_own() {
+fn the_time_until_settings_is_a_time_of_its_own_in_which_no_request_leaves() {
     let slow = server_but(|now, _, came| match came {
+        Came::Request(..) => {
+            assert!(300 * MILLI <= now, "{now}");
+            None
+        }
         Came::Connection => {
             Some(vec![(now + 300 * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 3)]))])
         }
@@ -82,7 +73,7 @@ fn the_wait_for_the_servers_window_is_counted() {
             ],
             Came::Connection => vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))],
             Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-            Came::Reset(_) | Came::Window(_) => Vec::new(),
+            Came::Head(_) | Came::Reset(_) | Came::Window(_) => Vec::new(),
         })
     };
     let run = Run { total: 3, timeout: SECOND, method: "POST", body: "eight bytes", ..closed(1) };
@@ -113,11 +104,11 @@ fn the_wait_for_our_window_is_counted() {
         Came::Window(stream) => {
             vec![(now + 5 * MILLI, frame(DATA, END_STREAM, stream, b"st"))]
         }
-        Came::Reset(_) => Vec::new(),
+        Came::Head(_) | Came::Reset(_) => Vec::new(),
     });
     let Protocol::Http2(order) = spoken(1) else { unreachable!() };
     let narrow = H2Order { windows: Windows::new(2, 65_535).unwrap(), ..order };
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(halves);
+    let engine = Simulated::reading(halves);
     let run = Run { total: 10, protocol: Protocol::Http2(narrow), ..closed(1) };
     let seen = run.press(engine);
     assert_eq!((seen.correct, classes(&seen)), (10, vec![]));
@@ -156,7 +147,7 @@ fn calm_that_follows_our_own_resets_is_told_apart() {
             Came::Request(..) if connection == 0 => Vec::new(),
             Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
             Came::Reset(_) => calm(now),
-            Came::Window(_) => Vec::new(),
+            Came::Head(_) | Came::Window(_) => Vec::new(),
         })
     };
     let run = Run { total: 10, timeout: 100 * MILLI, ..closed(1) };

@@ -7,8 +7,10 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use wire::Chance;
+
 use super::MILLI;
-use super::rig::{Run, at_once, classes, closed, open};
+use super::rig::{Run, classes, closed, open};
 use super::streams::{answer, requested, spoken};
 use crate::distribution::Distribution;
 use crate::engine::{Peer, Simulated};
@@ -24,20 +26,16 @@ type Drawn = Rc<RefCell<Vec<Nanos>>>;
 
 /// Answers each request after a delay of its own: 1 ms, and on the average 19 ms more, exponentially distributed.
 fn delaying(drawn: &Drawn) -> Peer {
-    let drawn = Rc::clone(drawn);
-    let mut state = 1_u64;
+    let (drawn, mut chance) = (Rc::clone(drawn), Chance::new(1));
     requested(move |now, _, _, stream| {
-        // Knuth's generator, by its upper bits.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
-        let delay = MILLI + (-(1.0 - uniform).ln() * 19.0 * MILLI as f64) as Nanos;
+        let delay = MILLI + (-(1.0 - chance.unit()).ln() * 19.0 * MILLI as f64) as Nanos;
         drawn.borrow_mut().push(delay);
         vec![(now + delay, answer(stream))]
     })
 }
 
 fn record(run: &Run, streams: u16, peer: Peer) -> Recording {
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(peer);
+    let engine = Simulated::reading(peer);
     let seen = Run { protocol: spoken(streams), ..run.clone() }.record([engine]);
     assert_eq!(classes(&seen.total), [], "no request failed");
     seen
@@ -109,15 +107,18 @@ fn an_open_loop_reports_the_delays_and_the_waiting_for_a_stream() {
     }
 }
 
-/// A second of five, on 4 connections of 50 streams: 1,000 are due within it, and 200 of them find a stream.
+/// A second of five, on 4 connections: 1,000 are due within it, and 20, 200 or all of them find a stream.
 #[test]
 fn a_freeze_is_reported_as_long_as_it_was() {
     const FROZEN: Range<Nanos> = 2 * SECOND..3 * SECOND;
     let answered = |came: Nanos| if FROZEN.contains(&came) { FROZEN.end } else { came } + MILLI;
-    let freezes = requested(move |now, _, _, stream| vec![(answered(now), answer(stream))]);
-    let run = Run { until: 5 * SECOND, ..open(4, 1_000) };
-    let seen = record(&run, 50, freezes);
-    let truth = queue(200, schedule(&seen, 1_000), |_, start| answered(start));
-    assert_eq!(truth.len(), 5_000);
-    agree("frozen", &seen.total.response, truth);
+    for streams in [5, 50, 300] {
+        let freezes = requested(move |now, _, _, stream| vec![(answered(now), answer(stream))]);
+        let run = Run { until: 5 * SECOND, ..open(4, 1_000) };
+        let seen = record(&run, streams, freezes);
+        let places = 4 * usize::from(streams);
+        let truth = queue(places, schedule(&seen, 1_000), |_, start| answered(start));
+        assert_eq!((truth.len(), seen.total.blocked.count() == 0), (5_000, streams == 300));
+        agree("frozen", &seen.total.response, truth);
+    }
 }

@@ -11,7 +11,7 @@ use crate::engine::Peer;
 /// Introduces itself only with its first answer, as servers do that read before they write.
 fn reading_first() -> Peer {
     server(|now, _, came| match came {
-        Came::Connection | Came::Reset(_) | Came::Window(_) => Vec::new(),
+        Came::Connection | Came::Head(_) | Came::Reset(_) | Came::Window(_) => Vec::new(),
         Came::Request(1, stream) => {
             vec![(now + MILLI, [settings(&[(MAX_CONCURRENT_STREAMS, 1)]), answer(stream)].concat())]
         }
@@ -40,7 +40,7 @@ fn one_request_is_sent_with_the_preface() {
 fn a_server_that_does_not_introduce_itself_is_no_server_of_http_2() {
     let answers_at_once = server(|now, _, came| match came {
         Came::Request(_, stream) => vec![(now, answer(stream))],
-        Came::Connection | Came::Reset(_) | Came::Window(_) => Vec::new(),
+        Came::Connection | Came::Head(_) | Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { keep_alive: false, total: 5, ..closed(1) };
     let seen = against(&run, 1, answers_at_once);
@@ -63,7 +63,7 @@ fn a_refused_request_that_was_sent_before_settings_goes_out_again() {
             vec![(now, frame(RST_STREAM, 0, stream, &[0, 0, 0, 7]))]
         }
         Came::Request(_, stream) => vec![(now, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+        Came::Head(_) | Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { keep_alive: false, total: 10, until: SECOND, ..closed(2) };
     let seen = against(&run, 1, refuses);

@@ -1,100 +1,55 @@
 //! Servers that refuse requests, allow no stream, or end their connections: no connection is left over, and no request is
 //! given up that another connection would carry.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
 use super::MILLI;
-use super::rig::{Run, at_once, classes, closed, open};
+use super::endings::one_each;
+use super::rig::{Run, classes, closed, open};
 use super::streams::{
-    Came, HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, against, answer, begins, goaway,
-    next_frame, plain, server, server_but, settings, spoken,
+    Came, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, against, answer, goaway, plain, requested,
+    server_but, settings, spoken,
 };
-use crate::engine::{Act, Around, Break, Conn, Engine, Peer, Simulated, Slept, around_engine};
-use crate::tally::Tally;
+use crate::engine::{Act, Log, Peer, Simulated, open_and_most};
 use crate::{Nanos, SECOND};
 
-/// Counts connections that are open, and finds lanes that spin and runs that do not end.
-pub(super) struct Guard<E> {
-    engine: E,
-    open: Rc<Cell<i64>>,
-    most: Rc<Cell<i64>>,
-    /// Sleeps in a row that took no time, and when the last one ended.
-    still: u32,
-    last: Nanos,
-    limit: Nanos,
-}
-
-impl<E: Engine> Around for Guard<E> {
-    around_engine!();
-
-    fn now(&self) -> Nanos {
-        let now = self.engine.now();
-        assert!(now <= self.limit, "the run does not end");
-        now
-    }
-
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.open.set(self.open.get() + 1);
-        self.most.set(self.most.get().max(self.open.get()));
-        self.engine.open(conn)
-    }
-
-    fn close(&mut self, conn: Conn) {
-        self.open.set(self.open.get() - 1);
-        self.engine.close(conn);
-    }
-
-    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        let slept = self.engine.sleep(deadline, in_flight);
-        self.still = if slept.until == self.last { self.still + 1 } else { 0 };
-        self.last = slept.until;
-        assert!(self.still < 2_000, "the lane spins at {}", slept.until);
-        slept
-    }
-}
-
-/// The engine, guarded; the connections that are open, and the most that there were at once.
-pub(super) fn guard<E>(engine: E, limit: Nanos) -> (Guard<E>, Rc<Cell<i64>>, Rc<Cell<i64>>) {
-    let (open, most): (Rc<Cell<i64>>, Rc<Cell<i64>>) = Default::default();
-    let (opened, at_most) = (Rc::clone(&open), Rc::clone(&most));
-    let guard = Guard { engine, open: opened, most: at_most, still: 0, last: 0, limit };
-    (guard, open, most)
-}
-
-/// No more connections were begun than this, one at a time and its successor, and no request failed.
-fn assert_replaced(seen: &Tally, begun: u64, most: &Cell<i64>) {
-    assert_eq!(classes(seen), []);
-    let (really, at_once) = (seen.connections.begun, most.get());
-    assert!(really <= begun && at_once <= 2, "{really} begun of {begun}, {at_once} at once");
-}
-
-/// Every tenth request of a connection is its last: GOAWAY and the answer come in one segment, as nginx sends them.
+/// Each such request of a connection is its last: GOAWAY and the answer come in one segment, as nginx sends them.
 fn ends_with_answer(every: u32) -> Peer {
     server_but(move |now, _, came| match came {
         Came::Request(number, stream) if number == every => {
             Some(vec![(now + MILLI, [goaway(stream), answer(stream)].concat())])
         }
+        Came::Request(number, _) if every < number => Some(Vec::new()),
         _ => None,
     })
 }
 
-#[test]
-fn goaway_and_answer_in_one_segment_leak_no_connection() {
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(ends_with_answer(10));
-    let (engine, _, most) = guard(engine, 20 * SECOND);
-    let seen = Run { until: SECOND, protocol: spoken(1), ..closed(1) }.press(engine);
-    assert_replaced(&seen, seen.correct / 10 + 2, &most);
+/// Answers as soon as a request's head has come; its body has no window.
+fn answers_early() -> Peer {
+    server_but(|now, _, came| match came {
+        Came::Connection => Some(vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))]),
+        Came::Head(stream) => Some(vec![(now + MILLI, answer(stream))]),
+        Came::Request(..) => Some(Vec::new()),
+        Came::Reset(_) | Came::Window(_) => None,
+    })
 }
 
+/// Of each row: no more than one connection is begun for so many answers, one at a time and its successor.
 #[test]
-fn goaway_with_the_answer_of_a_one_request_connection_leaks_none() {
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(ends_with_answer(1));
-    let (engine, _, most) = guard(engine, 20 * SECOND);
-    let run = Run { until: SECOND, keep_alive: false, protocol: spoken(1), ..closed(1) };
-    let seen = run.press(engine);
-    assert_replaced(&seen, seen.correct + 2, &most);
+fn connections_that_end_are_replaced_one_by_one() {
+    let single = Run { keep_alive: false, ..closed(1) };
+    let post = Run { method: "POST", body: "eight bytes", ..closed(1) };
+    for (name, run, peer, each) in [
+        ("GOAWAY and answer in one segment", closed(1), ends_with_answer(10), 10),
+        ("one request each", single, ends_with_answer(1), 1),
+        ("early answers", post, answers_early(), 10),
+    ] {
+        let log = Log::default();
+        let engine = Simulated::reading(peer).ending_by(20 * SECOND).logged(&log);
+        let seen = Run { until: SECOND, protocol: spoken(1), ..run }.press(engine);
+        assert_eq!(classes(&seen), [], "{name}");
+        let (begun, at_once) = (seen.connections.begun, open_and_most(&log).1);
+        let is_one_by_one = begun <= seen.correct / each + 2 && at_once <= 2;
+        assert!(is_one_by_one, "{name}: {begun} begun for {}, {at_once} at once", seen.correct);
+    }
 }
 
 /// Takes so many requests on a connection: GOAWAY comes 1 ms before the first answers, and what follows is not taken.
@@ -111,100 +66,88 @@ fn takes(most: u32) -> Peer {
     })
 }
 
-/// Takes one request on a connection: GOAWAY and the answer come in one segment.
-fn takes_one_in_one_segment() -> Peer {
-    server_but(|now, _, came| match came {
-        Came::Request(1, stream) => {
-            Some(vec![(now + MILLI, [goaway(stream), answer(stream)].concat())])
-        }
-        Came::Request(..) => Some(Vec::new()),
+/// The tenth request of each of the first four connections ends it, and the last three are not taken.
+fn takes_seven_of_ten() -> Peer {
+    server_but(|now, connection, came| match came {
+        // Streams are numbered 1, 3, 5 …
+        Came::Request(10, stream) if connection < 4 => Some(vec![(now, goaway(stream - 6))]),
+        Came::Request(8.., _) if connection < 4 => Some(Vec::new()),
         _ => None,
     })
 }
 
 #[test]
-fn goaway_before_the_first_answers_refuses_nothing_for_good() {
-    let closed = Run { total: 1_000, ..closed(1) };
-    let open = Run { total: 1_000, until: 20 * SECOND, max_connections: 4, ..open(1, 2_000) };
-    let table = [(&closed, takes_one_in_one_segment()), (&closed, takes(2)), (&open, takes(2))];
-    for (run, peer) in table {
-        let seen = against(run, 10, peer);
-        assert_eq!((seen.correct, classes(&seen)), (1_000, vec![]));
+fn what_a_goaway_refuses_is_answered_elsewhere_and_the_pool_does_not_shrink() {
+    let closed = |connections| Run { total: 1_000, ..closed(connections) };
+    let open =
+        |connections, rate| Run { total: 1_000, until: 20 * SECOND, ..open(connections, rate) };
+    let wider = Run { max_connections: 4, ..open(1, 2_000) };
+    for (name, run, streams, peer, slowest) in [
+        ("one each, closed", closed(1), 10, ends_with_answer(1), SECOND),
+        ("two each, closed", closed(1), 10, takes(2), SECOND),
+        ("two each, open", wider, 10, takes(2), SECOND),
+        // None waits for the lane's next look.
+        ("ten each, closed", closed(4), 5, takes(10), 20 * MILLI),
+        ("ten each, open", open(4, 1_000), 5, takes(10), 20 * MILLI),
+        ("seven of ten, closed", closed(4), 5, takes_seven_of_ten(), 20 * MILLI),
+        ("seven of ten, open", open(4, 1_000), 5, takes_seven_of_ten(), 20 * MILLI),
+    ] {
+        let seen = against(&run, streams, peer);
+        assert_eq!((seen.correct, classes(&seen)), (1_000, vec![]), "{name}");
+        let longest = seen.response.quantile(1.0).unwrap().value;
+        assert!(longest < slowest, "{name}: {longest}");
     }
 }
 
-/// One request on a connection: GOAWAY comes 1 ms after it, the answer after 10 ms.
-fn one_each() -> Peer {
-    server_but(|now, _, came| match came {
-        Came::Request(1, stream) => {
-            Some(vec![(now + MILLI, goaway(stream)), (now + 10 * MILLI, answer(stream))])
-        }
-        Came::Request(..) => Some(Vec::new()),
-        _ => None,
-    })
-}
-
-#[test]
-fn many_connections_that_take_one_request_are_not_slowed_down() {
-    for keep_alive in [false, true] {
-        let run = Run { until: SECOND, keep_alive, ..closed(50) };
-        let seen = against(&run, 1, one_each());
-        assert_eq!(classes(&seen), []);
-        let (correct, begun) = (seen.correct, seen.connections.begun);
-        assert!(4_850 < correct, "{keep_alive}: {correct} of 5,000, begun {begun}");
-    }
-}
-
-/// No stream is ever allowed: an ordered number ends all the same.
+/// No stream is ever allowed, or none any more: an ordered number ends all the same.
 #[test]
 fn a_number_of_requests_ends_where_no_stream_is_allowed() {
-    let peer = plain(&[(MAX_CONCURRENT_STREAMS, 0)], MILLI);
-    let run =
-        Run { total: 20, until: u64::MAX, timeout: SECOND, halt_at: 100 * SECOND, ..closed(2) };
-    let seen = against(&run, 5, peer);
-    assert_eq!(seen.attempted, 20, "{:?}", classes(&seen));
-}
-
-/// The number of streams that is allowed is lowered to none under way: an ordered number ends all the same.
-#[test]
-fn a_number_of_requests_ends_where_no_stream_is_allowed_any_more() {
-    let peer = server_but(move |now, _, came| match came {
+    let none_any_more = server_but(move |now, _, came| match came {
         Came::Connection => Some(vec![
             (now, settings(&[])),
             (now + 100 * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 0)])),
         ]),
         _ => None,
     });
-    let run =
-        Run { total: 1_010, until: u64::MAX, timeout: SECOND, halt_at: 100 * SECOND, ..closed(2) };
-    let seen = against(&run, 5, peer);
-    assert_eq!(seen.attempted, 1_010, "correct {} {:?}", seen.correct, classes(&seen));
+    for (total, peer) in
+        [(20, plain(&[(MAX_CONCURRENT_STREAMS, 0)], MILLI)), (1_010, none_any_more)]
+    {
+        let run = Run { total, until: u64::MAX, timeout: SECOND, ..closed(2) };
+        let seen = against(&Run { halt_at: 100 * SECOND, ..run }, 5, peer);
+        assert_eq!(seen.attempted, total, "correct {} {:?}", seen.correct, classes(&seen));
+    }
 }
 
+/// That no connection or stream is left is not dyno's doing where the server ends every connection or allows none.
 #[test]
-fn no_stream_in_an_open_loop_is_the_servers_doing() {
-    let peer = plain(&[(MAX_CONCURRENT_STREAMS, 0)], MILLI);
-    let run = Run { until: 2 * SECOND, timeout: SECOND, ..open(2, 100) };
-    let seen = against(&run, 5, peer);
-    let seen = classes(&seen);
-    assert!(seen.iter().all(|(class, _)| !class.starts_with("own")), "{seen:?}");
-}
-
-#[test]
-fn the_wait_for_a_raised_limit_is_not_lateness() {
-    let peer = || {
-        server_but(move |now, _, came| match came {
-            Came::Connection => Some(vec![
-                (now, settings(&[(MAX_CONCURRENT_STREAMS, 0)])),
-                (now + 500 * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 50)])),
-            ]),
-            _ => None,
+fn waiting_for_a_server_that_takes_nothing_is_not_dynos_own() {
+    let ends_after_one = requested(|now, _, nth, _| match nth {
+        1 => vec![(now + MILLI, goaway(0))],
+        _ => Vec::new(),
+    });
+    let ends_at_once = || {
+        server_but(|now, _, came| match came {
+            Came::Connection => Some(vec![(now, [settings(&[]), goaway(0)].concat())]),
+            _ => Some(Vec::new()),
         })
     };
-    for run in [open(2, 100), closed(2), Run { keep_alive: false, ..closed(2) }] {
-        let seen = against(&Run { until: 2 * SECOND, ..run }, 5, peer());
-        let late = seen.late.quantile(1.0).map_or(0, |late| late.value);
-        assert!(late < 10 * MILLI, "late {late} {:?}", classes(&seen));
+    let no_stream = plain(&[(MAX_CONCURRENT_STREAMS, 0)], MILLI);
+    let closed = |connections| Run { until: SECOND, ..closed(connections) };
+    let impatient = |run: Run| Run { timeout: 80 * MILLI, ..run };
+    let open = Run { until: 2 * SECOND, timeout: SECOND, ..open(2, 100) };
+    let of_the_server: &[&str] = &["h2.refused", "h2.timeout", "connect.timeout"];
+    for (name, run, streams, peer, expected) in [
+        ("ends after a request", impatient(closed(2)), 3, ends_after_one, of_the_server),
+        ("a place backs off", impatient(closed(30)), 3, ends_at_once(), of_the_server),
+        ("ends at once", closed(2), 3, ends_at_once(), &["h2.refused"]),
+        ("no stream", open, 5, no_stream, of_the_server),
+    ] {
+        let seen = against(&run, streams, peer);
+        let failed = classes(&seen);
+        let is_expected = |(class, _): &(&str, u64)| expected.contains(class);
+        assert!(failed.iter().all(is_expected) && seen.correct == 0, "{name}: {failed:?}");
+        let (begun, attempted) = (seen.connections.begun, seen.attempted);
+        assert!(5 < attempted && begun < 100 * run.connections as u64, "{name}: {begun}");
     }
 }
 
@@ -212,8 +155,7 @@ fn the_wait_for_a_raised_limit_is_not_lateness() {
 #[test]
 fn no_connection_is_opened_ahead_without_keepalive() {
     let accept = |now: Nanos| (now + 20 * MILLI, Act::Accept);
-    let engine = Simulated::new(accept, |_| Vec::new()).with_peer(one_each());
-    let (engine, open_ones, most) = guard(engine, 20 * SECOND);
+    let engine = Simulated::new(accept, |_| Vec::new()).with_peer(one_each(None));
     let run = Run {
         until: SECOND,
         keep_alive: false,
@@ -223,59 +165,7 @@ fn no_connection_is_opened_ahead_without_keepalive() {
         ..open(0, 10)
     };
     let seen = run.press(engine);
-    assert_eq!(classes(&seen), []);
+    assert_eq!((classes(&seen), seen.connections.begun), (vec![], seen.correct));
     let fastest = seen.response.quantile(0.0).unwrap().value;
-    assert!(
-        29 * MILLI < fastest && seen.connections.begun == seen.correct,
-        "{fastest}; begun {} for {}, open {}, most {}",
-        seen.connections.begun,
-        seen.correct,
-        open_ones.get(),
-        most.get()
-    );
-}
-
-/// Answers as soon as a request's head has come; its body has no window.
-#[test]
-fn early_answers_leak_no_connection() {
-    let mut unread: BTreeMap<(Conn, u32), Vec<u8>> = BTreeMap::new();
-    let peer: Peer = Box::new(move |now, conn, era, bytes| {
-        let is_new = !unread.contains_key(&(conn, era));
-        let unread = unread.entry((conn, era)).or_default();
-        unread.extend_from_slice(bytes);
-        let mut sent = Vec::new();
-        if is_new {
-            sent.push((now, settings(&[(INITIAL_WINDOW_SIZE, 0)])));
-        }
-        begins(unread);
-        while let Some((kind, _, stream)) = next_frame(unread) {
-            if kind == HEADERS {
-                sent.push((now + MILLI, answer(stream)));
-            }
-        }
-        sent.into_iter().map(|(at, bytes)| (at, Act::Send(bytes))).collect()
-    });
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(peer);
-    let (engine, _, most) = guard(engine, 20 * SECOND);
-    let run = Run {
-        until: SECOND,
-        method: "POST",
-        body: "eight bytes",
-        protocol: spoken(1),
-        ..closed(1)
-    };
-    let seen = run.press(engine);
-    assert_replaced(&seen, seen.correct / 10 + 2, &most);
-}
-
-/// A request that is bound to a place whose next connection backs off has waited for the server.
-#[test]
-fn what_waits_while_a_place_backs_off_is_not_late() {
-    let ends = server(|now, _, came| match came {
-        Came::Connection => vec![(now, [settings(&[]), goaway(0)].concat())],
-        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
-    let run = Run { timeout: 80 * MILLI, until: SECOND, ..closed(30) };
-    let seen = classes(&against(&run, 3, ends));
-    assert!(seen.iter().all(|(class, _)| !class.starts_with("own")), "{seen:?}");
+    assert!(29 * MILLI < fastest, "{fastest}");
 }

@@ -7,7 +7,7 @@ use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use tls::Version;
 use tls::rustls::{ConnectionTrafficSecrets, ServerConnection};
 
-use super::rig::{Run, at_once, classes, closed};
+use super::rig::{Run, classes, closed};
 use super::{GOOD, MILLI};
 use crate::engine::test_server::{client, config};
 use crate::engine::{Act, Conn, Peer, Simulated};
@@ -73,7 +73,7 @@ fn another_handshake_is_declined_once_and_then_the_connection_is_given_up() {
     let press = |times: usize| {
         let run = Run { total: 9, timeout: SECOND / 10, keep_alive: false, ..closed(3) };
         let run = Run { tls: Some(old()), ..run };
-        run.press(Simulated::new(at_once, |_| Vec::new()).with_peer(asking_again(times)))
+        run.press(Simulated::reading(asking_again(times)))
     };
     assert_eq!((press(0).correct, press(1).correct), (9, 9), "RFC 5246, 7.4.1.1");
     let tally = press(3);

@@ -11,7 +11,7 @@ use wire::{Ask, Asks, BodyRule, Expect, Meaning, Request, Template};
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Rate};
 use crate::collector::Collector;
-use crate::engine::{Act, AnyEngine, Around, Break, Conn, Engine, around_engine};
+use crate::engine::{Act, Simulated};
 use crate::failure::Failure;
 use crate::form_counts::FormCounts;
 use crate::halt::{Halt, StopTime};
@@ -155,12 +155,12 @@ impl Run {
     }
 
     /// The counts of one lane on this engine.
-    pub(super) fn press(&self, engine: impl Engine) -> Tally {
+    pub(super) fn press(&self, engine: Simulated<'_>) -> Tally {
         self.record([engine]).total
     }
 
     /// The measurements of lanes on these engines, folded like those of a real run.
-    pub(super) fn record<E: Engine>(&self, engines: impl IntoIterator<Item = E>) -> Recording {
+    pub(super) fn record<'s>(&self, engines: impl IntoIterator<Item = Simulated<'s>>) -> Recording {
         let order = self.order();
         let recording = together(&order, [self.part(&order, engines)]);
         assert_books(&recording.total);
@@ -168,24 +168,21 @@ impl Run {
     }
 
     /// What the lanes of this process record on these engines.
-    pub(super) fn part<E: Engine>(
+    pub(super) fn part<'s>(
         &self,
         order: &Order,
-        engines: impl IntoIterator<Item = E>,
+        engines: impl IntoIterator<Item = Simulated<'s>>,
     ) -> Part {
-        self.part_on(order, &mut engines.into_iter().map(AnyEngine::new))
-    }
-
-    fn part_on<'e>(&self, order: &Order, engines: &mut dyn Iterator<Item = AnyEngine<'e>>) -> Part {
         let plan = Plan::of(order);
         let (full, reports) = channel();
         let end = StopTime::open();
         let mut returns = Vec::new();
+        let mut engines = engines.into_iter();
         for number in plan.own.clone() {
             let (give, empty) = channel();
             returns.push(give);
-            let now = Cell::new(0);
-            let engine = Watched { engine: engines.next().expect("one for each lane"), now: &now };
+            let engine = engines.next().expect("one for each lane");
+            let clock = engine.clock();
             let handover = Handover { full: full.clone(), empty };
             // As in the collector: one window is left for all lanes to notice the stop.
             let stop = (self.halt_at / plan.times.width)
@@ -194,7 +191,7 @@ impl Run {
             let mut turns = self.turns.clone();
             let turns = turns.as_mut().map(|turns| turns as &mut dyn TakesTurns);
             run_lane(order, &plan, number, engine, handover, turns, &|| {
-                (self.halt_at <= now.get()).then_some(stop)
+                (self.halt_at <= clock.get()).then_some(stop)
             });
             if self.halt_at < Nanos::MAX {
                 end.agree_on(stop);
@@ -236,52 +233,6 @@ pub(super) fn assert_books(tally: &Tally) {
     let timed = tally.correct + given_up + tally.under_way - untimed - untimed_given_up;
     assert_eq!(tally.response.count(), timed);
     assert!(tally.on_time <= tally.correct && tally.correct <= tally.due);
-}
-
-/// Lets a run be halted at an instant of its own clock.
-pub(super) struct Watched<'a, E> {
-    engine: E,
-    now: &'a Cell<Nanos>,
-}
-
-impl<E: Engine> Around for Watched<'_, E> {
-    around_engine!();
-
-    fn now(&self) -> Nanos {
-        self.now.set(self.engine.now());
-        self.engine.now()
-    }
-}
-
-/// The first connections cannot be opened, and the engine itself reports this at once, for example for lack of files.
-pub(super) struct Failing<E> {
-    pub(super) engine: E,
-    pub(super) times: u32,
-    /// Which write finds its connection reset, from 1; 0: no write does.
-    pub(super) reset: u32,
-    pub(super) written: u32,
-}
-
-impl<E: Engine> Around for Failing<E> {
-    around_engine!();
-
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        // The place belongs to the engine, whatever happens to it.
-        let opened = self.engine.open(conn);
-        match self.times {
-            0 => opened,
-            _ => {
-                self.times -= 1;
-                self.engine.close(conn);
-                Err(Break::NoFiles)
-            }
-        }
-    }
-
-    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        self.written += 1;
-        if self.written == self.reset { Err(Break::Reset) } else { self.engine.write(conn, bytes) }
-    }
 }
 
 pub(super) fn classes(tally: &Tally) -> Vec<(&'static str, u64)> {

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use tls::rustls::pki_types::PrivateKeyDer;
+use tls::rustls::crypto::ring::default_provider;
 use tls::rustls::server::WebPkiClientVerifier;
 use tls::rustls::{RootCertStore, ServerConfig};
 use tls::{Client, Resume, TlsFault, Trust, Version};
 
-use super::rig::{Run, at_once, classes, closed, open};
+use super::rig::{Run, classes, closed, open};
 use super::{GOOD, LAST, MILLI, is_about, p99};
-use crate::engine::test_server::{self, Flight, after, client, config, peer};
+use crate::engine::test_server::{Flight, after, client, config, made, peer, presenting};
 use crate::engine::{Act, Peer, Simulated};
 use crate::failure::Failure;
 use crate::security::Security;
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
-fn never(_: Nanos) -> Vec<(Nanos, Act)> {
-    Vec::new()
+fn usual() -> Client {
+    client(|_| {})
 }
 
 fn press(run: Run, client: Client, peer: Peer) -> Tally {
-    Run { tls: Some(client), ..run }.press(Simulated::new(at_once, never).with_peer(peer))
+    Run { tls: Some(client), ..run }.press(Simulated::reading(peer))
 }
 
 fn few(total: u64) -> Run {
@@ -35,7 +35,7 @@ fn security(tally: &Tally) -> &Security {
 #[test]
 fn a_run_over_tls_measures_what_it_would_without() {
     let run = Run { total: 1_000, ..closed(8) };
-    let tally = press(run, client(|_| {}), peer(config(false), GOOD, after(MILLI)));
+    let tally = press(run, usual(), peer(config(false), GOOD, after(MILLI)));
     assert_eq!((tally.correct, tally.failed_in_all()), (1_000, 0));
     assert!(is_about(p99(&tally.service), MILLI), "{}", p99(&tally.service));
     assert_eq!((tally.connect.count(), p99(&tally.connect)), (8, 0), "TCP alone");
@@ -56,19 +56,12 @@ fn a_run_over_tls_measures_what_it_would_without() {
 }
 
 #[test]
-fn without_tls_nothing_is_kept_of_it() {
-    let tally = Run { total: 10, ..closed(1) }.press(Simulated::new(at_once, super::after(MILLI)));
-    assert!(tally.security.is_none());
-}
-
-#[test]
 fn how_the_records_are_cut_changes_nothing() {
     let drip = |flight: Flight| {
         let octets = flight.bytes.iter().enumerate();
         octets.map(|(n, octet)| (flight.at + n as Nanos * 100, Act::Send(vec![*octet]))).collect()
     };
-    let tally =
-        press(Run { total: 50, ..closed(2) }, client(|_| {}), peer(config(false), GOOD, drip));
+    let tally = press(Run { total: 50, ..closed(2) }, usual(), peer(config(false), GOOD, drip));
     assert_eq!((tally.correct, tally.failed_in_all()), (50, 0));
     assert_eq!(security(&tally).agreed.full, 2);
 }
@@ -76,10 +69,8 @@ fn how_the_records_are_cut_changes_nothing() {
 #[test]
 fn what_the_kernel_does_not_take_at_once_leaves_later() {
     for takes in [1, 7, 100] {
-        let engine = Simulated::new(at_once, never)
-            .with_peer(peer(config(false), GOOD, after(MILLI)))
-            .taking(takes);
-        let tally = Run { total: 20, tls: Some(client(|_| {})), ..closed(2) }.press(engine);
+        let engine = Simulated::reading(peer(config(false), GOOD, after(MILLI))).taking(takes);
+        let tally = Run { total: 20, tls: Some(usual()), ..closed(2) }.press(engine);
         assert_eq!((tally.correct, tally.failed_in_all()), (20, 0), "{takes} octets at once");
     }
 }
@@ -110,15 +101,10 @@ fn sessions_are_resumed_as_often_as_ordered_and_counted() {
 
 #[test]
 fn a_group_that_the_server_does_not_take_costs_a_round_trip_that_is_counted() {
-    let mut provider = tls::rustls::crypto::ring::default_provider();
+    let mut provider = default_provider();
     provider.kx_groups.retain(|group| group.name() == tls::rustls::NamedGroup::secp384r1);
-    let picky = ServerConfig::builder_with_provider(provider.into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
-    let tally =
-        press(Run { total: 10, ..closed(2) }, client(|_| {}), peer(picky, GOOD, after(MILLI)));
+    let picky = presenting(provider, &made().good);
+    let tally = press(Run { total: 10, ..closed(2) }, usual(), peer(picky, GOOD, after(MILLI)));
     let seen = &security(&tally).agreed;
     assert_eq!((tally.correct, seen.full, seen.retried), (10, 2, 2));
     assert_eq!(seen.groups.sorted(), [("secp384r1", 2)]);
@@ -129,9 +115,8 @@ fn a_group_that_the_server_does_not_take_costs_a_round_trip_that_is_counted() {
 #[test]
 fn handshakes_of_the_warm_up_are_those_of_a_pool_and_none_else() {
     let run = |keep_alive| Run { keep_alive, warmup: SECOND, until: SECOND, ..closed(1) };
-    let tally = |keep_alive| {
-        press(run(keep_alive), client(|_| {}), peer(config(false), GOOD, after(MILLI)))
-    };
+    let tally =
+        |keep_alive| press(run(keep_alive), usual(), peer(config(false), GOOD, after(MILLI)));
     let each = tally(false);
     let handshakes = security(&each).agreed.handshakes();
     assert!(200 < each.attempted);
@@ -194,7 +179,7 @@ fn after_a_while() -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
 #[test]
 fn one_handshake_for_each_request_is_part_of_its_response() {
     let run = Run { total: 50, keep_alive: false, ..closed(1) };
-    let tally = press(run, client(|_| {}), peer(config(false), GOOD, after(MILLI)));
+    let tally = press(run, usual(), peer(config(false), GOOD, after(MILLI)));
     assert_eq!((tally.connections.established, security(&tally).agreed.full), (50, 50));
     assert!(is_about(p99(&tally.response), 2 * MILLI), "{}", p99(&tally.response));
     assert!(is_about(p99(&tally.service), MILLI));
@@ -209,10 +194,16 @@ fn an_open_loop_sees_a_server_that_freezes_in_its_handshakes() {
         vec![(flight.at + delay, Act::Send(flight.bytes))]
     };
     let run = Run { max_connections: 50, total: 100, ..open(1, 100) };
-    let tally = press(run, client(|_| {}), peer(config(false), GOOD, slow_after_the_first));
+    let tally = press(run, usual(), peer(config(false), GOOD, slow_after_the_first));
     assert_eq!((tally.correct, tally.failed_in_all()), (100, 0));
     assert!(800 * MILLI < p99(&tally.response), "{}", p99(&tally.response));
     assert_eq!(p99(&tally.late), 0);
+}
+
+/// How many of thirty requests to this server were answered, and the classes of the others.
+fn few_of(peer: Peer) -> (u64, Vec<(&'static str, u64)>) {
+    let tally = press(few(30), usual(), peer);
+    (tally.correct, classes(&tally))
 }
 
 /// Each server does the same to every connection; the class, and what the reason must say.
@@ -240,27 +231,23 @@ fn bytes(bytes: &[u8]) -> Act {
 #[test]
 fn what_is_no_tls_is_told_from_what_is() {
     let acting = |acts: &[Act]| peer(config(false), GOOD, instead(0, acts));
-    let broken = |says: &str, acts: &[Act]| {
-        fails(TlsFault::Protocol, says, client(|_| {}), acting(acts));
-    };
-    broken("no TLS record", &[bytes(b"SSH-2.0-OpenSSH_9.2\r\n")]);
-    broken("write http://", &[bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n")]);
-    broken("no TLS record", &[bytes(&[0xff; 64])]);
-    // A record with more than 2^14 + 2,048 octets.
-    broken("TooLarge", &[bytes(&[22, 3, 3, 0xff, 0xff, 2, 0, 0, 0])]);
-    // Data before the handshake is done.
-    broken("", &[bytes(&[23, 3, 3, 0, 2, b'h', b'i'])]);
-    // A message of 16 MB.
-    broken("", &[bytes(&[22, 3, 3, 0, 4, 11, 0xff, 0xff, 0xff])]);
-    fails(TlsFault::Closed, "closed within", client(|_| {}), acting(&[Act::Fin]));
-    fails(
-        TlsFault::Closed,
-        "closed within",
-        client(|_| {}),
-        acting(&[bytes(&[22, 3, 3]), Act::Fin]),
-    );
-    let tally = press(few(30), client(|_| {}), acting(&[Act::Reset]));
-    assert_eq!(classes(&tally), [("tls.closed", 30)]);
+    for (says, sent) in [
+        ("no TLS record", &b"SSH-2.0-OpenSSH_9.2\r\n"[..]),
+        ("write http://", b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+        ("no TLS record", &[0xff; 64]),
+        // A record with more than 2^14 + 2,048 octets.
+        ("TooLarge", &[22, 3, 3, 0xff, 0xff, 2, 0, 0, 0]),
+        // Data before the handshake is done.
+        ("", &[23, 3, 3, 0, 2, b'h', b'i']),
+        // A message of 16 MB.
+        ("", &[22, 3, 3, 0, 4, 11, 0xff, 0xff, 0xff]),
+    ] {
+        fails(TlsFault::Protocol, says, usual(), acting(&[bytes(sent)]));
+    }
+    fails(TlsFault::Closed, "closed within", usual(), acting(&[Act::Fin]));
+    let begun = acting(&[bytes(&[22, 3, 3]), Act::Fin]);
+    fails(TlsFault::Closed, "closed within", usual(), begun);
+    assert_eq!(few_of(acting(&[Act::Reset])), (0, vec![("tls.closed", 30)]));
 }
 
 #[test]
@@ -268,23 +255,19 @@ fn alerts_are_told_by_their_names_at_each_step() {
     // In the clear, instead of the server's first message.
     let refuses = instead(0, &[bytes(&[21, 3, 3, 0, 2, 2, 40])]);
     let server = peer(config(false), GOOD, refuses);
-    fails(TlsFault::Alert, "handshake_failure", client(|_| {}), server);
+    fails(TlsFault::Alert, "handshake_failure", usual(), server);
     // By a server that shares no suite with us.
-    let mut provider = tls::rustls::crypto::ring::default_provider();
+    let mut provider = default_provider();
     provider.cipher_suites.truncate(1);
-    let narrow = ServerConfig::builder_with_provider(provider.into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
+    let narrow = presenting(provider, &made().good);
     let other = client(|order| order.offer.suites = vec!["TLS_CHACHA20_POLY1305_SHA256".into()]);
     fails(TlsFault::Alert, "handshake_failure", other, peer(narrow, GOOD, after(MILLI)));
     // After our last message, when requests may be under way: it wants a certificate of ours.
     let mut roots = RootCertStore::empty();
-    for authority in tls::authorities(&test_server::made().authority).unwrap() {
+    for authority in tls::authorities(&made().authority).unwrap() {
         roots.add(authority).unwrap();
     }
-    let provider = Arc::new(tls::rustls::crypto::ring::default_provider());
+    let provider = Arc::new(default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone())
         .build()
         .unwrap();
@@ -293,12 +276,7 @@ fn alerts_are_told_by_their_names_at_each_step() {
         .unwrap()
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
-    fails(
-        TlsFault::Alert,
-        "certificate_required",
-        client(|_| {}),
-        peer(strict, GOOD, after(MILLI)),
-    );
+    fails(TlsFault::Alert, "certificate_required", usual(), peer(strict, GOOD, after(MILLI)));
 }
 
 #[test]
@@ -310,7 +288,7 @@ fn certificates_are_verified_and_k_ignores_them() {
     let foreign = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
     let by_other = || client(|order| order.trust = Trust::Given(foreign.clone()));
     fails(TlsFault::Certificate, "unknown authority; give --ca FILE, or -k", by_other(), good());
-    fails(TlsFault::Certificate, "has expired", client(|_| {}), expired());
+    fails(TlsFault::Certificate, "has expired", usual(), expired());
     let elsewhere = client(|order| order.host = "example.org".into());
     fails(TlsFault::Certificate, "not for example.org but for", elsewhere, good());
     let address = client(|order| order.host = "127.0.0.1".into());
@@ -333,14 +311,7 @@ fn a_self_signed_certificate_is_accepted_if_it_is_given() {
         }
         let key = rcgen::KeyPair::generate().unwrap();
         let own = params.self_signed(&key).unwrap();
-        let provider = tls::rustls::crypto::ring::default_provider();
-        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-        let config = ServerConfig::builder_with_provider(provider.into())
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![own.der().clone()], key)
-            .unwrap();
+        let config = presenting(default_provider(), &(own.der().clone(), key.serialize_der()));
         (own.pem(), peer(config, GOOD, after(MILLI)))
     };
     let given = |pem: String, host: &str| {
@@ -351,7 +322,7 @@ fn a_self_signed_certificate_is_accepted_if_it_is_given() {
     assert_eq!(press(few(30), given(own, "h"), server).correct, 30);
     let (own, server) = made(false);
     fails(TlsFault::Certificate, "not for elsewhere but for", given(own, "elsewhere"), server);
-    fails(TlsFault::Certificate, "give it as --ca FILE", client(|_| {}), made(false).1);
+    fails(TlsFault::Certificate, "give it as --ca FILE", usual(), made(false).1);
     let (own, server) = made(true);
     fails(TlsFault::Certificate, "has expired", given(own, "h"), server);
 }
@@ -377,7 +348,7 @@ fn another_protocol_is_never_fallen_back_to() {
 #[test]
 fn a_handshake_that_hangs_or_drips_is_a_time_out_of_its_own() {
     let hangs = peer(config(false), GOOD, instead(0, &[]));
-    let tally = press(few(30), client(|_| {}), hangs);
+    let tally = press(few(30), usual(), hangs);
     assert_eq!(classes(&tally), [("tls.timeout", 30)]);
     assert_eq!(tally.response.censored(), 30, "how long it would have taken is not known");
     assert_eq!(tally.connect.count(), 30, "TCP was connected");
@@ -385,16 +356,17 @@ fn a_handshake_that_hangs_or_drips_is_a_time_out_of_its_own() {
         let octets = flight.bytes.iter().enumerate();
         octets.map(|(n, octet)| (flight.at + n as Nanos * MILLI, Act::Send(vec![*octet]))).collect()
     };
-    let tally = press(few(30), client(|_| {}), peer(config(false), GOOD, drips));
-    assert_eq!(classes(&tally), [("tls.timeout", 30)]);
+    let drips = peer(config(false), GOOD, drips);
+    assert_eq!(few_of(drips), (0, vec![("tls.timeout", 30)]));
     // In an open loop no request is bound to a connection that is not ready.
     let hangs = peer(config(false), GOOD, instead(0, &[]));
     let run = Run { total: 20, timeout: SECOND / 10, max_connections: 10, ..open(2, 100) };
-    let tally = press(run, client(|_| {}), hangs);
+    let tally = press(run, usual(), hangs);
     assert_eq!(classes(&tally), [("tls.timeout", 20)]);
     // Without an answer to TCP it is not TLS that takes too long.
-    let run = Run { tls: Some(client(|_| {})), ..few(30) };
-    let tally = run.press(Simulated::new(|now| (now + 3_600 * SECOND, Act::Accept), never));
+    let run = Run { tls: Some(usual()), ..few(30) };
+    let tally =
+        run.press(Simulated::new(|now| (now + 3_600 * SECOND, Act::Accept), |_| Vec::new()));
     assert_eq!(classes(&tally), [("connect.timeout", 30)]);
 }
 
@@ -416,21 +388,19 @@ fn an_end_without_the_closing_message_is_a_cut_within_an_answer_and_nothing_at_r
     const HALF: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\nRust";
     // Without a length, only the closing message says that the answer is whole.
     const ENDLESS: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nRust";
-    for answer in [HALF, ENDLESS] {
-        let server = peer(config(false), answer, answering(&[Act::Fin], usize::MAX));
-        let tally = press(few(30), client(|_| {}), server);
-        assert_eq!(classes(&tally), [("tls.cut", 30)]);
+    const FIN: &[Act] = &[Act::Fin];
+    for (answer, then, keeps, correct, failed) in [
+        (HALF, FIN, usize::MAX, 0, vec![("tls.cut", 30)]),
+        (ENDLESS, FIN, usize::MAX, 0, vec![("tls.cut", 30)]),
+        // A record that is cut off is no plaintext yet.
+        (GOOD, FIN, 20, 0, vec![("recv.empty", 30)]),
+        (LAST, FIN, usize::MAX, 30, vec![]),
+        // It was closed at rest.
+        (GOOD, &[Act::Reset], usize::MAX, 30, vec![]),
+    ] {
+        let server = peer(config(false), answer, answering(then, keeps));
+        assert_eq!(few_of(server), (correct, failed), "{answer:?} {then:?} {keeps}");
     }
-    // A record that is cut off is no plaintext yet.
-    let server = peer(config(false), GOOD, answering(&[Act::Fin], 20));
-    let tally = press(few(30), client(|_| {}), server);
-    assert_eq!(classes(&tally), [("recv.empty", 30)]);
-    let server = peer(config(false), LAST, answering(&[Act::Fin], usize::MAX));
-    let tally = press(few(30), client(|_| {}), server);
-    assert_eq!((tally.correct, tally.failed_in_all()), (30, 0));
-    let server = peer(config(false), GOOD, answering(&[Act::Reset], usize::MAX));
-    let tally = press(few(30), client(|_| {}), server);
-    assert_eq!((tally.correct, tally.failed_in_all()), (30, 0), "it was closed at rest");
 }
 
 #[test]
@@ -442,7 +412,7 @@ fn messages_without_end_are_cut_off_while_other_connections_go_on() {
         let reads = flight.bytes.chunks(64 << 10);
         reads.map(|read| (flight.at + MILLI, bytes(read))).collect()
     };
-    fails(TlsFault::Flood, "without end", client(|_| {}), peer(generous, GOOD, as_read));
+    fails(TlsFault::Flood, "without end", usual(), peer(generous, GOOD, as_read));
     // Certificates that never end, on every third connection.
     let mut record = vec![22, 3, 3, 0x3f, 0xfc, 11, 0, 0xff, 0xff];
     record.resize(5 + 0x3ffc, 0);
@@ -452,7 +422,7 @@ fn messages_without_end_are_cut_off_while_other_connections_go_on() {
         _ => vec![(flight.at + MILLI, Act::Send(flight.bytes))],
     };
     let run = Run { until: SECOND, ..closed(3) };
-    let tally = press(run, client(|_| {}), peer(config(false), GOOD, third));
+    let tally = press(run, usual(), peer(config(false), GOOD, third));
     assert!(1_900 < tally.correct, "the others went on: {}", tally.correct);
     let [(class, failed)] = classes(&tally)[..] else { panic!("{:?}", classes(&tally)) };
     assert!(class.starts_with("tls.") && 10 < failed, "{class} {failed}");

@@ -8,7 +8,7 @@ use super::shares::parts;
 use super::waits::planted;
 use super::{GOOD, LAST, MILLI};
 use crate::arrivals::{Arrivals, Listed};
-use crate::engine::{Act, Engine, Simulated};
+use crate::engine::{Act, Simulated};
 use crate::silence::Silence;
 use crate::{Nanos, SECOND};
 
@@ -18,12 +18,12 @@ const SERVICE: Nanos = 2 * MILLI;
 const RECOVERY: Nanos = 110 * MILLI;
 
 /// A server that is killed and started again: its connections end, and others are refused until it is back.
-fn killed(dead: Range<Nanos>) -> impl Engine {
+fn killed(dead: Range<Nanos>) -> Simulated<'static> {
     killed_beside(dead, 0..0)
 }
 
 /// A server that is killed and started again, while dyno does not run for this time.
-fn killed_beside(dead: Range<Nanos>, pause: Range<Nanos>) -> impl Engine {
+fn killed_beside(dead: Range<Nanos>, pause: Range<Nanos>) -> Simulated<'static> {
     let refusing = dead.clone();
     let accept = move |now| (now, if refusing.contains(&now) { Act::Refuse } else { Act::Accept });
     let answer = move |now: Nanos| {
@@ -37,14 +37,14 @@ fn killed_beside(dead: Range<Nanos>, pause: Range<Nanos>) -> impl Engine {
 }
 
 /// A server that is stopped (SIGSTOP): the kernel accepts, and what was to be answered meanwhile is answered at the end.
-fn stopped(frozen: Range<Nanos>, service: Nanos) -> impl Engine {
+fn stopped(frozen: Range<Nanos>, service: Nanos) -> Simulated<'static> {
     Simulated::new(at_once, move |now: Nanos| {
         let at = if frozen.contains(&(now + service)) { frozen.end } else { now + service };
         vec![(at, Act::Send(GOOD.to_vec()))]
     })
 }
 
-fn silence<E: Engine>(run: &Run, engines: impl IntoIterator<Item = E>) -> Silence {
+fn silence<'s>(run: &Run, engines: impl IntoIterator<Item = Simulated<'s>>) -> Silence {
     run.record(engines).silence
 }
 

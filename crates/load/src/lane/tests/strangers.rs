@@ -15,7 +15,7 @@ use crate::engine::Simulated;
 use crate::order::{Order, Protocol};
 use crate::part::{Part, Parts};
 use crate::plan::Plan;
-use crate::strange_json::{leaves, shaken};
+use crate::strange_json::{assert_refused, leaves, shaken};
 
 fn rate(per_s: u64) -> Rate {
     Rate::per_s(per_s).unwrap()
@@ -46,7 +46,7 @@ fn honest_http2() -> (Run, [Value; 2]) {
         keep_alive: false,
         ..closed(4)
     };
-    let engine = |lane| Simulated::new(at_once, |_| Vec::new()).with_peer(moody(lane));
+    let engine = |lane| Simulated::reading(moody(lane));
     let parts = parts(&run, &[1, 1], engine);
     let [one, other] = [0, 1].map(|place| serde_json::to_value(&parts[place]).unwrap());
     (run, [one, other])
@@ -196,12 +196,7 @@ fn orders() -> Vec<Value> {
 fn an_order_that_asks_for_too_much_is_refused_in_words() {
     let [closed, http2, poisson, listed, ramp, sessions, steps] =
         <[Value; 7]>::try_from(orders()).unwrap();
-    let refused = |order: &Value, place: &str, value: Value, words: &str| {
-        let mut order = order.clone();
-        *order.pointer_mut(place).expect(place) = value;
-        let says = serde_json::from_value::<Order>(order).unwrap_err().to_string();
-        assert!(says.contains(words), "`{says}`, and not `{words}`");
-    };
+    let refused = assert_refused::<Order>;
     refused(&closed, "/lanes", 0.into(), "lanes: 0 is not within 1 and 1024");
     refused(&closed, "/lanes", 100_000.into(), "lanes: 100000 is not within");
     refused(&closed, "/share", json!({ "first": 3, "of": 4 }), "threads 3..5 are not of 4");

@@ -12,7 +12,7 @@ use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
 use super::MILLI;
-use super::rig::{Run, at_once, classes, closed, open};
+use super::rig::{Run, classes, closed, open};
 use crate::engine::{Act, Peer, Simulated};
 use crate::order::Protocol;
 use crate::tally::Tally;
@@ -46,6 +46,8 @@ pub(super) fn answer(stream: u32) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
     Connection,
+    /// The head of a request whose body follows, and its stream.
+    Head(u32),
     /// A whole request: which one of its connection, from 1, and its stream.
     Request(u32, u32),
     Reset(u32),
@@ -95,6 +97,7 @@ pub(super) fn server(
                     *requests += 1;
                     sent.extend(does(now, *number, Came::Request(*requests, stream)));
                 }
+                HEADERS => sent.extend(does(now, *number, Came::Head(stream))),
                 RST_STREAM => sent.extend(does(now, *number, Came::Reset(stream))),
                 WINDOW_UPDATE if stream != 0 => {
                     sent.extend(does(now, *number, Came::Window(stream)));
@@ -115,7 +118,7 @@ fn obey(now: Nanos, came: Came, announced: &[(u16, u32)], delay: Nanos) -> Vec<(
     match came {
         Came::Connection => vec![(now, settings(announced))],
         Came::Request(_, stream) => vec![(now + delay, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+        Came::Head(_) | Came::Reset(_) | Came::Window(_) => Vec::new(),
     }
 }
 
@@ -157,7 +160,7 @@ pub(super) fn spoken(streams: u16) -> Protocol {
 }
 
 pub(super) fn against(run: &Run, streams: u16, peer: Peer) -> Tally {
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(peer);
+    let engine = Simulated::reading(peer);
     Run { protocol: spoken(streams), ..run.clone() }.press(engine)
 }
 
@@ -173,72 +176,6 @@ fn a_closed_loop_is_connections_times_streams() {
         let slowest = seen.response.quantile(1.0).unwrap().value;
         assert!(slowest.abs_diff(MILLI) <= MILLI / 50, "{slowest}");
         assert_eq!(seen.blocked.count(), 0, "no request waited for a stream");
-    }
-}
-
-/// The server freezes for a second; whatever was due in it waits for its end, and the waiting is seen.
-#[test]
-fn a_freeze_is_seen_by_all_that_was_due_in_it() {
-    let freezes = || {
-        requested(|now, _, _, stream| {
-            let frozen = 2 * SECOND..3 * SECOND;
-            let at = if frozen.contains(&now) { frozen.end } else { now };
-            vec![(at + MILLI, answer(stream))]
-        })
-    };
-    // With room for all: they leave when they are due, and wait for their answers.
-    let run = Run { until: 5 * SECOND, ..open(4, 1_000) };
-    let seen = against(&run, 300, freezes());
-    let quantile = |tally: &Tally, q| tally.response.quantile(q).unwrap().value;
-    assert_eq!((seen.correct, classes(&seen)), (5_000, vec![]));
-    // A fifth of all requests wait, evenly up to a second.
-    assert!(quantile(&seen, 0.9).abs_diff(501 * MILLI) <= 10 * MILLI, "{}", quantile(&seen, 0.9));
-    assert_eq!(seen.blocked.count(), 0);
-    // With too few streams they wait for one, and have waited as long.
-    let seen = against(&run, 5, freezes());
-    assert_eq!((seen.correct, classes(&seen)), (5_000, vec![]));
-    // A thousand wait at its end, and twenty at a time leave each millisecond.
-    assert!(quantile(&seen, 0.9).abs_diff(526 * MILLI) <= 26 * MILLI, "{}", quantile(&seen, 0.9));
-    assert!(900 < seen.blocked.count(), "no stream was free: {}", seen.blocked.count());
-}
-
-/// Connections end after ten requests. If the last few are not taken, only the first four connections do: a request that
-/// is refused three times has failed.
-#[test]
-fn goaway_loses_no_request_and_never_shrinks_the_pool() {
-    let ends = |beyond: u32| {
-        server(move |now, connection, came| match came {
-            Came::Connection => vec![(now, settings(&[]))],
-            Came::Request(_, stream) if 0 < beyond && 4 <= connection => {
-                vec![(now + MILLI, answer(stream))]
-            }
-            // Streams are numbered 1, 3, 5 …: the tenth is 19.
-            Came::Request(10, stream) => {
-                let last = stream - 2 * beyond;
-                let said = vec![(now, goaway(last))];
-                if beyond == 0 {
-                    [said, vec![(now + MILLI, answer(stream))]].concat()
-                } else {
-                    said
-                }
-            }
-            Came::Request(..=9, stream) if stream <= 19 - 2 * beyond => {
-                vec![(now + MILLI, answer(stream))]
-            }
-            _ => Vec::new(),
-        })
-    };
-    for beyond in [0, 3] {
-        for run in [
-            Run { total: 1_000, ..closed(4) },
-            Run { total: 1_000, until: 20 * SECOND, ..open(4, 1_000) },
-        ] {
-            let seen = against(&run, 5, ends(beyond));
-            assert_eq!((seen.correct, classes(&seen)), (1_000, vec![]), "{beyond} beyond");
-            assert_eq!(0 < seen.notes.refused, 0 < beyond, "{}", seen.notes.refused);
-            let slowest = seen.response.quantile(1.0).unwrap().value;
-            assert!(slowest < 20 * MILLI, "none waits for the next look: {slowest}");
-        }
     }
 }
 
@@ -296,23 +233,13 @@ fn a_connection_with_many_streams_given_up_is_replaced() {
 /// The server allows fewer streams while many are under way: no more than that leave from then on.
 #[test]
 fn settings_that_lower_the_limit_are_obeyed() {
-    let mut most = 0;
-    let mut under_way = 0_i32;
-    let lowers = server(move |now, _, came| match came {
-        Came::Connection => vec![
+    let lowers = server_but(move |now, _, came| match came {
+        Came::Connection => Some(vec![
             (now, settings(&[(MAX_CONCURRENT_STREAMS, 50)])),
             (now + 500 * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 5)])),
-        ],
-        Came::Request(_, stream) => {
-            under_way += 1;
-            if 600 * MILLI < now {
-                most = most.max(under_way);
-                assert!(under_way <= 5, "{under_way} at once");
-            }
-            under_way -= 1;
-            vec![(now + 10 * MILLI, answer(stream))]
-        }
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+        ]),
+        Came::Request(_, stream) => Some(vec![(now + 10 * MILLI, answer(stream))]),
+        _ => None,
     });
     let run = Run { until: SECOND, ..closed(1) };
     let seen = against(&run, 100, lowers);
@@ -321,40 +248,16 @@ fn settings_that_lower_the_limit_are_obeyed() {
     assert_eq!(classes(&seen), []);
 }
 
-/// Bodies wait for the server's window; the requests are whole only when it has opened.
-#[test]
-fn a_body_that_waits_for_a_window_leaves_when_it_opens() {
-    let opens = |ever: bool| {
-        server_but(move |now, _, came| match came {
-            Came::Connection if ever => Some(vec![
-                (now, settings(&[(INITIAL_WINDOW_SIZE, 0)])),
-                (now + 50 * MILLI, settings(&[(INITIAL_WINDOW_SIZE, 1_000)])),
-                (now + 60 * MILLI, frame(WINDOW_UPDATE, 0, 0, &1_000_u32.to_be_bytes())),
-            ]),
-            Came::Connection => Some(vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))]),
-            _ => None,
-        })
-    };
-    let run = Run { total: 3, timeout: SECOND, method: "POST", body: "eight bytes", ..closed(1) };
-    let seen = against(&run, 3, opens(true));
-    assert_eq!((seen.correct, classes(&seen)), (3, vec![]));
-    let service = seen.service.quantile(1.0).unwrap().value;
-    assert!(service.abs_diff(51 * MILLI) <= MILLI, "{service}");
-    let seen = against(&run, 3, opens(false));
-    assert_eq!((seen.correct, seen.failed_in_all()), (0, 3), "{:?}", classes(&seen));
-}
-
 /// A connection that is lost takes all its exchanges with it, each as far as it had come.
 #[test]
 fn a_lost_connection_fails_each_exchange_by_its_own_progress() {
-    let cut = server(|now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(4, stream) if connection == 0 => {
+    let cut = requested(|now, connection, nth, stream| match (connection, nth) {
+        (0, 4) => {
             let head = frame(HEADERS, END_HEADERS, stream - 2, &[0x88]);
             let broken = frame(DATA, 0, 0, b"on the connection");
             vec![(now, answer(stream - 6)), (now, head), (now + MILLI, broken)]
         }
-        Came::Request(_, stream) if connection == 1 => vec![(now + MILLI, answer(stream))],
+        (1, _) => vec![(now + MILLI, answer(stream))],
         _ => Vec::new(),
     });
     let run = Run { total: 4, method: "POST", ..closed(1) };
@@ -365,55 +268,8 @@ fn a_lost_connection_fails_each_exchange_by_its_own_progress() {
 /// The kernel takes a few bytes at a time: every frame arrives whole all the same, and none twice.
 #[test]
 fn a_kernel_that_takes_little_at_once_loses_nothing() {
-    let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(plain(&[], MILLI)).taking(50);
+    let engine = Simulated::reading(plain(&[], MILLI)).taking(50);
     let run = Run { total: 200, method: "POST", body: "a body of {seq}", ..closed(2) };
     let seen = Run { protocol: spoken(7), ..run }.press(engine);
     assert_eq!((seen.correct, classes(&seen)), (200, vec![]));
-}
-
-/// A connection is ready when the server has introduced itself, not before.
-#[test]
-fn no_request_leaves_before_the_server_has_introduced_itself() {
-    let slow = server(|now, _, came| match came {
-        Came::Connection => vec![(now + 300 * MILLI, settings(&[]))],
-        Came::Request(_, stream) => {
-            assert!(300 * MILLI <= now);
-            vec![(now + MILLI, answer(stream))]
-        }
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
-    let run = Run { total: 8, ..closed(1) };
-    let seen = against(&run, 4, slow);
-    assert_eq!((seen.correct, classes(&seen)), (8, vec![]));
-    let mute = server(|_, _, _| Vec::new());
-    let run = Run { total: 1, timeout: 200 * MILLI, ..closed(1) };
-    assert_eq!(classes(&against(&run, 4, mute)), [("h2.timeout", 1)]);
-}
-
-/// The server refuses whatever it is sent, and ends the connection: that no connection is left is not dyno's fault.
-#[test]
-fn waiting_while_the_server_ends_every_connection_is_not_dynos_own() {
-    let ends = requested(|now, _, nth, _| match nth {
-        1 => vec![(now + MILLI, goaway(0))],
-        _ => Vec::new(),
-    });
-    let run = Run { timeout: 80 * MILLI, until: SECOND, ..closed(2) };
-    let seen = against(&run, 3, ends);
-    let mut seen_classes = classes(&seen);
-    seen_classes
-        .retain(|(class, _)| !["h2.refused", "h2.timeout", "connect.timeout"].contains(class));
-    assert_eq!(seen_classes, []);
-    assert!(10 < seen.failed_in_all(), "{}", seen.failed_in_all());
-}
-
-/// A server that ends each connection before it carried anything: its requests fail in the end.
-#[test]
-fn requests_that_never_get_a_stream_fail_in_time() {
-    let ends = server(|now, _, came| match came {
-        Came::Connection => vec![(now, [settings(&[]), goaway(0)].concat())],
-        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
-    let seen = against(&Run { until: SECOND, ..closed(2) }, 3, ends);
-    assert_eq!(classes(&seen), [("h2.refused", seen.attempted)]);
-    assert!((6..100).contains(&seen.connections.begun), "not hammered: {}", seen.connections.begun);
 }

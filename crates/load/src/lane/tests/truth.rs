@@ -3,17 +3,16 @@
 
 mod log;
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use super::rig::{Run, closed, open, sessions};
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Listed, Rate};
-use crate::engine::{Act, Simulated};
+use crate::engine::{Act, Log, Simulated};
 use crate::recording::End;
 use crate::supply::Kind;
 use crate::{Nanos, SECOND};
-use log::{Entry, Log, Logged, Request, follow, on_connections};
+use log::{Request, follow, on_connections};
 
 /// What must be counted: by definition, from the individual requests.
 #[derive(Debug, PartialEq)]
@@ -32,6 +31,8 @@ struct Figures {
     /// Only where all were answered.
     p50_p99_ns: Option<(Nanos, Nanos)>,
     measured_ns: Nanos,
+    /// For how long of it anything was due, where there is a schedule and no number ended it.
+    scheduled_ns: Option<Nanos>,
 }
 
 /// A run that is over, and what was known of it beforehand: none of its own counts.
@@ -44,6 +45,10 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    fn has_endless_schedule(&self) -> bool {
+        !matches!(self.run.kind, Kind::Closed) && self.run.total == u64::MAX
+    }
+
     /// The instants at which the schedule has something due, over all lanes.
     fn arrivals(&self) -> Vec<Nanos> {
         let lead = self.from - self.run.warmup;
@@ -77,7 +82,7 @@ impl Bench<'_> {
         all
     }
 
-    fn requests(&self, lanes: &[Vec<(Nanos, Entry)>]) -> Vec<Request> {
+    fn requests(&self, lanes: &[Log]) -> Vec<Request> {
         match self.run.kind {
             Kind::Open => {
                 let mut all: Vec<Request> = self.arrivals().into_iter().map(Request::due).collect();
@@ -92,7 +97,7 @@ impl Bench<'_> {
             }
             Kind::Sessions { .. } => {
                 let arrivals = self.arrivals();
-                let of_lane = |(lane, log): (usize, &Vec<(Nanos, Entry)>)| {
+                let of_lane = |(lane, log): (usize, &Log)| {
                     let own = arrivals.iter().copied().skip(lane).step_by(lanes.len());
                     on_connections(log, self.run.timeout, Some(own.collect()))
                 };
@@ -101,7 +106,7 @@ impl Bench<'_> {
         }
     }
 
-    fn figures(&self, lanes: &[Vec<(Nanos, Entry)>]) -> Figures {
+    fn figures(&self, lanes: &[Log]) -> Figures {
         let requests = self.requests(lanes);
         let limit = self.run.on_time_within.unwrap_or(self.run.timeout);
         let took = |request: &Request| {
@@ -158,6 +163,7 @@ impl Bench<'_> {
             }),
             p50_p99_ns: (correct == attempted && 0 < correct).then(|| (of_all(0.5), of_all(0.99))),
             measured_ns: self.until - self.from,
+            scheduled_ns: self.has_endless_schedule().then_some(self.until - self.from),
         }
     }
 }
@@ -165,9 +171,8 @@ impl Bench<'_> {
 /// Runs it, and compares the counts with the definitions.
 fn check<'s>(name: &str, run: &Run, server: impl Fn() -> Simulated<'s>) {
     let logs: Vec<Log> = (0..run.lanes).map(|_| Log::default()).collect();
-    let engines = logs.iter().map(|log| Logged { engine: server(), log: Rc::clone(log) });
+    let engines = logs.iter().map(|log| server().logged(log));
     let seen = run.record(engines);
-    let logs: Vec<Vec<(Nanos, Entry)>> = logs.iter().map(|log| log.borrow().clone()).collect();
     if run.total < u64::MAX && matches!(seen.end, End::GaveUp(_)) {
         // The lanes of this bench do not notice that: they continued until the number was reached.
         return;
@@ -205,6 +210,12 @@ fn check<'s>(name: &str, run: &Run, server: impl Fn() -> Simulated<'s>) {
             End::Done | End::Halted => seen.measured_until - seen.measured_from,
             // These lanes ran one after the other, and did not notice it.
             End::GaveUp(_) => expected.measured_ns,
+        },
+        scheduled_ns: match seen.end {
+            End::Done | End::Halted if bench.has_endless_schedule() => {
+                seen.scheduled_until.map(|until| until - seen.measured_from)
+            }
+            End::Done | End::Halted | End::GaveUp(_) => expected.scheduled_ns,
         },
     };
     assert_eq!(found, expected, "{name}: found and expected");

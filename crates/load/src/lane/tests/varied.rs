@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use wire::RequestForm;
 
-use super::rig::{Run, after, at_once, classes, closed, open, sessions};
+use super::rig::{Run, after, classes, closed, open, sessions};
 use super::{GOOD, MILLI, is_about};
 use crate::Nanos;
 use crate::engine::{Act, Conn, Peer, Simulated};
@@ -32,7 +32,7 @@ fn server(seen: &Seen, answer: impl Fn(&[u8], bool) -> Vec<u8> + 'static) -> Sim
         let head = std::mem::take(head);
         vec![(at + DELAY, Act::Send(answer(&head, is_first)))]
     });
-    Simulated::new(at_once, after(MILLI)).with_peer(peer)
+    Simulated::reading(peer)
 }
 
 fn varied(total: u64, run: Run) -> Run {
@@ -113,6 +113,15 @@ fn what_was_sent_in_vain_and_then_refused_has_failed_in_its_form() {
     assert_eq!((forms.sent.iter().sum::<u64>(), forms.failed.iter().sum::<u64>()), (2, 1));
 }
 
+/// Answers heads that come in one segment, and does this after each other segment.
+fn to_pieces(act: Option<Act>) -> Simulated<'static> {
+    Simulated::reading(Box::new(move |at, _, _, bytes| {
+        let is_whole = bytes.starts_with(b"GET ") && bytes.ends_with(b"\r\n\r\n");
+        let act = if is_whole { Some(Act::Send(GOOD.to_vec())) } else { act.clone() };
+        act.into_iter().map(|act| (at + MILLI / 2, act)).collect()
+    }))
+}
+
 #[test]
 fn a_server_that_answers_or_closes_after_the_first_segment_fails_the_requests_in_two() {
     let refuse =
@@ -120,14 +129,7 @@ fn a_server_that_answers_or_closes_after_the_first_segment_fails_the_requests_in
     let tally = varied(5_000, closed(2)).press(server(&Seen::default(), refuse));
     assert_eq!((segments(&tally).0, segments(&tally).0), segments(&tally));
     for act in [Act::Send(BAD.to_vec()), Act::Fin, Act::Reset] {
-        let act = Rc::new(act);
-        let peer: Peer = Box::new(move |at, _, _, bytes| {
-            let is_whole = bytes.starts_with(b"GET ") && bytes.ends_with(b"\r\n\r\n");
-            let act = if is_whole { Act::Send(GOOD.to_vec()) } else { (*act).clone() };
-            vec![(at + MILLI / 2, act)]
-        });
-        let engine = Simulated::new(at_once, after(MILLI)).with_peer(peer);
-        let tally = varied(5_000, closed(2)).press(engine);
+        let tally = varied(5_000, closed(2)).press(to_pieces(Some(act)));
         let (sent, failed) = segments(&tally);
         assert!(30 < sent && sent == failed, "{sent} {failed} {:?}", classes(&tally));
         assert_eq!(tally.failed_in_all(), failed);
@@ -136,13 +138,8 @@ fn a_server_that_answers_or_closes_after_the_first_segment_fails_the_requests_in
 
 #[test]
 fn two_segments_of_which_no_answer_comes_time_out_from_the_second_one() {
-    let peer: Peer = Box::new(|at, _, _, bytes| {
-        let is_whole = bytes.starts_with(b"GET ") && bytes.ends_with(b"\r\n\r\n");
-        if is_whole { vec![(at + DELAY, Act::Send(GOOD.to_vec()))] } else { Vec::new() }
-    });
-    let engine = Simulated::new(at_once, after(MILLI)).with_peer(peer);
     let run = Run { timeout: 20 * MILLI, ..varied(2_000, closed(1)) };
-    let tally = run.press(engine);
+    let tally = run.press(to_pieces(None));
     let (sent, failed) = segments(&tally);
     assert!(5 < sent && sent == failed);
     assert_eq!((tally.response.censored(), tally.forms.unwrap().untimed_given_up), (0, sent));

@@ -3,25 +3,19 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use wire::Chance;
+
 use super::MILLI;
-use super::refusals::guard;
 use super::rig::{Passed, Run, classes, closed, open, sessions};
 use super::streams::{
     DATA, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, REFUSED, RST_STREAM,
     answer, begins, frame, goaway, next_frame, settings, spoken,
 };
-use crate::engine::{Act, Conn, Peer, Simulated};
+use crate::engine::{Act, Conn, Log, Peer, Simulated, open_and_most};
 use crate::{Nanos, SECOND};
 
-/// A chance that is the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
+fn roll(dice: &mut Chance, sides: usize) -> u64 {
+    dice.below(sides) as u64
 }
 
 /// A connection, as the server sees it.
@@ -37,7 +31,7 @@ struct Line {
 
 /// Does whatever a server may do. `kinds` is a set of what it does, by bits.
 fn wild(seed: u64, kinds: u32) -> Peer {
-    let mut dice = Dice(seed);
+    let mut dice = Chance::new(seed);
     let mut lines: BTreeMap<(Conn, u32), Line> = BTreeMap::new();
     Box::new(move |now, conn, era, bytes| {
         let line =
@@ -47,20 +41,26 @@ fn wild(seed: u64, kinds: u32) -> Peer {
         let mut say = |at: Nanos, bytes: Vec<u8>| sent.push((at, Act::Send(bytes)));
         let may = |kind: u32| kinds & (1 << kind) != 0;
         if std::mem::take(&mut line.is_new) {
-            match dice.roll(20) {
-                0 if may(0) => say(now + dice.roll(300) * MILLI, settings(&[])),
+            match roll(&mut dice, 20) {
+                0 if may(0) => say(now + roll(&mut dice, 300) * MILLI, settings(&[])),
                 1 if may(1) => {
                     say(now, [settings(&[]), goaway(0)].concat());
                     line.last = Some(0);
                 }
                 2 if may(2) => {
                     say(now, settings(&[(MAX_CONCURRENT_STREAMS, 0)]));
-                    say(now + dice.roll(200) * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 3)]));
+                    say(
+                        now + roll(&mut dice, 200) * MILLI,
+                        settings(&[(MAX_CONCURRENT_STREAMS, 3)]),
+                    );
                 }
                 3 if may(3) => {}
                 4 if may(4) => {
                     say(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]));
-                    say(now + dice.roll(50) * MILLI, settings(&[(INITIAL_WINDOW_SIZE, 1_000_000)]));
+                    say(
+                        now + roll(&mut dice, 50) * MILLI,
+                        settings(&[(INITIAL_WINDOW_SIZE, 1_000_000)]),
+                    );
                 }
                 _ => say(now, settings(&[])),
             }
@@ -72,9 +72,9 @@ fn wild(seed: u64, kinds: u32) -> Peer {
             if !ends || line.last.is_some_and(|last| last < stream) {
                 continue;
             }
-            let at = now + dice.roll(5) * MILLI;
+            let at = now + roll(&mut dice, 5) * MILLI;
             let mut answers = true;
-            match dice.roll(100) {
+            match roll(&mut dice, 100) {
                 0..5 if may(5) => {
                     say(at, frame(RST_STREAM, 0, stream, &REFUSED));
                     answers = false;
@@ -104,7 +104,7 @@ fn wild(seed: u64, kinds: u32) -> Peer {
                 }
                 19..21 if may(10) => {
                     acts.push((at, Act::Fin));
-                    answers = dice.roll(2) == 0;
+                    answers = roll(&mut dice, 2) == 0;
                 }
                 21..23 if may(11) => say(at, frame(DATA, 0, 0, b"broken")),
                 23..25 if may(12) => {
@@ -113,9 +113,12 @@ fn wild(seed: u64, kinds: u32) -> Peer {
                 }
                 25..28 if may(13) => answers = false,
                 28..31 if may(14) => {
-                    let few = dice.roll(3) as u32;
+                    let few = roll(&mut dice, 3) as u32;
                     say(at, settings(&[(MAX_CONCURRENT_STREAMS, few)]));
-                    say(at + dice.roll(100) * MILLI, settings(&[(MAX_CONCURRENT_STREAMS, 20)]));
+                    say(
+                        at + roll(&mut dice, 100) * MILLI,
+                        settings(&[(MAX_CONCURRENT_STREAMS, 20)]),
+                    );
                 }
                 31..33 if may(15) => say(at, frame(6, 0, 0, &[0; 8])),
                 _ => {}
@@ -135,17 +138,16 @@ fn wild(seed: u64, kinds: u32) -> Peer {
 fn wild_servers() {
     let seeds = std::env::var("DYNO_WILD_SEEDS").ok().map_or(6, |seeds| seeds.parse().unwrap());
     for seed in 0..seeds {
-        let mut dice = Dice(u64::wrapping_mul(seed, 77));
         for shape in 0..7 {
-            press_wildly(seed, shape, &mut dice);
+            press_wildly(seed, shape, Chance::new(7 * seed + shape));
         }
     }
 }
 
-fn press_wildly(seed: u64, shape: u64, dice: &mut Dice) {
-    let kinds = (dice.roll(1 << 16) | dice.roll(1 << 16)) as u32;
-    let streams = [1, 3, 10][dice.roll(3) as usize];
-    let connections = [1, 2, 8][dice.roll(3) as usize];
+fn press_wildly(seed: u64, shape: u64, mut dice: Chance) {
+    let kinds = (roll(&mut dice, 1 << 16) | roll(&mut dice, 1 << 16)) as u32;
+    let streams = [1, 3, 10][roll(&mut dice, 3) as usize];
+    let connections = [1, 2, 8][roll(&mut dice, 3) as usize];
     let turns = || Some(Passed { length: 50 * MILLI, times: Rc::default() });
     let base = match shape {
         0 => closed(connections),
@@ -168,8 +170,8 @@ fn press_wildly(seed: u64, shape: u64, dice: &mut Dice) {
         ..base
     };
     let name = format!("seed {seed} shape {shape} kinds {kinds:016b} {connections} × {streams}");
-    let mut chance = Dice(seed ^ 99);
-    let accepts = move |now: Nanos| match chance.roll(30) {
+    let mut chance = Chance::new(seed ^ 99);
+    let accepts = move |now: Nanos| match roll(&mut chance, 30) {
         0 if kinds & 1 << 9 != 0 => (now + MILLI, Act::Refuse),
         1 if kinds & 1 << 10 != 0 => (now + 50 * MILLI, Act::Accept),
         _ => (now, Act::Accept),
@@ -178,8 +180,8 @@ fn press_wildly(seed: u64, shape: u64, dice: &mut Dice) {
     let takes = if seed.is_multiple_of(5) { 60 } else { usize::MAX };
     let engine = Simulated::new(accepts, |_| Vec::new()).with_peer(wild(seed, kinds)).taking(takes);
     let limit = if is_timed { 1_600 * MILLI } else { 120 * SECOND };
-    let (engine, open_ones, most) = guard(engine, limit);
-    let seen = run.press(engine);
+    let log = Log::default();
+    let seen = run.press(engine.ending_by(limit).logged(&log));
     if !is_session && !is_timed {
         assert_eq!(seen.attempted, total, "{name}: {:?}", classes(&seen));
     }
@@ -196,9 +198,10 @@ fn press_wildly(seed: u64, shape: u64, dice: &mut Dice) {
     let is_own = |(class, _): &(&str, u64)| ["own.late", "own.still"].contains(class);
     assert!(!failed.iter().any(is_own), "{name}: {failed:?}");
     // Connections that drain are closed at last, and few are left over when the run ends.
-    let pool = run.max_connections.max(connections) as i64;
+    let pool = run.max_connections.max(connections) as u64;
+    let (open_ones, most) = open_and_most(&log);
     let left = if is_session { 0 } else { pool };
-    assert!(open_ones.get() <= left + 2, "{name}: {} connections at the end", open_ones.get());
+    assert!(open_ones <= left + 2, "{name}: {open_ones} connections at the end");
     let at_most = if is_session { 200 } else { 6 * pool + 12 };
-    assert!(most.get() <= at_most, "{name}: {} connections at once", most.get());
+    assert!(most <= at_most, "{name}: {most} connections at once");
 }

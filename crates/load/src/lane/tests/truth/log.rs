@@ -1,61 +1,15 @@
-//! A log that is taken at the boundary to the network, and the requests that it shows.
+//! The requests that a log shows which was taken at the boundary to the network.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use super::super::GOOD;
 use crate::Nanos;
-use crate::engine::{Around, Break, Conn, Engine, Event, around_engine};
+use crate::engine::{Act, Conn, Log, Seen};
 
-/// What crossed the boundary, and when.
-#[derive(Clone, Debug)]
-pub(super) enum Entry {
-    Opened(Conn),
-    Connected(Conn),
-    /// A request's number, read from its bytes.
-    Wrote(Conn, u64),
-    Heard(Conn, Vec<u8>),
-    /// Reset, refused or closed by the server.
-    Lost(Conn),
-}
-
-pub(super) type Log = Rc<RefCell<Vec<(Nanos, Entry)>>>;
-
-pub(super) struct Logged<E> {
-    pub(super) engine: E,
-    pub(super) log: Log,
-}
-
-impl<E: Engine> Around for Logged<E> {
-    around_engine!();
-
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.log.borrow_mut().push((self.engine.now(), Entry::Opened(conn)));
-        self.engine.open(conn)
-    }
-
-    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        let text = String::from_utf8_lossy(bytes);
-        let number = text.split("/n/").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
-        let entry = Entry::Wrote(conn, number.parse().unwrap());
-        self.log.borrow_mut().push((self.engine.now(), entry));
-        self.engine.write(conn, bytes)
-    }
-
-    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
-        let log = &self.log;
-        self.engine.deliver(&mut |conn, event, at| {
-            let entry = match event {
-                Event::Bytes(bytes) => Some(Entry::Heard(conn, bytes.to_vec())),
-                Event::Ended | Event::Broken(_) => Some(Entry::Lost(conn)),
-                Event::Connected => Some(Entry::Connected(conn)),
-                Event::Reached | Event::Writable => None,
-            };
-            log.borrow_mut().extend(entry.map(|entry| (at, entry)));
-            deliver(conn, event, at);
-        })
-    }
+/// A request's number.
+fn number(bytes: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(bytes);
+    text.split("/n/").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap()
 }
 
 /// One request, according to the schedule and the log.
@@ -78,7 +32,7 @@ impl Request {
 /// The results of requests that are known by their numbers. A connection of a pool that cannot be established fails the
 /// request that has waited longest.
 pub(super) fn follow(
-    log: &[(Nanos, Entry)],
+    log: &Log,
     timeout: Nanos,
     is_own: &dyn Fn(usize) -> bool,
     all: &mut [Request],
@@ -86,18 +40,19 @@ pub(super) fn follow(
     let mut on: BTreeMap<Conn, (usize, Vec<u8>)> = BTreeMap::new();
     let mut opening: BTreeSet<Conn> = BTreeSet::new();
     let mut sent: BTreeSet<usize> = BTreeSet::new();
-    for (at, entry) in log {
-        match entry {
-            Entry::Opened(conn) => drop(opening.insert(*conn)),
-            Entry::Connected(conn) => drop(opening.remove(conn)),
-            Entry::Wrote(conn, number) => {
-                let place = *number as usize;
+    for (at, conn, seen) in log.borrow().iter() {
+        match seen {
+            Seen::Begun => drop(opening.insert(*conn)),
+            Seen::Came(Act::Accept) => drop(opening.remove(conn)),
+            Seen::Wrote(bytes) => {
+                let place = number(bytes) as usize;
                 sent.insert(place);
                 all[place].is_lost = false;
                 on.insert(*conn, (place, Vec::new()));
             }
-            Entry::Heard(conn, bytes) => handle(&mut on, *conn, bytes, *at, all),
-            Entry::Lost(conn) => {
+            Seen::Came(Act::Send(bytes)) => handle(&mut on, *conn, bytes, *at, all),
+            Seen::Closed | Seen::Came(Act::Room) => {}
+            Seen::Came(Act::Fin | Act::Refuse | Act::Reset) => {
                 let was_opening = opening.remove(conn);
                 let waits = |(place, request): &(usize, &Request)| {
                     let is_due = request.intended <= *at && *at < request.intended + timeout;
@@ -132,7 +87,7 @@ fn handle(
 /// a session's when the session was; each other one when the one before it was answered. Sessions are begun in the
 /// order of their arrivals; those that are not begun are due nevertheless.
 pub(super) fn on_connections(
-    log: &[(Nanos, Entry)],
+    log: &Log,
     timeout: Nanos,
     sessions: Option<Vec<Nanos>>,
 ) -> Vec<Request> {
@@ -144,9 +99,9 @@ pub(super) fn on_connections(
     let mut next: BTreeMap<Conn, (Nanos, Option<Nanos>)> = BTreeMap::new();
     let mut unsent: BTreeMap<Conn, usize> = BTreeMap::new();
     let mut on: BTreeMap<Conn, (usize, Vec<u8>)> = BTreeMap::new();
-    for (at, entry) in log {
-        match entry {
-            Entry::Opened(conn) => {
+    for (at, conn, seen) in log.borrow().iter() {
+        match seen {
+            Seen::Begun => {
                 let mut arrived = arrivals.next();
                 // A session that has waited for too long is not begun.
                 while let Some(late) = arrived.filter(|arrived| arrived + timeout <= *at) {
@@ -158,9 +113,9 @@ pub(super) fn on_connections(
                 unsent.insert(*conn, all.len());
                 all.push(Request::due(arrived.unwrap_or(*at)));
             }
-            Entry::Wrote(conn, number) => {
-                let bound = unsent.remove(conn);
-                let place = match numbers.get(number) {
+            Seen::Wrote(bytes) => {
+                let (bound, number) = (unsent.remove(conn), number(bytes));
+                let place = match numbers.get(&number) {
                     // It is sent once more: the exchange that was begun with the connection is this one.
                     Some(&place) => {
                         if let Some(bound) = bound {
@@ -177,16 +132,16 @@ pub(super) fn on_connections(
                         all.len() - 1
                     }),
                 };
-                numbers.insert(*number, place);
+                numbers.insert(number, place);
                 on.insert(*conn, (place, Vec::new()));
             }
-            Entry::Heard(conn, bytes) => {
+            Seen::Came(Act::Send(bytes)) => {
                 handle(&mut on, *conn, bytes, *at, &mut all);
                 let arrived = next.get(conn).and_then(|(_, arrived)| *arrived);
                 next.insert(*conn, (*at, arrived));
             }
-            Entry::Connected(_) => {}
-            Entry::Lost(conn) => {
+            Seen::Came(Act::Accept | Act::Room) | Seen::Closed => {}
+            Seen::Came(Act::Fin | Act::Refuse | Act::Reset) => {
                 let place = on.remove(conn).map(|(place, _)| place).or(unsent.remove(conn));
                 if let Some(place) = place {
                     all[place].is_lost = true;

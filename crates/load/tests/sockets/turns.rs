@@ -1,7 +1,4 @@
 //! Loads that take turns, on real sockets and clocks.
-#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
-
-mod again;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,20 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use again::{in_each, in_one_of_five};
-use load::{Halt, Load, Order, Recording, Stop, Target, Turn, Turns, press_in_turns};
-use oracle::{Address, Config, Oracle};
-use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
+use load::{Halt, Order, Recording, Target, Turn, Turns, press_in_turns};
+use oracle::{Config, Oracle};
+use wire::{Ask, Asks, Expect, Request};
+
+use super::again::{in_each, in_one_of_five};
+use super::{closed, hello, lasting, oracle, target};
 
 fn order(oracle: &Oracle, connections: usize, measured: Duration) -> Order {
-    let Address::Tcp(address) = oracle.address() else { panic!("no TCP address") };
-    let body = BodyRule::Exactly(Template::literal("Hello, world!"));
-    let ask = Ask::new(&Request::get("o", "/hello"), Expect { body, ..Expect::default() }).unwrap();
-    Order {
-        stop: Stop { total: None, duration: Some(measured) },
-        lanes: 2,
-        ..Order::new(Target::Tcp(*address), Asks::one(ask), Load::Closed { connections })
-    }
+    Order { lanes: 2, ..hello(target(oracle), lasting(measured), closed(connections)) }
 }
 
 /// What each of these sides recorded, and when it had its turns.
@@ -44,8 +36,7 @@ fn race(orders: &[Order], turns: &Turns, halt: &Halt) -> Vec<(Recording, Vec<Tur
 }
 
 fn oracles(sides: usize) -> Vec<Oracle> {
-    let oracle = |_| Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
-    (0..sides).map(oracle).collect()
+    (0..sides).map(|_| oracle(Config::default())).collect()
 }
 
 #[test]
@@ -182,13 +173,9 @@ fn connections_that_were_closed_in_the_turn_of_another_side_are_opened_anew_and_
         });
         let order = |address: &std::net::SocketAddr| {
             let request = Request { method: "POST".into(), ..Request::get("o", "/hello") };
-            let ask = Ask::new(&request, Expect::default()).unwrap();
-            let load = Load::Closed { connections: 4 };
-            Order {
-                stop: Stop { total: None, duration: Some(Duration::from_millis(400)) },
-                lanes: 2,
-                ..Order::new(Target::Tcp(*address), Asks::one(ask), load)
-            }
+            let asks = Asks::one(Ask::new(&request, Expect::default()).unwrap());
+            let stop = lasting(Duration::from_millis(400));
+            Order { asks, lanes: 2, ..hello(Target::Tcp(*address), stop, closed(4)) }
         };
         let orders: Vec<Order> = addresses.iter().map(order).collect();
         let turns = Turns::new(2, 0, Duration::from_millis(50));

@@ -4,20 +4,23 @@ use std::any::Any;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
 
 /// The payload of a panic that no further attempt can mend.
 struct Wrong;
 
-/// Repeats such a test. A busy machine may keep any program waiting for longer than the test allows for, but not in each
-/// attempt; a bug in dyno's is there in all of them. What has no time in it belongs in `in_each`.
+/// Repeats such a test, after ever longer pauses. A busy machine may keep any program waiting for longer than the test
+/// allows for, but not in each attempt; a bug in dyno's is there in all of them. What has no time in it belongs in
+/// `in_each`.
 #[track_caller]
 pub(crate) fn in_one_of_five(attempt: impl Fn()) {
-    for _ in 1..5 {
+    for seconds in 1..5 {
         match catch_unwind(AssertUnwindSafe(&attempt)) {
             Ok(()) => return,
             Err(panic) if panic.is::<Wrong>() => resume_unwind(panic),
             Err(panic) => note_retry(&first_line(panic.as_ref())),
         }
+        std::thread::sleep(Duration::from_secs(seconds));
     }
     attempt();
 }

@@ -1,7 +1,4 @@
-//! Held connections on real sockets, against the oracle.
-#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
-
-mod again;
+//! Held connections.
 
 use std::io::Write;
 use std::process::Command;
@@ -9,24 +6,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use again::{in_each, in_one_of_five};
 use load::{
     Failure, Halt, HoldOrder, HoldWhat, Holding, Loss, Plateau, Ramp, Sends, Share, Target, hold,
 };
 use oracle::{Address, Config, Fault, Oracle, Truth};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
 
+use super::again::{in_each, in_one_of_five};
+use super::target;
+
 const MS: u64 = 1_000_000;
 /// Other work on this machine may make most messages late, and none early. It does not make all of them as late as
 /// this; so where something must not be late, the least lateness is checked.
 const NOISE: u64 = 50 * MS;
-
-fn target(oracle: &Oracle) -> Target {
-    match oracle.address() {
-        Address::Tcp(address) => Target::Tcp(*address),
-        Address::Unix(path) => Target::Unix(path.clone()),
-    }
-}
 
 /// What is held at a path: `/ws…` are WebSockets.
 fn what(path: &str) -> HoldWhat {
@@ -101,20 +93,6 @@ fn both_protocols_are_held_and_their_beats_are_on_time() {
 }
 
 #[test]
-fn lateness_is_measured_as_it_was_imposed() {
-    in_one_of_five(|| {
-        for (plateau, truth) in beats("?late=constant:20ms", Duration::from_millis(50)) {
-            let least = least(&plateau);
-            in_each(|| {
-                assert!(is_no_earlier(least, 20 * MS), "{least}");
-                assert!(truth.late_ns.equivalent(truth.late_ns.max(), 20 * MS));
-            });
-            assert!(least < 20 * MS + NOISE, "{least}");
-        }
-    });
-}
-
-#[test]
 fn two_modes_of_lateness_are_seen_in_their_shares() {
     in_one_of_five(|| {
         for (plateau, truth) in beats("?late=bimodal:5ms,60ms,0.2", Duration::from_millis(100)) {
@@ -129,25 +107,6 @@ fn two_modes_of_lateness_are_seen_in_their_shares() {
                 let measured = late(&plateau, quantile);
                 assert!(is_no_earlier(measured, imposed), "{quantile}: {measured} for {imposed}");
             }
-        }
-    });
-}
-
-#[test]
-fn a_server_that_stops_sending_without_closing_is_silent() {
-    in_one_of_five(|| {
-        for path in ["/poll/0.02?stops=3", "/wspoll/0.02?stops=3"] {
-            let oracle = Oracle::start(Config::default()).unwrap();
-            let order = order(target(&oracle), path, 20, Duration::from_millis(800));
-            let silence = Duration::from_millis(300);
-            let holding = run(&HoldOrder { silence, ..order });
-            let plateau = &holding.plateaus[0];
-            let truth = oracle.stop();
-            in_each(|| {
-                assert_eq!(plateau.lost_in_all(), 0, "{path}: {:?}", causes(plateau));
-                assert!(truth.beats <= 60, "{path}: {}", truth.beats);
-            });
-            assert_eq!((plateau.open, plateau.silent, truth.beats), (20, 20, 60), "{path}");
         }
     });
 }
@@ -219,20 +178,6 @@ fn lanes_that_would_hold_each_other_s_connections_are_refused() {
     let order = order(target, "/poll/1", 2, Duration::from_millis(200));
     let refused = hold(&HoldOrder { lanes: 2, ..order }, &Halt::default(), &mut |_| {});
     assert!(refused.unwrap_err().to_string().contains("0..2 are not of 1"));
-}
-
-#[test]
-fn lost_connections_are_begun_again() {
-    in_one_of_five(|| {
-        let oracle = Oracle::start(Config::default()).unwrap();
-        let order =
-            order(target(&oracle), "/wspoll/0.01?beats=3", 10, Duration::from_millis(1_500));
-        let plateau = &run(&HoldOrder { reopen: true, ..order }).plateaus[0];
-        let causes = causes(plateau);
-        in_each(|| assert!(causes.iter().all(|(name, _)| *name == "ws.goodbye"), "{causes:?}"));
-        assert!(10 <= plateau.begun_again && plateau.begun == 10 + plateau.begun_again);
-        assert_eq!(causes, [("ws.goodbye", plateau.opened)]);
-    });
 }
 
 #[test]
@@ -368,7 +313,7 @@ fn hostile_sockets_are_bounded_in_memory() {
 fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> (u64, u64) {
     let Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
     let reported = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "holder", "--ignored", "--nocapture"])
+        .args(["--exact", "hold::holder", "--ignored", "--nocapture"])
         .env("HOLDER", format!("{address} {path} {connections}"))
         .output()
         .unwrap();

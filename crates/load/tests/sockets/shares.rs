@@ -1,37 +1,22 @@
 //! One load from several processes on real sockets, against the oracle. Threads stand for the processes: nothing but
 //! text passes between them.
-#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
-use std::net::Ipv4Addr;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use load::{
-    Arrivals, End, Failure, Halt, LiveGatherer, LiveMerger, LiveWindow, Load, Order, Part, Parts,
-    Recording, SECOND, Share, Stop, Target, press, press_part,
+    End, Failure, Halt, LiveGatherer, LiveMerger, LiveWindow, Order, Part, Parts, Recording,
+    SECOND, Share, press, press_part,
 };
-use oracle::{Address, Config, Oracle};
-use rustix::net::{AddressFamily, SocketType};
+use oracle::Config;
 use rustix::thread::ClockId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
-fn oracle() -> Oracle {
-    Oracle::start(Config { threads: 1, ..Config::default() }).unwrap()
-}
-
-fn order(oracle: &Oracle, load: Load) -> Order {
-    let Address::Tcp(address) = oracle.address() else { panic!("it listens on TCP") };
-    let body = BodyRule::Exactly(Template::literal("Hello, world!"));
-    let expect = Expect { body, ..Expect::default() };
-    let asks = Asks::one(Ask::new(&Request::get("oracle", "/hello"), expect).unwrap());
-    Order::new(Target::Tcp(*address), asks, load)
-}
-
-fn constant(rate: &str) -> Arrivals {
-    Arrivals::Constant(rate.parse().unwrap())
-}
+use super::{
+    MINUTE, checked, closed, hello, lasting, open, oracle, sessions, target, total,
+    without_a_server,
+};
 
 /// The machine's monotonic clock.
 fn now() -> u64 {
@@ -74,10 +59,7 @@ fn press_together(
             parts.add(again(&join.join().unwrap())).unwrap();
         }
     });
-    let recording = parts.into_recording().unwrap();
-    let total = &recording.total;
-    assert_eq!(total.attempted, total.correct + total.failed_in_all() + total.under_way);
-    recording
+    checked(parts.into_recording().unwrap())
 }
 
 fn press_one(agent: usize, order: &Order, halt: &Halt, says: &Sender<Said>) -> Part {
@@ -92,16 +74,13 @@ fn press_one(agent: usize, order: &Order, halt: &Halt, says: &Sender<Said>) -> P
 
 #[test]
 fn every_answer_to_any_process_is_counted_once_on_both_sides() {
-    let open = Load::Open { arrivals: constant("2000"), connections: 8, max_connections: 200 };
-    let sessions = Load::Sessions { arrivals: constant("500"), calls: 2, max_connections: 200 };
-    for (load, total, requests) in [
-        (Load::Closed { connections: 10 }, 1_003, 1_003),
-        (open, 1_003, 1_003),
-        (sessions, 501, 1_002),
+    for (load, ordered, requests) in [
+        (closed(10), 1_003, 1_003),
+        (open("2000", 8, 200), 1_003, 1_003),
+        (sessions("500", 2), 501, 1_002),
     ] {
-        let oracle = oracle();
-        let stop = Stop { total: Some(total), duration: None };
-        let order = Order { stop, ..order(&oracle, load) };
+        let oracle = oracle(Config::default());
+        let order = hello(target(&oracle), total(ordered), load);
         let recording = press_together(&order, &[1, 2, 1], &Halt::default(), |_| {});
         assert_eq!((recording.total.attempted, recording.total.correct), (requests, requests));
         assert_eq!(recording.total.response.count(), requests);
@@ -113,11 +92,9 @@ fn every_answer_to_any_process_is_counted_once_on_both_sides() {
 /// All processes together are shown, and in the end that is what was recorded.
 #[test]
 fn what_is_shown_meanwhile_adds_up_to_what_is_recorded() {
-    let oracle = oracle();
-    let load = Load::Open { arrivals: constant("800"), connections: 8, max_connections: 200 };
-    let stop = Stop { total: None, duration: Some(Duration::from_millis(1_700)) };
-    let warmup = Duration::from_millis(300);
-    let order = Order { stop, warmup, ..order(&oracle, load) };
+    let oracle = oracle(Config::default());
+    let order = hello(target(&oracle), lasting(Duration::from_millis(1_700)), open("800", 8, 200));
+    let order = Order { warmup: Duration::from_millis(300), ..order };
     let mut merger = LiveMerger::new(3);
     let (mut attempted, mut total, mut glances) = (0, 0, 0);
     let mut look = |glance: &load::Glance<'_>| {
@@ -137,20 +114,16 @@ fn what_is_shown_meanwhile_adds_up_to_what_is_recorded() {
 /// They agree on an instant: all end with the same window, and nothing that was due before its end is missing.
 #[test]
 fn a_halt_at_an_instant_ends_all_processes_with_the_same_window() {
-    let oracle = oracle();
-    let load = Load::Open { arrivals: constant("900"), connections: 9, max_connections: 99 };
-    let stop = Stop { total: None, duration: Some(Duration::from_secs(60)) };
-    let origin = now() + SECOND / 5;
-    let order = Order { stop, origin: Some(origin), ..order(&oracle, load) };
+    let oracle = oracle(Config::default());
+    let order = hello(target(&oracle), lasting(MINUTE), open("900", 9, 99));
+    let order = Order { origin: Some(now() + SECOND / 5), ..order };
     let halt = Halt::default();
     let recording = press_together(&order, &[1, 1, 1], &halt, |_| {
         if !halt.is_asked() {
             halt.ask_at(now() + SECOND / 2);
         }
     });
-    assert_eq!(recording.end, End::Halted);
-    let width = SECOND / 10;
-    assert_eq!(recording.measured_until % width, 0);
+    assert_eq!((recording.end, recording.measured_until % (SECOND / 10)), (End::Halted, 0));
     let scheduled = recording.scheduled_until.unwrap() - recording.measured_from;
     assert_eq!(scheduled, recording.measured_until - recording.measured_from);
     assert_eq!(recording.total.due * SECOND, 900 * scheduled);
@@ -159,13 +132,12 @@ fn a_halt_at_an_instant_ends_all_processes_with_the_same_window() {
 
 #[test]
 fn a_load_alone_ends_at_an_instant_too() {
-    let oracle = oracle();
-    let load = Load::Open { arrivals: constant("500"), connections: 3, max_connections: 99 };
-    let stop = Stop { total: None, duration: Some(Duration::from_secs(60)) };
+    let oracle = oracle(Config::default());
     let origin = now() + SECOND / 20;
-    let order = Order { stop, origin: Some(origin), ..order(&oracle, load) };
+    let order = hello(target(&oracle), lasting(MINUTE), open("500", 3, 99));
     let halt = Halt::default();
     halt.ask_at(origin + 1_234_567_890);
+    let order = Order { origin: Some(origin), ..order };
     let recording = press(&order, &halt, &mut |_| {}).unwrap();
     assert_eq!((recording.end, recording.measured_until), (End::Halted, 1_300_000_000));
     assert_eq!(recording.total.due, 500 * 12 / 10);
@@ -174,26 +146,20 @@ fn a_load_alone_ends_at_an_instant_too() {
 /// A lane that is kept waiting before it begins has lost that time; its windows are on the clock of the others.
 #[test]
 fn a_part_says_how_long_after_the_agreed_instant_it_began() {
-    let oracle = oracle();
-    let stop = Stop { total: Some(100), duration: None };
-    let order = Order { stop, ..order(&oracle, Load::Closed { connections: 4 }) };
-    let began_late = |origin| {
-        let order = Order { origin: Some(origin), ..order.clone() };
-        press_part(&order, &Halt::default(), &mut |_| {}).unwrap().began_late()
-    };
+    let oracle = oracle(Config::default());
+    let order = hello(target(&oracle), total(100), closed(4));
     let (agreed, asked) = (now() - SECOND / 4, now());
-    let late = began_late(agreed);
+    let order = Order { origin: Some(agreed), ..order };
+    let late = press_part(&order, &Halt::default(), &mut |_| {}).unwrap().began_late();
     assert!((asked - agreed..=now() - agreed).contains(&late), "{late} ns");
 }
 
 /// Whoever is asked to end before it begins does not touch the server.
 #[test]
 fn a_load_that_is_halted_before_its_origin_does_not_begin() {
-    let oracle = oracle();
-    let stop = Stop { total: Some(1_000), duration: None };
-    let load = Load::Closed { connections: 4 };
-    let origin = Some(now() + 600 * SECOND);
-    let order = Order { stop, origin, ..order(&oracle, load) };
+    let oracle = oracle(Config::default());
+    let order = hello(target(&oracle), total(1_000), closed(4));
+    let order = Order { origin: Some(now() + 600 * SECOND), ..order };
     let halt = Halt::default();
     halt.ask();
     let recording = press_together(&order, &[1, 2], &halt, |_| {});
@@ -206,29 +172,22 @@ fn a_load_that_is_halted_before_its_origin_does_not_begin() {
 
 #[test]
 fn a_share_alone_is_no_recording() {
-    let oracle = oracle();
-    let stop = Stop { total: Some(10), duration: None };
-    let order = Order { stop, ..order(&oracle, Load::Closed { connections: 4 }) };
-    let some = |first, of| Order { share: Some(Share { first, of }), ..order.clone() };
-    let press = |order: &Order| press(order, &Halt::default(), &mut |_| {});
-    let says = press(&some(0, 3)).unwrap_err().to_string();
-    assert_eq!(says, "2 threads are those of other processes");
-    let says = press(&some(3, 3)).unwrap_err().to_string();
-    assert!(says.contains("threads 3..4 are not of 3"), "{says}");
-    assert_eq!(press(&some(0, 1)).unwrap().total.correct, 10);
+    let oracle = oracle(Config::default());
+    let order = hello(target(&oracle), total(10), closed(4));
+    let press = |first, of| {
+        let order = Order { share: Some(Share { first, of }), ..order.clone() };
+        press(&order, &Halt::default(), &mut |_| {}).map_err(|error| error.to_string())
+    };
+    assert_eq!(press(0, 3).unwrap_err(), "2 threads are those of other processes");
+    assert!(press(3, 3).unwrap_err().contains("threads 3..4 are not of 3"));
+    assert_eq!(press(0, 1).unwrap().total.correct, 10);
 }
 
 /// No server: each process goes on until all are told to stop, and then it is known why.
 #[test]
 fn all_processes_give_up_together() {
-    // A socket that is bound and does not listen keeps its port from everybody else.
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
-    let any = std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    rustix::net::bind(&socket, &any).unwrap();
-    let address = rustix::net::getsockname(&socket).unwrap().try_into().unwrap();
-    let stop = Stop { total: Some(1_000_000), duration: None };
-    let load = Load::Closed { connections: 6 };
-    let order = Order { stop, target: Target::Tcp(address), ..order(&oracle(), load) };
+    let (_socket, target) = without_a_server();
+    let order = hello(target, total(1_000_000), closed(6));
     let halt = Halt::default();
     let mut merger = LiveMerger::new(2);
     let recording = press_together(&order, &[1, 1], &halt, |(agent, window)| {
