@@ -90,28 +90,34 @@ fn knee(rows: &[&Row]) -> Option<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
-    use crate::fixture::{MS, counted, fail, healthy, key};
-    use lab::record::{Outcome, OutcomeKind, TrialRecord};
-    use load::{Distribution, Failure, SECOND};
+    use crate::fixture::{MS, at, counted, end, fail, recording, responding, table};
+    use lab::record::{OutcomeKind, TrialRecord};
+    use load::Failure;
 
     /// The default promise is a p99 of 100 ms. Ten seconds at this rate, each answer after so many milliseconds.
     fn trial(rate: u64, answer_ms: u64) -> TrialRecord {
-        let mut trial = healthy();
-        trial.key = key("a", rate as f64, 0);
-        let count = rate * 10;
-        counted(&mut trial, count, count);
-        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-        total.response = Distribution::new(5 * SECOND);
-        total.response.record_many(answer_ms * MS, count);
+        let mut trial = at("a", Point::Requests(rate as f64), 0);
+        counted(&mut trial, rate * 10, rate * 10);
+        responding(&mut trial, answer_ms * MS);
         trial
     }
 
     fn found(trials: &[TrialRecord]) -> Option<Capacity> {
-        let run = crate::fixture::run(&[]);
-        let board = Board::of(&run, trials);
-        let rows: Vec<&Row> = board.tables.iter().flat_map(|table| &table.rows).collect();
-        capacity(&rows, board.tables.first()?.promise)
+        let table = table(trials);
+        capacity(&table.rows.iter().collect::<Vec<_>>(), table.promise)
+    }
+
+    /// Three rounds at four rates: each round is slow from one of them on, or nowhere.
+    fn of_rounds(slow_from: [u64; 3]) -> Capacity {
+        let rounds = slow_from.into_iter().zip(0..);
+        let trials = rounds.flat_map(|(slow_from, repeat)| {
+            [100, 200, 300, 400].map(|rate| {
+                let mut trial = trial(rate, if slow_from <= rate { 200 } else { 1 });
+                trial.key.repeat = repeat;
+                trial
+            })
+        });
+        found(&trials.collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -138,15 +144,7 @@ mod tests {
 
     #[test]
     fn rounds_that_break_elsewhere_widen_what_is_known() {
-        let mut trials = Vec::new();
-        for (repeat, slow_from) in [(0, 300), (1, 400), (2, 300)] {
-            for rate in [100, 200, 300, 400] {
-                let mut trial = trial(rate, if slow_from <= rate { 200 } else { 1 });
-                trial.key.repeat = repeat;
-                trials.push(trial);
-            }
-        }
-        let found = found(&trials).unwrap();
+        let found = of_rounds([300, 400, 300]);
         assert_eq!(found.rounds, Some((Point::Requests(200.0), Point::Requests(400.0))));
     }
 
@@ -154,26 +152,13 @@ mod tests {
     /// together, and bounds have no interval.
     #[test]
     fn what_rounds_say_never_contradicts_the_capacity() {
-        let places = [100, 200, 300, 400];
-        for code in 0..5_u32.pow(3) {
-            let mut trials = Vec::new();
-            for repeat in 0..3 {
-                let slow_from = (code / 5_u32.pow(repeat)) % 5;
-                for (place, rate) in places.into_iter().enumerate() {
-                    let mut trial = trial(rate, if slow_from as usize <= place { 200 } else { 1 });
-                    trial.key.repeat = repeat;
-                    trials.push(trial);
-                }
-            }
-            let found = found(&trials).unwrap();
+        for code in 0..5_u64.pow(3) {
+            let found = of_rounds([1, 5, 25].map(|part| 100 + code / part % 5 * 100));
             let value = |point: Option<Point>| point.map(Point::value);
             let (good, bad) = (value(found.good), value(found.bad.map(|(point, _)| point)));
             if let Some((low, high)) = found.rounds {
-                let (low, high) = (low.value(), high.value());
-                assert!(
-                    low <= good.unwrap() && bad.unwrap() <= high,
-                    "{good:?} {bad:?} {low} {high}"
-                );
+                let is_within = low.value() <= good.unwrap() && bad.unwrap() <= high.value();
+                assert!(is_within, "{good:?} {bad:?} {low:?} {high:?}");
             }
         }
     }
@@ -185,21 +170,18 @@ mod tests {
         fail(&mut failing, Failure::RecvReset, 40);
         assert!(matches!(breaches(failing)[..], [Breach::Failed(_), Breach::Behind(_)]));
         let mut slow = trial(200, 1);
-        slow.loaded.as_mut().unwrap().recording.total.correct_inside = 1_900;
+        recording(&mut slow).total.correct_inside = 1_900;
         assert_eq!(found(&[slow.clone()]).unwrap().bad, None, "what comes later is in time, too");
-        let total = &mut slow.loaded.as_mut().unwrap().recording.total;
+        let total = &mut recording(&mut slow).total;
         (total.correct, total.on_time, total.under_way) = (1_900, 1_900, 100);
         assert_eq!(breaches(slow), [Breach::Behind(0.95)]);
         let mut died = trial(200, 1);
-        died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };
+        end(&mut died, OutcomeKind::Died);
         assert_eq!(breaches(died), [Breach::Unmeasured]);
     }
 
     #[test]
     fn a_closed_loop_has_no_capacity() {
-        let mut closed = trial(200, 1);
-        closed.key.point = Point::Connections(10);
-        assert_eq!(found(&[closed]), None);
-        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[at("a", Point::Connections(10), 0)]), None);
     }
 }

@@ -82,18 +82,15 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::board::Board;
-    use crate::fixture::told;
-    use crate::fixture::{counted, fail, healthy, run};
-    use lab::record::{Outcome, OutcomeKind};
+    use crate::fixture::{at, board, counted, end, fail, recording, row, table, told};
+    use lab::record::OutcomeKind;
     use load::{Failure, Waited};
 
     const CLOSED: Point = Point::Connections(64);
     const OFFERED: Point = Point::Requests(2_000.0);
 
     fn trial(subject: &str, point: Point, answers: u64) -> TrialRecord {
-        let mut trial = healthy();
-        (trial.key.subject, trial.key.point) = (subject.into(), point);
+        let mut trial = at(subject, point, 0);
         counted(&mut trial, 20_000, answers);
         trial
     }
@@ -101,22 +98,16 @@ mod tests {
     /// Each of its answers had to wait.
     fn waiting(subject: &str, answers: u64) -> TrialRecord {
         let mut trial = trial(subject, CLOSED, answers);
-        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+        let total = &mut recording(&mut trial).total;
         let (answers, shortest) = (total.correct, 15_000_000);
         total.waited = Some(Waited { answers, early: 0, early_by: 0, shortest });
         trial
     }
 
-    fn table(trials: &[TrialRecord]) -> Table {
-        let run = run(&[("a", "default"), ("idle", "reference")]);
-        Board::of(&run, trials).tables.remove(0)
-    }
-
     /// The doubts about subject `a` as a whole, and about the reference.
     fn doubts(point: Point, subject: u64, reference: u64) -> [Vec<Doubt>; 2] {
         let table = table(&[trial("a", point, subject), trial("idle", point, reference)]);
-        ["a", "idle"]
-            .map(|name| table.rows.iter().find(|row| row.subject == name).unwrap().doubts.clone())
+        ["a", "idle"].map(|name| row(&table, name).doubts.clone())
     }
 
     #[test]
@@ -137,15 +128,11 @@ mod tests {
         for trial in &mut trials {
             trial.loaded.as_mut().unwrap().agents = vec![agents::AgentFacts::default()];
         }
-        let table = table(&trials);
-        let row = table.rows.iter().find(|row| row.subject == "a").unwrap();
+        let doubts = row(&table(&trials), "a").doubts.clone();
         expect!["ceiling (suspect): it achieved 1,700/s, and dyno's own server, which does next to nothing, reaches 1,900/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the server's"]
-            .assert_eq(&told([&row.doubts]));
-        assert!(
-            row.doubts[0]
-                .way_out(crate::doubt::By::Flags)
-                .starts_with("let the load come from more")
-        );
+            .assert_eq(&told([&doubts]));
+        let way_out = doubts[0].way_out(crate::doubt::By::Flags);
+        assert!(way_out.starts_with("let the load come from more"), "{way_out}");
     }
 
     #[test]
@@ -160,15 +147,13 @@ mod tests {
         let mut trials = vec![waiting("a", 1_700), waiting("idle", 1_900)];
         trials.iter_mut().for_each(|trial| trial.key.workload = "wait-15".into());
         trials.extend([trial("a", CLOSED, 17_000), trial("idle", CLOSED, 19_000)]);
-        let run = run(&[("a", "default"), ("idle", "reference")]);
-        let board = Board::of(&run, &trials);
-        let doubted = board.tables.iter().map(|table| {
-            let doubts = table.rows.iter().map(|row| row.doubts.len()).sum::<usize>();
-            (table.workload.as_str(), doubts)
-        });
-        let mut doubted: Vec<_> = doubted.collect();
+        let mut doubted: Vec<_> = board(&trials)
+            .tables
+            .iter()
+            .map(|table| (table.workload.clone(), row(table, "a").doubts.len()))
+            .collect();
         doubted.sort_unstable();
-        assert_eq!(doubted, [("hello", 1), ("wait-15", 0)]);
+        assert_eq!(doubted, [("hello".into(), 1), ("wait-15".into(), 0)]);
     }
 
     #[test]
@@ -191,7 +176,7 @@ mod tests {
     #[test]
     fn a_reference_that_is_no_measurement_is_no_ceiling() {
         let mut died = trial("idle", CLOSED, 19_000);
-        died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };
+        end(&mut died, OutcomeKind::Died);
         let mut failing = trial("idle", CLOSED, 19_000);
         fail(&mut failing, Failure::NoPorts, 5_000);
         for unfit in [died, failing] {

@@ -69,10 +69,9 @@ impl CpuShares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{Board, Row};
-    use crate::fixture::{healthy, run, series};
+    use crate::board::Row;
+    use crate::fixture::{at, fact, growing, table};
     use lab::experiment::Point;
-    use lab::record::Fact;
     use load::SECOND;
 
     fn limits(load: f64, server: f64, service: f64) -> Vec<Limit> {
@@ -90,17 +89,13 @@ mod tests {
 
     /// A trial in which a server and a service used so many CPU seconds in ten, on these CPUs.
     fn row(server_s: f64, service_s: f64, cpus: &[(&str, &str)]) -> Row {
-        let mut trial = healthy();
-        trial.key.point = Point::Connections(8);
-        let fact =
-            |(name, value): &(&str, &str)| Fact { name: (*name).into(), value: (*value).into() };
-        trial.conditions.push(fact(&("service", "a store")));
-        trial.conditions.extend(cpus.iter().map(fact));
+        let mut trial = at("a", Point::Connections(8), 0);
+        trial.conditions.push(fact("service", "a store"));
+        trial.conditions.extend(cpus.iter().map(|(name, value)| fact(name, value)));
         for (name, seconds) in [("subject.cpu.total", server_s), ("service.cpu.total", service_s)] {
-            let points = [(SECOND, 0.0), (2 * SECOND, 0.0), (12 * SECOND, seconds * SECOND as f64)];
-            trial.series.push(series(name, "ns", &points));
+            growing(&mut trial, name, "ns", seconds * SECOND as f64);
         }
-        Board::of(&run(&[("a", "default")]), &[trial]).tables.remove(0).rows.remove(0)
+        table(&[trial]).rows.remove(0)
     }
 
     #[test]

@@ -22,10 +22,14 @@ pub(crate) fn any(t: f64, count: usize, freedom: f64) -> f64 {
 
 /// The critical value: the deviation that the largest of `count` has with this probability.
 pub(crate) fn point(probability: f64, count: usize, freedom: f64) -> f64 {
-    let mut low = student::point(probability, freedom);
-    if count < 2 {
-        return low;
+    match count {
+        0 | 1 => student::point(probability, freedom),
+        _ => student::kept(probability, count, freedom, || solved(probability, count, freedom)),
     }
+}
+
+fn solved(probability: f64, count: usize, freedom: f64) -> f64 {
+    let mut low = student::point(probability, freedom);
     let mut high = student::point(probability / count as f64, freedom);
     let off = |t: f64| any(t, count, freedom).ln() - probability.ln();
     let (mut above, mut under) = (off(low), off(high));

@@ -131,27 +131,21 @@ mod tests {
     use load::Chance;
 
     use super::*;
-    use crate::fixture::normal;
-
-    fn number(value: f64) -> Number {
-        Number { value, is_bound: false, is_supported: true }
-    }
+    use crate::fixture::{normal, numbers, share};
 
     fn of(values: &[f64], fold: Fold) -> Option<Estimate> {
-        let numbers: Vec<Number> = values.iter().copied().map(number).collect();
-        Estimate::of(&numbers, fold)
+        Estimate::of(&numbers(values), fold)
     }
 
     const EXPERIMENTS: usize = 4_000;
 
     /// How often the interval from so many rounds contains the true value.
     fn covered(rounds: usize, fold: Fold, truth: f64, mut round: impl FnMut() -> f64) -> f64 {
-        let covers = |_: &usize| {
+        share(EXPERIMENTS, || {
             let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
             let (low, high) = of(&values, fold).unwrap().interval().expect("two rounds or more");
             (low..=high).contains(&truth)
-        };
-        (0..EXPERIMENTS).filter(covers).count() as f64 / EXPERIMENTS as f64
+        })
     }
 
     #[test]
@@ -216,7 +210,7 @@ mod tests {
     #[test]
     fn the_open_interval_of_bounds_holds_the_truth() {
         let mut chance = Chance::new(10);
-        let holds = |_: &usize| {
+        let held = share(EXPERIMENTS, || {
             let round = |_| {
                 let truth = 1_000.0 * (0.3 * normal(&mut chance)).exp();
                 Number { value: truth.min(1_300.0), is_bound: 1_300.0 < truth, is_supported: true }
@@ -225,8 +219,7 @@ mod tests {
             let found = Estimate::of(&rounds, Fold::Factors).unwrap();
             assert_eq!(found.interval().is_none(), found.is_bound);
             found.at_least().or(found.interval().map(|(low, _)| low)).unwrap() <= 1_000.0
-        };
-        let held = (0..EXPERIMENTS).filter(holds).count() as f64 / EXPERIMENTS as f64;
+        });
         assert!(0.96 < held, "{held}");
     }
 

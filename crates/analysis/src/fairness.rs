@@ -236,8 +236,8 @@ fn apart<'t>(digests: &Digests<'t>) -> Vec<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{healthy, key};
-    use lab::record::{Check, Entry, Phase, Setting};
+    use crate::fixture::{checked, healthy, key};
+    use lab::record::{Entry, Setting};
 
     fn entry(name: &str, settings: &[(&str, &str, Option<&str>)]) -> Entry {
         let setting = |(name, default, change): &(&str, &str, Option<&str>)| Setting {
@@ -254,17 +254,8 @@ mod tests {
     }
 
     fn trial(subject: &str, repeat: u32, digest: u8) -> TrialRecord {
-        let check = Check {
-            phase: Phase::Before,
-            ask: "hello".into(),
-            wrong: None,
-            request: Vec::new(),
-            response: Vec::new(),
-            head_len: 100 + u64::from(digest),
-            rest_len: 13,
-            digest: Some([digest; 32]),
-        };
-        TrialRecord { key: key(subject, 1.0, repeat), checks: vec![check], ..healthy() }
+        let checks = vec![checked("hello", b"", b"", digest)];
+        TrialRecord { key: key(subject, 1.0, repeat), checks, ..healthy() }
     }
 
     #[test]

@@ -178,10 +178,14 @@ mod tests {
     use load::SECOND;
 
     use super::*;
-    use crate::fixture::{MS, ONE, fail, healthy, series};
+    use crate::fixture::{MS, ONE, fail, healthy, recording, series};
 
     fn value(trial: &TrialRecord, figure: Figure) -> Option<f64> {
-        Figures::of(trial, ONE).get(figure).map(|number| number.value)
+        value_with(trial, ONE, figure)
+    }
+
+    fn value_with(trial: &TrialRecord, terms: Terms, figure: Figure) -> Option<f64> {
+        Figures::of(trial, terms).get(figure).map(|number| number.value)
     }
 
     #[test]
@@ -231,29 +235,18 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_offers_nothing() {
+    fn what_is_offered_is_what_the_schedule_said() {
         let mut trial = healthy();
-        trial.key.point = Point::Connections(10);
-        assert_eq!(value(&trial, Figure::Offered), None);
-    }
-
-    #[test]
-    fn a_number_of_requests_is_offered_at_its_rate_however_long_the_answers_take() {
-        let mut trial = healthy();
-        assert_eq!(value(&trial, Figure::Offered), Some(2_000.0), "as the schedule said");
-        trial.loaded.as_mut().unwrap().recording.scheduled_until = Some(6 * SECOND);
-        assert_eq!(value(&trial, Figure::Offered), Some(4_000.0), "as the schedule said");
-    }
-
-    #[test]
-    fn sessions_offer_all_their_calls() {
-        let mut trial = healthy();
+        assert_eq!(value(&trial, Figure::Offered), Some(2_000.0));
+        // However long the answers take.
+        recording(&mut trial).scheduled_until = Some(6 * SECOND);
+        assert_eq!(value(&trial, Figure::Offered), Some(4_000.0));
+        recording(&mut trial).scheduled_until = Some(11 * SECOND);
         trial.key.point = Point::Sessions(400.0);
         let terms = Terms { calls: 10, ..ONE };
-        let offered = |trial: &TrialRecord| {
-            Figures::of(trial, terms).get(Figure::Offered).map(|number| number.value)
-        };
-        assert_eq!(offered(&trial), Some(2_000.0), "all calls that were due");
+        assert_eq!(value_with(&trial, terms, Figure::Offered), Some(2_000.0), "all calls");
+        trial.key.point = Point::Connections(10);
+        assert_eq!(value(&trial, Figure::Offered), None, "a closed loop offers nothing");
     }
 
     #[test]
@@ -276,7 +269,7 @@ mod tests {
         let mut security = load::Security::new(SECOND);
         (1..=1_000).for_each(|time| security.handshake.record(time * MS / 10));
         (security.agreed.full, security.agreed.resumed) = (250, 750);
-        trial.loaded.as_mut().unwrap().recording.total.security = Some(Box::new(security));
+        recording(&mut trial).total.security = Some(Box::new(security));
         for (figure, expected) in
             [(Figure::TlsP50, 50.0), (Figure::TlsP99, 99.0), (Figure::TlsResumed, 75.0)]
         {
@@ -296,16 +289,14 @@ mod tests {
     #[test]
     fn a_recording_of_nothing_divides_by_nothing() {
         let mut trial = healthy();
-        let recording = &mut trial.loaded.as_mut().unwrap().recording;
+        let recording = recording(&mut trial);
         recording.total = load::Tally::new(SECOND);
         recording.measured_until = recording.measured_from;
         recording.lanes.clear();
         let figures = Figures::of(&trial, ONE);
         for figure in Figure::ALL {
-            assert!(
-                figures.get(figure).is_none_or(|number| number.value.is_finite()),
-                "{figure:?}"
-            );
+            let is_finite = figures.get(figure).is_none_or(|number| number.value.is_finite());
+            assert!(is_finite, "{figure:?}");
         }
         assert_eq!(figures.get(Figure::Throughput), None);
     }

@@ -1,18 +1,42 @@
 //! A healthy trial, made by hand: ten seconds of 2,000 requests a second, each answered after a millisecond.
 
 use lab::experiment::{Experiment, Point};
+use lab::figure::{Number, Terms};
 use lab::probe::ProbeReading;
-use lab::record::{Entry, LoadRecord, RunRecord, Series, TrialKey, TrialRecord};
+use lab::record::{
+    Check, Entry, Fact, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series, TrialKey,
+    TrialRecord,
+};
 use lab::source_file::SourceFile;
-use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Section, Tally};
+use load::{
+    Chance, Distribution, Failure, Folded, LaneReport, Nanos, Recording, SECOND, Section, Tally,
+    Window,
+};
 
-use lab::figure::Terms;
-
+use crate::board::{Board, Row, Table};
 use crate::doubt::Doubt;
 
 /// Normally distributed, approximately: a sum of twelve.
 pub(crate) fn normal(chance: &mut Chance) -> f64 {
     (0..12).map(|_| chance.unit()).sum::<f64>() - 6.0
+}
+
+/// How often something holds.
+pub(crate) fn share(times: usize, mut holds: impl FnMut() -> bool) -> f64 {
+    (0..times).filter(|_| holds()).count() as f64 / times as f64
+}
+
+/// Rounds around a true value, spread by factors.
+pub(crate) fn rounds(chance: &mut Chance, count: usize, truth: f64, spread: f64) -> Vec<Number> {
+    (0..count).map(|_| number(truth * (spread * normal(chance)).exp())).collect()
+}
+
+pub(crate) fn number(value: f64) -> Number {
+    Number { value, is_bound: false, is_supported: true }
+}
+
+pub(crate) fn numbers(values: &[f64]) -> Vec<Number> {
+    values.iter().copied().map(number).collect()
 }
 
 pub(crate) const MS: Nanos = 1_000_000;
@@ -60,6 +84,77 @@ pub(crate) fn healthy() -> TrialRecord {
     }
 }
 
+/// A healthy trial of this subject at this place.
+pub(crate) fn at(subject: &str, point: Point, repeat: u32) -> TrialRecord {
+    TrialRecord { key: TrialKey { point, ..key(subject, 1.0, repeat) }, ..healthy() }
+}
+
+pub(crate) fn recording(trial: &mut TrialRecord) -> &mut Recording {
+    &mut trial.loaded.as_mut().expect("it was loaded").recording
+}
+
+/// Each of its correct requests took so long.
+pub(crate) fn responding(trial: &mut TrialRecord, time: Nanos) {
+    let total = &mut recording(trial).total;
+    total.response = equal(time, total.correct);
+}
+
+pub(crate) fn end(trial: &mut TrialRecord, kind: OutcomeKind) {
+    trial.outcome = Outcome { kind, says: "so it ended".into() };
+}
+
+pub(crate) fn fact(name: &str, value: &str) -> Fact {
+    Fact { name: name.into(), value: value.into() }
+}
+
+/// An answer to a request before the load, with a digest of these bytes.
+pub(crate) fn checked(ask: &str, request: &[u8], response: &[u8], digest: u8) -> Check {
+    Check {
+        phase: Phase::Before,
+        ask: ask.into(),
+        wrong: None,
+        request: request.into(),
+        response: response.into(),
+        head_len: 100 + u64::from(digest),
+        rest_len: 13,
+        digest: Some([digest; 32]),
+    }
+}
+
+/// A tenth of a second of a load, with so many answers that took so long each.
+pub(crate) fn window(from: Nanos, correct: u64, time: Nanos) -> Window {
+    let times = Folded::of(&equal(time, correct));
+    Window {
+        from,
+        until: from + SECOND / 10,
+        is_warmup: false,
+        attempted: correct,
+        correct,
+        failed: [0; Failure::COUNT],
+        bytes_sent: 0,
+        bytes_received: 0,
+        in_flight_area: 0,
+        cpu: 0,
+        response: times.clone(),
+        service: times,
+    }
+}
+
+/// The board of servers of which `idle` is a reference.
+pub(crate) fn board(trials: &[TrialRecord]) -> Board {
+    Board::of(&run(&[("a", "default"), ("b", "default"), ("idle", "reference")]), trials)
+}
+
+/// Its first table.
+pub(crate) fn table(trials: &[TrialRecord]) -> Table {
+    board(trials).tables.remove(0)
+}
+
+/// The first row of a subject.
+pub(crate) fn row<'t>(table: &'t Table, subject: &str) -> &'t Row {
+    table.rows.iter().find(|row| row.subject == subject).expect("it has a row")
+}
+
 /// The experiment with this text.
 pub(crate) fn experiment(text: &str) -> Option<Experiment> {
     let source = SourceFile { name: "experiments/x.toml".into(), text: text.into() };
@@ -79,9 +174,8 @@ pub(crate) fn paired(subjects: &str, pairs: &str) -> Experiment {
 
 /// A trial of a closed loop of eight connections, with this throughput.
 pub(crate) fn closed(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
-    let key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat) };
-    let mut trial = TrialRecord { key, ..healthy() };
-    trial.loaded.as_mut().unwrap().recording.total.correct_inside = (per_s * 10.0) as u64;
+    let mut trial = at(subject, Point::Connections(8), repeat);
+    recording(&mut trial).total.correct_inside = (per_s * 10.0) as u64;
     trial
 }
 
@@ -116,7 +210,7 @@ pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {
 /// So many requests were due; so many of them were answered in time, all of those inside the measured time, and the
 /// connections of the others were reset.
 pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
-    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+    let total = &mut recording(trial).total;
     (total.due, total.attempted, total.correct) = (due, due, answered);
     (total.on_time, total.correct_inside) = (answered, answered);
     total.failed[Failure::RecvReset.index()] = due - answered;
@@ -126,7 +220,7 @@ pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
 /// So many requests were due, and all of them were answered as expected: so many in time and inside the measured time,
 /// and the others after it.
 pub(crate) fn late(trial: &mut TrialRecord, due: u64, in_time: u64) {
-    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+    let total = &mut recording(trial).total;
     (total.due, total.attempted, total.correct) = (due, due, due);
     (total.on_time, total.correct_inside) = (in_time, in_time);
     remake(total);
@@ -144,15 +238,8 @@ fn remake(total: &mut Tally) {
 
 /// So many times the same.
 pub(crate) fn equal(time: Nanos, times: u64) -> Distribution {
-    let (mut all, mut some) = (Distribution::new(5 * SECOND), Distribution::new(5 * SECOND));
-    some.record(time);
-    for bit in 0..u64::BITS - times.leading_zeros() {
-        if times >> bit & 1 == 1 {
-            all.merge(&some);
-        }
-        let twice = some.clone();
-        some.merge(&twice);
-    }
+    let mut all = Distribution::new(5 * SECOND);
+    all.record_many(time, times);
     all
 }
 
@@ -163,9 +250,14 @@ pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series 
     Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
 }
 
+/// A reading that grows by so much over the measured time (second 2 to 12 of the trial), at an even pace.
+pub(crate) fn growing(trial: &mut TrialRecord, name: &str, unit: &str, by: f64) {
+    trial.series.push(series(name, unit, &[(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, by)]));
+}
+
 /// Turns so many of the correct answers into failures.
 pub(crate) fn fail(trial: &mut TrialRecord, failure: Failure, times: u64) {
-    let recording = &mut trial.loaded.as_mut().unwrap().recording;
+    let recording = recording(trial);
     recording.total.failed[failure.index()] += times;
     recording.total.correct -= times;
     recording.total.correct_inside -= times;

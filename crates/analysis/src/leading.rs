@@ -38,19 +38,17 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
-    use crate::fixture::{counted, healthy, run};
+    use crate::fixture::{at, counted, table};
     use lab::experiment::Point;
 
     /// What leads where one server had these loads.
     fn leading(points: &[Point]) -> Leading {
         let trials = points.iter().map(|point| {
-            let mut trial = healthy();
-            (trial.key.subject, trial.key.point) = ("a".into(), *point);
+            let mut trial = at("a", *point, 0);
             counted(&mut trial, 5_000, 5_000);
             trial
         });
-        Board::of(&run(&[("a", "mature")]), &trials.collect::<Vec<_>>()).tables[0].leading()
+        table(&trials.collect::<Vec<_>>()).leading()
     }
 
     #[test]

@@ -64,22 +64,20 @@ fn has_resumed_none(row: &Row) -> bool {
 #[cfg(test)]
 mod tests {
     use lab::experiment::Point;
-    use lab::record::{Fact, TrialRecord};
+    use lab::record::TrialRecord;
     use lab::trial::LEFT_OUT;
     use load::{Http2, SECOND, Security, ServerSettings, WantedStreams};
 
     use crate::board::Board;
-    use crate::fixture::{healthy, run};
+    use crate::fixture::{at, board, fact, recording};
     use crate::judgement::Unranked;
     use crate::price::PaidFor;
 
-    const SERVERS: [(&str, &str); 3] = [("a", "default"), ("b", "default"), ("idle", "reference")];
     const FULL: &str = "hello over http/1.1+tls";
     const RESUMED: &str = "hello over http/1.1+tls, 100 % resumed";
 
     fn trial(subject: &str, task: &str) -> TrialRecord {
-        let mut trial = healthy();
-        (trial.key.subject, trial.key.point) = (subject.into(), Point::Connections(16));
+        let mut trial = at(subject, Point::Connections(16), 0);
         trial.key.workload = task.into();
         trial
     }
@@ -103,7 +101,7 @@ mod tests {
         let max_concurrent_streams = Some(allowed);
         seen.settings.push((ServerSettings { max_concurrent_streams, ..Default::default() }, 16));
         let mut trial = trial(subject, STREAMS);
-        trial.loaded.as_mut().unwrap().recording.total.http2 = Some(Box::new(seen));
+        recording(&mut trial).total.http2 = Some(Box::new(seen));
         trial
     }
 
@@ -125,21 +123,20 @@ mod tests {
             // All have as few, and the reference competes with none.
             ([4, 4, 10], [None, None]),
         ] {
-            let servers = SERVERS.iter().zip(allowed);
+            let servers = ["a", "b", "idle"].into_iter().zip(allowed);
             let trials: Vec<TrialRecord> =
-                servers.map(|((name, _), allowed)| with_streams(name, allowed)).collect();
-            let board = Board::of(&run(&SERVERS), &trials);
-            assert_eq!(unranked(&board, STREAMS)[..2], found, "{allowed:?}");
+                servers.map(|(name, allowed)| with_streams(name, allowed)).collect();
+            assert_eq!(unranked(&board(&trials), STREAMS)[..2], found, "{allowed:?}");
         }
     }
 
     #[test]
     fn a_server_that_takes_no_chunks_is_not_ranked_and_says_why() {
         let mut trials = ["a", "b"].map(|name| trial(name, "hello"));
-        trials[0].conditions.push(Fact { name: LEFT_OUT.into(), value: "1".into() });
+        trials[0].conditions.push(fact(LEFT_OUT, "1"));
         let why = "its manifest says `chunked = \"no\"`, so it was sent none of the requests with a body in \
                    chunks";
-        assert_eq!(unranked(&Board::of(&run(&SERVERS), &trials), "hello"), [unmet(why), None]);
+        assert_eq!(unranked(&board(&trials), "hello"), [unmet(why), None]);
     }
 
     /// A round with a thousand handshakes, of which so many resumed a session.
@@ -149,21 +146,19 @@ mod tests {
         let mut security = Security::new(SECOND);
         (security.agreed.full, security.agreed.resumed) = (1_000 - resumed, resumed);
         security.agreed.meant_to_resume = if task == RESUMED { 1_000 } else { 0 };
-        trial.loaded.as_mut().unwrap().recording.total.security = Some(Box::new(security));
+        recording(&mut trial).total.security = Some(Box::new(security));
         trial
     }
 
     /// Two rounds of two servers and a reference in both tasks; of `a` so many handshakes resumed a session in each.
-    fn board(resumed: [u64; 2]) -> Board {
+    fn resuming(resumed: [u64; 2]) -> Board {
         let round = |(resumed, repeat): (u64, u32)| {
-            [("a", resumed), ("b", 990), ("idle", 0)].into_iter().flat_map(
-                move |(name, resumed)| {
-                    [handshakes(name, FULL, repeat, 0), handshakes(name, RESUMED, repeat, resumed)]
-                },
-            )
+            let servers = [("a", resumed), ("b", 990), ("idle", 0)];
+            servers.into_iter().flat_map(move |(name, resumed)| {
+                [handshakes(name, FULL, repeat, 0), handshakes(name, RESUMED, repeat, resumed)]
+            })
         };
-        let trials: Vec<TrialRecord> = resumed.into_iter().zip(0..).flat_map(round).collect();
-        Board::of(&run(&SERVERS), &trials)
+        board(&resumed.into_iter().zip(0..).flat_map(round).collect::<Vec<_>>())
     }
 
     /// The servers with a price of resumption, and those without.
@@ -180,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_server_that_resumed_no_session_has_no_rank_and_no_price_and_says_why() {
-        let board = board([0, 0]);
+        let board = resuming([0, 0]);
         let why = "not one handshake resumed a session, although 100 % of \
                    them should have: these are full handshakes";
         assert_eq!(unranked(&board, RESUMED), [unmet(why), None, Some(Unranked::Reference)]);
@@ -192,7 +187,7 @@ mod tests {
     #[test]
     fn a_server_that_resumed_any_session_has_its_rank_and_its_price() {
         for resumed in [[0, 1], [1, 0], [670, 650]] {
-            let board = board(resumed);
+            let board = resuming(resumed);
             assert_eq!(unranked(&board, RESUMED)[..2], [None, None], "{resumed:?}");
             assert_eq!(priced(&board), ["a b idle", ""], "{resumed:?}");
         }

@@ -96,42 +96,30 @@ fn requests_unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
-    use crate::fixture::{healthy, run};
+    use crate::fixture::{at, checked, table};
     use crate::verdict::Gravity;
-    use lab::record::{Launch, Phase};
+    use lab::record::Launch;
 
-    fn trial(subject: &str, request: &[u8], digest: u8) -> TrialRecord {
-        let mut trial = healthy();
-        (trial.key.subject, trial.key.point) = (subject.into(), Point::Connections(2));
+    fn trial(subject: &str, request: &[u8]) -> TrialRecord {
+        let mut trial = at(subject, Point::Connections(2), 0);
         trial.launch = Some(Launch { processes: 1, ..Launch::default() });
-        trial.checks = vec![Check {
-            phase: Phase::Before,
-            ask: "value".into(),
-            wrong: None,
-            request: request.to_vec(),
-            response: Vec::new(),
-            head_len: 1,
-            rest_len: 1,
-            digest: Some([digest; 32]),
-        }];
+        trial.checks = vec![checked("value", request, b"", 1)];
         trial
     }
 
     fn found(trials: &[TrialRecord]) -> Vec<Remark> {
-        let run = run(&[("a", "default"), ("b", "default"), ("idle", "reference")]);
-        Board::of(&run, trials).tables.remove(0).remarks
+        table(trials).remarks
     }
 
     #[test]
     fn a_table_of_like_subjects_with_a_reference_needs_no_remark() {
-        let trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
+        let trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /"));
         assert_eq!(found(&trials), []);
     }
 
     #[test]
     fn without_a_reference_there_is_no_ceiling_where_a_server_was_measured() {
-        let trials = ["a", "b"].map(|name| trial(name, b"GET /", 1));
+        let trials = ["a", "b"].map(|name| trial(name, b"GET /"));
         assert_eq!(found(&trials), [Remark::NoCeiling(vec![Point::Connections(2)])]);
         assert_eq!(found(&trials)[0].gravity(), Gravity::Note);
     }
@@ -139,7 +127,7 @@ mod tests {
     #[test]
     fn a_server_that_was_sent_another_request_is_not_compared() {
         let one = b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: a\r\n\r\n";
-        let mut trials = ["a", "b", "idle"].map(|name| trial(name, one, 1));
+        let mut trials = ["a", "b", "idle"].map(|name| trial(name, one));
         let over_http2 =
             b":method: GET\n:scheme: http\n:authority: localhost\n:path: /\naccept: a\n";
         trials[1].checks[0].request = over_http2.to_vec();
@@ -156,7 +144,7 @@ mod tests {
 
     #[test]
     fn answers_that_are_right_and_unlike_are_reported() {
-        let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
+        let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /"));
         trials[0].checks[0].digest = Some([2; 32]);
         let found = found(&trials);
         let [Remark::Apart(answers)] = &found[..] else { panic!("{found:?}") };

@@ -256,17 +256,18 @@ impl Requirement {
 
 #[cfg(test)]
 mod tests {
-    use load::{Nanos, SECOND, Tally};
+    use load::{Chance, SECOND, Silence, Tally};
 
     use super::*;
+    use crate::fixture::{MS, equal};
 
-    const MS: Nanos = 1_000_000;
+    use RequirementAnswer::{CannotTell, Met, NotMet};
 
     /// So many requests took so long; so many were given up after 5 s.
-    fn recording(times: &[(u64, Nanos)], given_up: u64) -> Recording {
+    fn recording(times: &[(u64, u64)], given_up: u64) -> Recording {
         let mut total = Tally::new(10 * SECOND);
         for &(count, ns) in times {
-            total.response.record_many(ns, count);
+            total.response.merge(&equal(ns, count));
             total.correct += count;
         }
         (0..given_up).for_each(|_| total.response.record_censored(5 * SECOND));
@@ -277,110 +278,100 @@ mod tests {
         Recording { scheduled_until: Some(SECOND), ..Recording::new(total, 0..SECOND, 5 * SECOND) }
     }
 
-    fn p(millionths: u32) -> Required {
-        Required::Time(TimeOf::Response, Statistic::Percentile(millionths))
+    /// Whether a load keeps a requirement.
+    #[track_caller]
+    fn check(seen: &Recording, text: &str, answer: RequirementAnswer) {
+        let judged = text.parse::<Requirement>().unwrap().judge(seen, Some(Verdict::Valid));
+        assert_eq!(judged.answer, answer, "{text}");
     }
-
-    fn judge(
-        figure: Required,
-        relation: Relation,
-        limit: f64,
-        seen: &Recording,
-    ) -> RequirementAnswer {
-        let requirement = Requirement { written: String::new(), figure, relation, limit };
-        requirement.judge(seen, Some(Verdict::Valid)).answer
-    }
-
-    use Relation::{Above, AtLeast, AtMost, Below};
-    use RequirementAnswer::{CannotTell, Met, NotMet};
 
     #[test]
     fn a_figure_is_compared_with_its_limit() {
         let seen = recording(&[(999, MS), (1, 100 * MS)], 0);
-        let (p50, one_ms) = (p(500_000), seen.total.response.quantile(0.5).unwrap().value as f64);
-        assert_eq!(judge(p50, Below, 2e6, &seen), Met);
-        assert_eq!(judge(p50, Below, 0.5e6, &seen), NotMet);
-        assert_eq!(judge(p50, Below, one_ms, &seen), NotMet);
-        assert_eq!(judge(p50, AtMost, one_ms, &seen), Met);
-        assert_eq!(judge(p50, Above, one_ms, &seen), NotMet);
-        assert_eq!(judge(p50, AtLeast, one_ms, &seen), Met);
-        let max = Required::Time(TimeOf::Response, Statistic::Max);
-        assert_eq!(judge(max, Below, 50e6, &seen), NotMet);
-        let mean = Required::Time(TimeOf::Response, Statistic::Mean);
-        assert_eq!(judge(mean, Below, 1.2e6, &seen), Met);
-        assert_eq!(judge(Required::Figure(Figure::Throughput), AtLeast, 1_000.0, &seen), Met);
-        assert_eq!(judge(Required::Figure(Figure::Offered), Above, 1_000.0, &seen), NotMet);
-        assert_eq!(judge(Required::Figure(Figure::SilentShare), Below, 1.0, &seen), Met);
-        let silence = load::Silence { longest: 5 * MS, sum: 20 * MS, ..load::Silence::default() };
-        let silent = Recording { silence, ..seen.clone() };
-        assert_eq!(judge(Required::Figure(Figure::SilentShare), AtMost, 2.0, &silent), Met);
-        assert_eq!(judge(Required::Figure(Figure::SilentShare), Below, 2.0, &silent), NotMet);
-        assert_eq!(judge(Required::Figure(Figure::LongestSilence), Below, 5.1, &silent), Met);
-        let service = Required::Time(TimeOf::Service, Statistic::Max);
-        assert_eq!(judge(service, Below, 1e9, &seen), CannotTell(WhyUnknown::Nothing));
+        let one_ms = seen.total.response.quantile(0.5).unwrap().value;
+        for (text, answer) in [
+            ("p50<2ms", Met),
+            ("p50<0.5ms", NotMet),
+            (&*format!("p50<{one_ms}ns"), NotMet),
+            (&format!("p50<={one_ms}ns"), Met),
+            (&format!("p50>{one_ms}ns"), NotMet),
+            (&format!("p50>={one_ms}ns"), Met),
+            ("max<50ms", NotMet),
+            ("mean<1.2ms", Met),
+            ("throughput>=1000", Met),
+            ("offered>1000", NotMet),
+            ("silent<1%", Met),
+            ("service max<1s", CannotTell(WhyUnknown::Nothing)),
+        ] {
+            check(&seen, text, answer);
+        }
+        let silence = Silence { longest: 5 * MS, sum: 20 * MS, ..Silence::default() };
+        let silent = Recording { silence, ..seen };
+        check(&silent, "silent<=2%", Met);
+        check(&silent, "silent<2%", NotMet);
+        check(&silent, "longest-silence<5.1ms", Met);
     }
 
     #[test]
     fn a_share_at_its_limit_keeps_it() {
         let seen = recording(&[(999, MS)], 1);
-        assert_eq!(judge(Required::Figure(Figure::OnTime), AtLeast, 99.9, &seen), Met);
-        assert_eq!(judge(Required::Figure(Figure::OnTime), Above, 99.9, &seen), NotMet);
-        assert_eq!(judge(Required::FailedPercent, AtMost, 0.1, &seen), Met);
-        assert_eq!(judge(Required::FailedPercent, Below, 0.1, &seen), NotMet);
-        assert_eq!(judge(Required::FailedCount, AtMost, 1.0, &seen), Met);
-        assert_eq!(judge(Required::FailedCount, AtMost, 0.0, &seen), NotMet);
+        for (text, answer) in [
+            ("on-time>=99.9%", Met),
+            ("on-time>99.9%", NotMet),
+            ("failed<=0.1%", Met),
+            ("failed<0.1%", NotMet),
+            ("failed<=1", Met),
+            ("failed<=0", NotMet),
+        ] {
+            check(&seen, text, answer);
+        }
     }
 
     #[test]
     fn a_percentile_with_ten_samples_beyond_it_is_what_was_measured() {
-        for (millionths, needed) in
-            [(500_000, 20), (990_000, 1_000), (999_000, 10_000), (999_900, 100_000)]
-        {
-            assert_eq!(Statistic::Percentile(millionths).samples_needed(), needed);
+        for (p, needed) in [("p50", 20), ("p99", 1_000), ("p99.9", 10_000), ("p99.99", 100_000)] {
             let slow = needed - 10;
             let enough = recording(&[(slow, MS), (10, 2 * MS)], 0);
-            assert_eq!(judge(p(millionths), Below, 1.5e6, &enough), Met);
+            check(&enough, &format!("{p}<1.5ms"), Met);
             // With one sample less, it may as well be one of those beyond.
             let few = recording(&[(slow - 1, MS), (10, 2 * MS)], 0);
             let why = WhyUnknown::FewSamples { samples: needed - 1, needed };
-            assert_eq!(judge(p(millionths), Below, 1.5e6, &few), CannotTell(why));
-            assert_eq!(judge(p(millionths), AtLeast, 1.5e6, &few), CannotTell(why));
-            assert_eq!(judge(p(millionths), Below, 1e12, &few), Met, "no sample is as slow");
-            assert_eq!(judge(p(millionths), Below, 1e3, &few), NotMet, "all are slower");
+            check(&few, &format!("{p}<1.5ms"), CannotTell(why));
+            check(&few, &format!("{p}>=1.5ms"), CannotTell(why));
+            // No sample is as slow, and all are slower.
+            check(&few, &format!("{p}<1000s"), Met);
+            check(&few, &format!("{p}<1us"), NotMet);
         }
     }
 
     #[test]
     fn few_samples_decide_what_they_can() {
-        let p99 = p(990_000);
         let half = recording(&[(200, 500), (200, 32_500)], 0);
-        assert_eq!(judge(p99, Below, 1e3, &half), NotMet, "half of the samples are slower");
-        assert_eq!(judge(p99, AtLeast, 1e3, &half), Met);
+        // Half of the samples are slower.
+        check(&half, "p99<1us", NotMet);
+        check(&half, "p99>=1us", Met);
         let cannot_tell = |samples| CannotTell(WhyUnknown::FewSamples { samples, needed: 1_000 });
+        let of = |samples| recording(&[(samples, MS)], 0);
         // 0.99^368 is the first power below 2.5 %.
-        for (samples, answer) in [(367, cannot_tell(367)), (368, Met)] {
-            let seen = recording(&[(samples, MS)], 0);
-            assert_eq!(judge(p99, Below, 1e9, &seen), answer);
-        }
-        let one = recording(&[(1, MS)], 0);
-        assert_eq!(judge(p99, Below, 1e9, &one), cannot_tell(1), "the next may be slower");
-        assert_eq!(judge(p99, Below, 1e3, &one), NotMet, "1 of 100 is slower, and it was met");
-        assert_eq!(judge(p99, Below, 1e3, &recording(&[], 1)), NotMet);
-        let given_up = recording(&[(399, MS)], 1);
-        assert_eq!(judge(p99, Below, 10e9, &given_up), cannot_tell(400), "it may have taken 10 s");
-        assert_eq!(judge(p99, Below, 1e9, &recording(&[(300, MS)], 100)), NotMet);
+        check(&of(367), "p99<1s", cannot_tell(367));
+        check(&of(368), "p99<1s", Met);
+        // The next may be slower; but if 1 of 100 were slower, this one would hardly be.
+        check(&of(1), "p99<1s", cannot_tell(1));
+        check(&of(1), "p99<1us", NotMet);
+        check(&recording(&[], 1), "p99<1us", NotMet);
+        // What was given up may have taken 10 s.
+        check(&recording(&[(399, MS)], 1), "p99<10s", cannot_tell(400));
+        check(&recording(&[(300, MS)], 100), "p99<1s", NotMet);
     }
 
     /// However many samples there are, no more than 2.5 % of percentiles lie below their interval, and as many above.
     #[test]
     fn the_interval_of_a_percentile_holds_it() {
-        let mut drawn = load::Chance::new(5);
+        let mut chance = Chance::new(5);
         for (count, q) in [(1, 0.99), (15, 0.5), (60, 0.9), (400, 0.99), (900, 0.99)] {
             let mut outside = [0, 0];
             for _ in 0..4_000 {
-                let mut uniform: Vec<f64> = (0..count)
-                    .map(|_| (drawn.draw() >> 11) as f64 / (1_u64 << 53) as f64)
-                    .collect();
+                let mut uniform: Vec<f64> = (0..count).map(|_| chance.unit()).collect();
                 uniform.sort_by(f64::total_cmp);
                 let [low, high] =
                     ranks(count, q).map(|rank| rank.map(|rank| uniform[rank as usize - 1]));
@@ -392,37 +383,32 @@ mod tests {
         assert_eq!(ranks(15, 0.5), [Some(4), Some(12)], "the table of every textbook");
     }
 
+    /// It is 5 s or more.
     #[test]
     fn a_bound_decides_only_what_it_can() {
         let seen = recording(&[(900, MS)], 100);
-        let p99 = p(990_000);
-        assert_eq!(judge(p99, Below, 1e9, &seen), NotMet, "it is 5 s or more");
-        assert_eq!(judge(p99, Below, 6e9, &seen), CannotTell(WhyUnknown::Bound), "it may be more");
-        assert_eq!(judge(p99, Above, 1e9, &seen), Met);
-        assert_eq!(judge(p99, Above, 6e9, &seen), CannotTell(WhyUnknown::Bound));
-        assert_eq!(judge(p(500_000), Below, 2e6, &seen), Met, "nothing given up moves it");
-        let mean = Required::Time(TimeOf::Response, Statistic::Mean);
-        assert_eq!(judge(mean, Below, 1e9, &seen), CannotTell(WhyUnknown::Bound));
-        assert_eq!(judge(mean, Below, 0.1e9, &seen), NotMet);
+        for (text, answer) in [
+            ("p99<1s", NotMet),
+            ("p99<6s", CannotTell(WhyUnknown::Bound)),
+            ("p99>1s", Met),
+            ("p99>6s", CannotTell(WhyUnknown::Bound)),
+            // Nothing that was given up moves it.
+            ("p50<2ms", Met),
+            ("mean<1s", CannotTell(WhyUnknown::Bound)),
+            ("mean<0.1s", NotMet),
+        ] {
+            check(&seen, text, answer);
+        }
     }
 
     #[test]
     fn an_invalid_load_shows_nothing() {
         let seen = recording(&[(10_000, MS)], 0);
-        let limit = Requirement {
-            written: "p50<1s".into(),
-            figure: p(500_000),
-            relation: Below,
-            limit: 1e9,
-        };
+        let limit: Requirement = "p50<1s".parse().unwrap();
         let judged = limit.judge(&seen, Some(Verdict::Invalid));
         assert_eq!(judged.answer, CannotTell(WhyUnknown::Invalid));
         assert!(judged.measured.is_some(), "what was measured is shown all the same");
         assert_eq!(limit.judge(&seen, Some(Verdict::Suspect)).answer, Met);
-        let nothing = recording(&[], 0);
-        assert_eq!(
-            judge(Required::FailedPercent, Below, 1.0, &nothing),
-            CannotTell(WhyUnknown::Nothing)
-        );
+        check(&recording(&[], 0), "failed<1%", CannotTell(WhyUnknown::Nothing));
     }
 }

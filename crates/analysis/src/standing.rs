@@ -190,37 +190,40 @@ fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> V
 mod tests {
     use super::*;
     use crate::board::Board;
-    use crate::fixture::{MS, counted, healthy, late, run, series};
+    use crate::fixture::{MS, at, counted, fact, growing, late, recording, responding, run};
     use crate::leading::Leading;
     use crate::remark::Remark;
-    use lab::record::{Fact, TrialRecord};
-    use load::{Distribution, SECOND};
+    use lab::record::TrialRecord;
 
-    /// Two rounds at one place: for each its answers in ten seconds, out of 20,000 that were due, and its response
-    /// time.
-    fn board(point: Point, subjects: &[(&str, u64, u64)]) -> Board {
+    /// Two rounds of each server at one place, which differ by an answer; `made` makes them of how many answers it has.
+    fn board<T: Copy>(
+        point: Point,
+        servers: &[(&str, u64, T)],
+        made: impl Fn(&mut TrialRecord, u64, T),
+    ) -> Board {
         let mut trials: Vec<TrialRecord> = Vec::new();
         for repeat in 0..2 {
-            for &(subject, answers, response) in subjects {
-                let mut trial = healthy();
-                (trial.key.subject, trial.key.point, trial.key.repeat) =
-                    (subject.into(), point, repeat);
-                // The rounds differ a little.
-                let answers = answers + u64::from(repeat);
-                late(&mut trial, 20_000, answers.min(20_000));
-                let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-                total.correct_inside = answers;
-                total.carried_in = answers.saturating_sub(20_000);
-                total.warmup_attempted = total.carried_in;
-                total.response = Distribution::new(5 * SECOND);
-                (0..20_000)
-                    .for_each(|n| total.response.record(response + n / 10 + u64::from(repeat)));
+            for &(server, answers, about) in servers {
+                let mut trial = at(server, point, repeat);
+                made(&mut trial, answers + u64::from(repeat), about);
                 trials.push(trial);
             }
         }
         let entries: Vec<(&str, &str)> =
-            subjects.iter().map(|(subject, ..)| (*subject, "mature")).collect();
+            servers.iter().map(|(server, ..)| (*server, "mature")).collect();
         Board::of(&run(&entries), &trials)
+    }
+
+    /// For each server its answers in ten seconds, out of 20,000 that were due, and its response time.
+    fn answering(point: Point, servers: &[(&str, u64, u64)]) -> Board {
+        board(point, servers, |trial, answers, response| {
+            late(trial, 20_000, answers.min(20_000));
+            let total = &mut recording(trial).total;
+            total.correct_inside = answers;
+            total.carried_in = answers.saturating_sub(20_000);
+            total.warmup_attempted = total.carried_in;
+            responding(trial, response + answers % 2);
+        })
     }
 
     fn order(placed: &[Placed<'_>]) -> Vec<String> {
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn a_backlog_that_comes_late_ranks_no_server_first() {
         let point = Point::Requests(2_000.0);
-        let board = board(point, &[("stalls", 21_000, 90 * MS), ("steady", 20_000, MS)]);
+        let board = answering(point, &[("stalls", 21_000, 90 * MS), ("steady", 20_000, MS)]);
         assert_eq!(order(&board.tables[0].at(point)), ["steady", "stalls"]);
     }
 
@@ -239,14 +242,14 @@ mod tests {
         let point = Point::Requests(2_000.0);
         let all =
             [("least", 5_000, MS / 10), ("behind", 15_000, MS / 10), ("kept", 20_000, 9 * MS)];
-        let board = board(point, &all);
+        let board = answering(point, &all);
         assert_eq!(order(&board.tables[0].at(point)), ["kept", "behind", "least"]);
     }
 
     #[test]
     fn closed_loops_are_ordered_by_throughput_and_invalid_rows_come_last() {
         let point = Point::Connections(10);
-        let mut board = board(point, &[("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS)]);
+        let mut board = answering(point, &[("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS)]);
         assert_eq!(order(&board.tables[0].at(point)), ["b", "c", "a"]);
         let worst = &mut board.tables[0].rows[1];
         worst.judgement.unranked = Some(Unranked::Unmet("it lies".into()));
@@ -256,30 +259,18 @@ mod tests {
         assert_eq!(is_ranked, [true, true, false]);
     }
 
-    /// Two rounds of each server: its answers in ten seconds, and its CPU time in nanoseconds; none if it is not known.
-    fn beside_a_service(point: Point, subjects: &[(&str, u64, Option<f64>)]) -> Board {
-        let mut trials: Vec<TrialRecord> = Vec::new();
-        for repeat in 0..2 {
-            for &(subject, answers, cpu_ns) in subjects {
-                let mut trial = healthy();
-                trial.key.subject = subject.into();
-                (trial.key.point, trial.key.repeat) = (point, repeat);
-                match point {
-                    Point::Requests(_) => late(&mut trial, 20_000, answers + u64::from(repeat)),
-                    _ => counted(
-                        &mut trial,
-                        answers + u64::from(repeat),
-                        answers + u64::from(repeat),
-                    ),
-                }
-                trial.conditions.push(Fact { name: "service".into(), value: "a store".into() });
-                let cpu = cpu_ns.map(|ns| [(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, ns)]);
-                trial.series.extend(cpu.map(|points| series("subject.cpu.total", "ns", &points)));
-                trials.push(trial);
+    /// For each server its answers in ten seconds, and its CPU time in nanoseconds; none if it is not known.
+    fn beside_a_service(point: Point, servers: &[(&str, u64, Option<f64>)]) -> Board {
+        board(point, servers, |trial, answers, cpu_ns| {
+            match point {
+                Point::Requests(_) => late(trial, 20_000, answers),
+                _ => counted(trial, answers, answers),
             }
-        }
-        let entries: Vec<(&str, &str)> = subjects.iter().map(|it| (it.0, "mature")).collect();
-        Board::of(&run(&entries), &trials)
+            trial.conditions.push(fact("service", "a store"));
+            if let Some(ns) = cpu_ns {
+                growing(trial, "subject.cpu.total", "ns", ns);
+            }
+        })
     }
 
     #[test]
@@ -318,7 +309,7 @@ mod tests {
     fn where_most_rows_are_invalid_none_has_a_rank_and_all_are_in_the_order_of_their_figures() {
         let point = Point::Connections(10);
         let all = [("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS), ("d", 8_000, MS)];
-        let mut board = board(point, &[&all[..], &[("e", 6_000, MS)]].concat());
+        let mut board = answering(point, &[&all[..], &[("e", 6_000, MS)]].concat());
         for row in &mut board.tables[0].rows[1..4] {
             row.judgement.unranked = Some(Unranked::Invalid);
         }

@@ -23,18 +23,28 @@ pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
 const KEPT_MAX: usize = 1_024;
 
 thread_local! {
-    static POINTS: RefCell<HashMap<[u64; 2], f64>> = RefCell::default();
+    static POINTS: RefCell<HashMap<[u64; 3], f64>> = RefCell::default();
 }
 
 /// The critical value: the deviation to either side that has this probability.
 pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
+    kept(two_sided_p, 1, freedom, || solved(two_sided_p, freedom))
+}
+
+/// The critical value of the largest of so many deviations, which is solved for only if it is not known yet.
+pub(crate) fn kept(p: f64, count: usize, freedom: f64, solved: impl FnOnce() -> f64) -> f64 {
+    let arguments = [p.to_bits(), count as u64, freedom.to_bits()];
+    if let Some(point) = POINTS.with_borrow(|points| points.get(&arguments).copied()) {
+        return point;
+    }
+    let point = solved();
     POINTS.with_borrow_mut(|points| {
         if KEPT_MAX <= points.len() {
             points.clear();
         }
-        let arguments = [two_sided_p, freedom].map(f64::to_bits);
-        *points.entry(arguments).or_insert_with(|| solved(two_sided_p, freedom))
-    })
+        points.insert(arguments, point);
+    });
+    point
 }
 
 fn solved(two_sided_p: f64, freedom: f64) -> f64 {

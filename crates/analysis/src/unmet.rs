@@ -77,21 +77,19 @@ pub(crate) fn evidence(measured: &[&TrialRecord]) -> Vec<Evidence> {
 mod tests {
     use super::*;
     use crate::board::Board;
-    use crate::fixture::{fail, healthy, key, run};
-    use lab::record::RunRecord;
+    use crate::fixture::{at, fail, recording, run};
+    use lab::experiment::Point;
 
     /// Two rounds of two servers; `b` answers so many of its 20,000 requests wrongly in the second.
     fn board(wrong: u64, failure: Failure, require: &str) -> Board {
-        let mut run: RunRecord = run(&[("a", "mature"), ("b", "mature")]);
+        let mut run = run(&[("a", "mature"), ("b", "mature")]);
         let text = format!(
             "{require}\nquestion = \"?\"\nsubjects = [\"a\", \"b\"]\nworkload = \"hello\"\n\
              load = {{ open = {{ rate = 2000 }}, duration = \"10s\" }}\n"
         );
         run.experiment = crate::fixture::experiment(&text);
-        let mut trials = Vec::new();
-        for (subject, repeat) in [("a", 0), ("b", 0), ("a", 1), ("b", 1)] {
-            let mut trial = healthy();
-            trial.key = key(subject, 2_000.0, repeat);
+        let trials = [("a", 0), ("b", 0), ("a", 1), ("b", 1)].map(|(subject, repeat)| {
+            let mut trial = at(subject, Point::Requests(2_000.0), repeat);
             if (subject, repeat) == ("b", 1) {
                 fail(&mut trial, failure, wrong);
             }
@@ -107,9 +105,9 @@ mod tests {
                 stream: None,
                 reason: None,
             };
-            trial.loaded.as_mut().unwrap().recording.total.evidence = vec![evidence; 2];
-            trials.push(trial);
-        }
+            recording(&mut trial).total.evidence = vec![evidence; 2];
+            trial
+        });
         Board::of(&run, &trials)
     }
 

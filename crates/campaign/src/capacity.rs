@@ -346,20 +346,15 @@ mod tests {
     fn beside(share: f64) -> TrialRecord {
         let key = TrialKey::new(SEARCH_TRIALS, "dyno--oracle", "w", Point::Connections(50), 0);
         let mut total = Tally::new(5 * SECOND);
-        for _ in 0..2_000 {
-            total.response.record(1_000_000);
-            total.service.record(1_000_000);
-            total.first_byte.record(1_000_000);
-            total.late.record(10_000);
+        for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
+            times.record_many(1_000_000, 2_000);
         }
+        total.late.record_many(10_000, 2_000);
         (total.attempted, total.answered) = (2_000, 2_000);
         (total.correct, total.correct_inside) = (2_000, 2_000);
         (total.due, total.on_time) = (2_000, 2_000);
-        let until = Some(2 * SECOND);
-        let recording = Recording {
-            scheduled_until: until,
-            ..Recording::new(total, 0..2 * SECOND, 5 * SECOND)
-        };
+        let recording = Recording::new(total, 0..2 * SECOND, 5 * SECOND);
+        let recording = Recording { scheduled_until: Some(2 * SECOND), ..recording };
         let points = vec![(0, 0.0), (3 * SECOND, share * 3e9)];
         let other = Series { name: "machine.cpu.other".into(), unit: "ns".into(), points };
         TrialRecord {

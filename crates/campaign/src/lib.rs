@@ -9,6 +9,8 @@ mod elsewhere;
 pub mod embedded;
 mod entrant;
 mod event;
+#[cfg(test)]
+mod fixture;
 pub mod holding;
 mod lock;
 mod others;

@@ -154,17 +154,17 @@ fn lock(path: &Path) -> io::Result<Result<File, Holder>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Folder;
 
     #[test]
     fn a_run_is_claimed_once_also_from_another_network_namespace() {
-        let folder = std::env::temp_dir().join(format!("dyno-claim-{}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
-        let store = folder.join("runs.sqlite");
+        let folder = Folder::new();
+        let store = folder.0.join("runs.sqlite");
         std::fs::write(&store, "").unwrap();
-        std::os::unix::fs::symlink(&store, folder.join("link")).unwrap();
+        std::os::unix::fs::symlink(&store, folder.0.join("link")).unwrap();
         let run: RunId = "7".parse().unwrap();
         let claim = Claim::stake(&store, run).unwrap();
-        let says = Claim::stake(&folder.join("link"), run).err().unwrap().to_string();
+        let says = Claim::stake(&folder.0.join("link"), run).err().unwrap().to_string();
         let own = std::process::id();
         let named = format!("another dyno (process {own}) is working on run 7 of ");
         assert!(says.contains(&named) && says.contains(&format!("`kill {own}`")), "{says}");
@@ -180,9 +180,8 @@ mod tests {
         assert!(Claim::stake(&store, "8".parse().unwrap()).is_ok());
         drop(claim);
         assert_ne!(elsewhere(), Some(false), "nobody has it");
-        let left = std::fs::read_dir(&folder).unwrap().count();
+        let left = std::fs::read_dir(&folder.0).unwrap().count();
         assert_eq!(left, 2, "locks are removed with their claims");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -112,6 +112,7 @@ fn is_left(entry: &fs::DirEntry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Folder;
 
     #[test]
     fn what_was_ended_is_named_with_its_run() {
@@ -134,24 +135,22 @@ mod tests {
 
     #[test]
     fn the_run_of_a_dead_dyno_is_known_by_its_claim() {
-        let folder = std::env::temp_dir().join(format!("dyno-claims-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
+        let folder = Folder::new();
         let own = Marker::unique().to_string();
         let fields: Vec<&str> = own.split('-').collect();
         // No process id is as high.
         let dead = format!("dyno-{}-4194305-3-1\n", fields[1]);
         for (name, marker) in [("run-5", &dead), ("run-6", &own)] {
-            fs::write(folder.join(format!("runs.sqlite-{name}.lock")), marker).unwrap();
+            fs::write(folder.0.join(format!("runs.sqlite-{name}.lock")), marker).unwrap();
         }
-        assert_eq!(dead_runs(&folder), BTreeMap::from([(4_194_305, "5".to_string())]));
-        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(dead_runs(&folder.0), BTreeMap::from([(4_194_305, "5".to_string())]));
     }
 
     #[test]
     fn what_dead_dynos_did_not_finish_is_removed_and_nothing_else() {
-        let folder = std::env::temp_dir().join(format!("dyno-parts-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
-        let own = part_in(&folder);
+        let folder = Folder::new();
+        let at = |name: &str| folder.0.join(name);
+        let own = part_in(&folder.0);
         // No process id is as high.
         let own_name = own.file_name().unwrap().to_str().unwrap().to_string();
         let fields: Vec<&str> = own_name.split('-').collect();
@@ -160,19 +159,14 @@ mod tests {
         let stays = ["x.part", ".x.77.part", recent, &own_name];
         let goes = [dead.clone(), format!("{dead}-wal"), format!("{dead}-shm"), old.into()];
         for name in stays.iter().copied().chain(goes.iter().map(String::as_str)) {
-            fs::write(folder.join(name), "x").unwrap();
+            fs::write(at(name), "x").unwrap();
         }
         let long_ago = std::time::SystemTime::now() - 2 * UNFINISHED;
-        fs::File::options()
-            .write(true)
-            .open(folder.join(old))
-            .unwrap()
-            .set_modified(long_ago)
-            .unwrap();
-        assert_ne!(part_in(&folder), own);
-        assert!(stays.iter().all(|name| folder.join(name).exists()));
-        let left: Vec<&String> = goes.iter().filter(|name| folder.join(name).exists()).collect();
+        let file = fs::File::options().write(true).open(at(old)).unwrap();
+        file.set_modified(long_ago).unwrap();
+        assert_ne!(part_in(&folder.0), own);
+        assert!(stays.iter().all(|name| at(name).exists()));
+        let left: Vec<&String> = goes.iter().filter(|name| at(name).exists()).collect();
         assert!(left.is_empty(), "{left:?}");
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

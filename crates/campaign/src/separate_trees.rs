@@ -170,21 +170,23 @@ mod tests {
     use lab::source_file::SourceFile;
 
     use super::*;
+    use crate::fixture::Folder;
 
     /// A working tree with dyno's own folder in it, and the trees of two sides elsewhere.
     struct Trees {
         root: PathBuf,
+        _folder: Folder,
     }
 
     impl Trees {
-        fn new(name: &str) -> Trees {
-            let root = format!("dyno-apart-{name}-{}", std::process::id());
-            let root = std::env::temp_dir().join(root);
+        fn new() -> Trees {
+            let folder = Folder::new();
+            let root = fs::canonicalize(&folder.0).unwrap();
             for folder in ["working/.dyno/builds/base", "working/bin", "own/.git", "own/x", "other"]
             {
                 fs::create_dir_all(root.join(folder)).unwrap();
             }
-            let trees = Trees { root: fs::canonicalize(root).unwrap() };
+            let trees = Trees { root, _folder: folder };
             fs::write(trees.at("working/bin/tool"), "").unwrap();
             // None of these leads out of the side's tree into another one.
             symlink(trees.at("working"), trees.at("own/.git/link")).unwrap();
@@ -241,15 +243,9 @@ mod tests {
         }
     }
 
-    impl Drop for Trees {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.root);
-        }
-    }
-
     #[test]
     fn whatever_of_a_subject_leads_out_of_its_tree_is_refused() {
-        let trees = Trees::new("check");
+        let trees = Trees::new();
         for keys in [
             "run = 'sh serve.sh {port} -I/usr/lib --root=ROOT/own/x'",
             "in = 'x'\nrun = 'sh serve.sh {port}'",
@@ -293,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_process_runs_in_its_own_tree_in_its_build_or_in_what_dyno_makes_for_it() {
-        let trees = Trees::new("places");
+        let trees = Trees::new();
         let check = |apart: &SeparateTrees, place: &str| {
             apart.check_places(&[trees.at("own/x"), trees.at(place)]).is_ok()
         };
@@ -319,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_command_gets_no_variable_that_leads_into_another_tree() {
-        let trees = Trees::new("clean");
+        let trees = Trees::new();
         let root = trees.root.display().to_string();
         let variables = |all: &[(&str, &str)]| -> Vec<(String, String)> {
             let of =

@@ -5,7 +5,8 @@
 mod simulated;
 
 use analysis::gate::{Answer, LOOKS, MOST, Rule, Unclear, decided, least_shown};
-use simulated::{Chance, Law, bounds, noise, of_builds};
+use load::Chance;
+use simulated::{Law, bounds, noise, of_builds};
 
 const SEED: u64 = 19;
 const PATHS: usize = 4_000_000;
@@ -41,7 +42,7 @@ fn main() {
 
 /// For each look, the ninth of ten quantiles of the correlation of neighbours that know nothing of one another.
 fn tenths() -> Vec<f64> {
-    let mut chance = Chance(SEED);
+    let mut chance = Chance::new(SEED);
     // The fewest builds are five.
     [5].iter().chain(&LOOKS).map(|&count| tenth(count, &mut chance)).collect()
 }
@@ -103,26 +104,18 @@ fn several_builds() {
     ] {
         let rule = Rule { builds: counts, ..usual };
         for share in [0.0, 0.5, 1.0] {
-            let mut chance = Chance(SEED);
-            let (mut worse, mut not, mut pairs) = (0_usize, 0_usize, 0_usize);
-            for _ in 0..GATES {
-                let spreads = (builds, APART.0, APART.1);
-                let noise = of_builds(Law::Normal, &mut chance, spreads, MOST);
-                let differences: Vec<f64> = noise.iter().map(|it| share * detect + it).collect();
-                let Some(found) = decided(&differences, rule, rule.alpha) else { continue };
-                pairs += found.pairs;
-                worse += usize::from(found.answer == Answer::Worse);
-                not += usize::from(found.answer == Answer::NotWorse);
-            }
-            let percent = |count: usize| 100.0 * count as f64 / GATES as f64;
+            let found = Answers::of(rule, |chance| {
+                let noise = of_builds(Law::Normal, chance, (builds, APART.0, APART.1), MOST);
+                noise.iter().map(|it| share * detect + it).collect()
+            });
             println!(
                 "| {builds} | {} | {:.1} % | {:.2} % | {:.1} % | {:.1} % | {:.1} |",
                 if counts.is_some() { "builds" } else { "pairs" },
                 100.0 * (share * detect).exp_m1(),
-                percent(worse),
-                percent(not),
-                percent(GATES - worse - not),
-                pairs as f64 / GATES as f64
+                percent(found.worse),
+                percent(found.not_worse),
+                percent(GATES - found.worse - found.not_worse),
+                found.pairs as f64 / GATES as f64
             );
         }
     }
@@ -134,31 +127,51 @@ fn several_builds() {
 }
 
 fn row((law, title): (Law, &str), rule: Rule, spread: f64, share: f64) {
-    let mut chance = Chance(SEED);
-    let (mut worse, mut not, mut alike, mut pairs) = (0_usize, 0_usize, 0_usize, 0_usize);
-    for _ in 0..GATES {
-        let noise = noise(law, &mut chance, MOST);
-        let truth = share * rule.detect.ln_1p();
-        let differences: Vec<f64> = noise.iter().map(|it| truth + spread * it).collect();
-        let Some(found) = decided(&differences, rule, rule.alpha) else { continue };
-        pairs += found.pairs;
-        match found.answer {
-            Answer::Worse => worse += 1,
-            Answer::NotWorse => not += 1,
-            Answer::CannotTell(Unclear::Serial) => alike += 1,
-            Answer::CannotTell(_) => {}
-        }
-    }
-    let percent = |count: usize| 100.0 * count as f64 / GATES as f64;
+    let truth = share * rule.detect.ln_1p();
+    let found = Answers::of(rule, |chance| {
+        noise(law, chance, MOST).iter().map(|it| truth + spread * it).collect()
+    });
     println!(
         "| {} | {:.1} % | {:.1} % | {:.2} % | {:.1} % | {:.1} % | {:.1} % | {:.1} |",
         title,
         100.0 * spread,
-        100.0 * (share * rule.detect.ln_1p()).exp_m1(),
-        percent(worse),
-        percent(not),
-        percent(GATES - worse - not),
-        percent(alike),
-        pairs as f64 / GATES as f64
+        100.0 * truth.exp_m1(),
+        percent(found.worse),
+        percent(found.not_worse),
+        percent(GATES - found.worse - found.not_worse),
+        percent(found.alike),
+        found.pairs as f64 / GATES as f64
     );
+}
+
+/// How many of the gates have which answer, and how many pairs they had in all.
+#[derive(Default)]
+struct Answers {
+    worse: usize,
+    not_worse: usize,
+    /// No answer, because neighbouring pairs are too alike.
+    alike: usize,
+    pairs: usize,
+}
+
+impl Answers {
+    /// Those of gates whose pairs are made so.
+    fn of(rule: Rule, mut pairs: impl FnMut(&mut Chance) -> Vec<f64>) -> Answers {
+        let (mut chance, mut answers) = (Chance::new(SEED), Answers::default());
+        for _ in 0..GATES {
+            let Some(found) = decided(&pairs(&mut chance), rule, rule.alpha) else { continue };
+            answers.pairs += found.pairs;
+            match found.answer {
+                Answer::Worse => answers.worse += 1,
+                Answer::NotWorse => answers.not_worse += 1,
+                Answer::CannotTell(Unclear::Serial) => answers.alike += 1,
+                Answer::CannotTell(_) => {}
+            }
+        }
+        answers
+    }
+}
+
+fn percent(count: usize) -> f64 {
+    100.0 * count as f64 / GATES as f64
 }

@@ -1,5 +1,7 @@
 //! Pairs by chance, always from a seed: the laws of their differences, and the bounds that follow from the first.
 
+use load::Chance;
+
 /// What the differences of pairs are like; each has a standard deviation of about 1 around `mean`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Law {
@@ -14,40 +16,31 @@ pub(crate) enum Law {
     AlikePairs,
 }
 
-/// Numbers by chance: SplitMix64.
-pub(crate) struct Chance(pub(crate) u64);
-
-impl Chance {
-    pub(crate) fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    pub(crate) fn normal(&mut self) -> f64 {
-        let angle = std::f64::consts::TAU * self.share();
-        (-2.0 * self.share().ln()).sqrt() * angle.cos()
-    }
+/// Normally distributed, with a standard deviation of 1.
+pub(crate) fn normal(chance: &mut Chance) -> f64 {
+    // Above 0, which has no logarithm.
+    let mut share = || chance.unit() + 0.5 / (1_u64 << 53) as f64;
+    let angle = std::f64::consts::TAU * share();
+    (-2.0 * share().ln()).sqrt() * angle.cos()
 }
 
 /// So many differences of this law, around 0.
 pub(crate) fn noise(law: Law, chance: &mut Chance, count: usize) -> Vec<f64> {
-    let mut before = chance.normal();
+    let mut before = normal(chance);
     (0..count).map(|_| value(law, chance, &mut before)).collect()
 }
 
 /// A value of this noise. `before` is the last of the correlated ones.
-fn value(law: Law, chance: &mut Chance, before: &mut f64) -> f64 {
+pub(crate) fn value(law: Law, chance: &mut Chance, before: &mut f64) -> f64 {
     match law {
-        Law::Normal => chance.normal(),
+        Law::Normal => normal(chance),
         Law::HeavyTails => {
-            let squares: f64 = (0..3).map(|_| chance.normal().powi(2)).sum();
-            chance.normal() / squares.sqrt()
+            let squares: f64 = (0..3).map(|_| normal(chance).powi(2)).sum();
+            normal(chance) / squares.sqrt()
         }
         Law::OneInTen => {
-            let factor = if chance.share() < 0.1 { 3.0 } else { 1.0 };
-            factor * chance.normal() / 1.8_f64.sqrt()
+            let factor = if chance.unit() < 0.1 { 3.0 } else { 1.0 };
+            factor * normal(chance) / 1.8_f64.sqrt()
         }
         Law::AlikeSlices => {
             let slices: Vec<f64> = (0..60).map(|_| correlated(chance, before)).collect();
@@ -60,7 +53,7 @@ fn value(law: Law, chance: &mut Chance, before: &mut f64) -> f64 {
 }
 
 fn correlated(chance: &mut Chance, before: &mut f64) -> f64 {
-    *before = 0.5 * *before + 0.75_f64.sqrt() * chance.normal();
+    *before = 0.5 * *before + 0.75_f64.sqrt() * normal(chance);
     *before
 }
 
@@ -81,14 +74,14 @@ pub(crate) fn of_builds(
 /// For each look, how large Student's t must be so that by the look after n pairs n/most of `level` is spent: the
 /// quantiles of paths that have not crossed an earlier bound.
 pub(crate) fn bounds(level: f64, looks: &[usize], paths: usize, seed: u64) -> Vec<f64> {
-    let mut chance = Chance(seed);
+    let mut chance = Chance::new(seed);
     let most = looks.last().copied().unwrap_or(1) as f64;
     let mut left: Vec<(f64, f64)> = vec![(0.0, 0.0); paths];
     let (mut bounds, mut crossed, mut pairs) = (Vec::new(), 0_usize, 0);
     for &look in looks {
         for (sum, squares) in &mut left {
             for _ in pairs..look {
-                let next = chance.normal();
+                let next = normal(&mut chance);
                 *sum += next;
                 *squares += next * next;
             }

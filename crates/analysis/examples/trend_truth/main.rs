@@ -2,6 +2,9 @@
 //! `crates/analysis/src/trend/needed.rs` and the tables of results/error-rates.md.
 #![allow(clippy::print_stdout)] // a program for its author
 
+#[allow(dead_code)] // of the laws of pairs, runs have some
+#[path = "../gate_truth/simulated.rs"]
+mod pairs;
 mod simulated;
 
 use std::ops::Range;
@@ -9,7 +12,8 @@ use std::ops::Range;
 use analysis::trend::{
     BEFORE, LOOKS, SEGMENT, SHARES, SHORTEST, SIZES, TRIED, announces, courses, is_steadier,
 };
-use simulated::{Chance, Law, series};
+use load::Chance;
+use simulated::{Law, series};
 
 const SEED: u64 = 19;
 const SERIES: usize = 10_000;
@@ -80,9 +84,9 @@ fn found_in(
     count: usize,
     is_announced: bool,
 ) -> impl Iterator<Item = usize> {
-    let mut chance = Chance(SEED);
+    let mut chance = Chance::new(SEED);
     (0..count).filter(move |_| {
-        let mut values = series(Law::Normal, &mut chance, before + after);
+        let mut values = series(Law::NORMAL, &mut chance, before + after);
         values[before..].iter_mut().for_each(|value| *value += size);
         announces(&values, share) == is_announced
     })
@@ -93,7 +97,7 @@ fn false_alarms() {
     println!("| noise | runs | announce a change |\n|---|---|---|");
     for (law, title) in Law::ALL {
         for runs in [15, 30, 100] {
-            let mut chance = Chance(SEED);
+            let mut chance = Chance::new(SEED);
             let is_alarm = |_: &usize| announces(&series(law, &mut chance, runs), 1.0);
             let alarms = (0..SERIES).filter(is_alarm).count();
             println!("| {title} | {runs} | {:.2} % |", percent(alarms, SERIES));
@@ -108,7 +112,7 @@ fn ever() {
     for (law, title) in Law::ALL.into_iter().chain(Law::CORRELATED) {
         for (members, looks) in [(1, LOOKS), (10, LOOKS), (1, 2 * LOOKS)] {
             let runs = SHORTEST..SHORTEST + looks;
-            let mut chance = Chance(SEED);
+            let mut chance = Chance::new(SEED);
             let alarms = (0..HISTORIES).filter(|_| alarms_ever(law, &mut chance, members, &runs));
             let percent = percent(alarms.count(), HISTORIES);
             println!("| {title} | {members} | {looks} | {percent:.2} % |");
@@ -128,7 +132,7 @@ fn alarms_ever(law: Law, chance: &mut Chance, members: u32, runs: &Range<usize>)
 fn families() {
     const FAMILIES: usize = 2_000;
     for members in [5, 20] {
-        let mut chance = Chance(SEED);
+        let mut chance = Chance::new(SEED);
         let alarms = (0..FAMILIES).filter(|_| family_alarms(members, &mut chance)).count();
         println!("{members} series of 30 runs: any announces {:.2} %", percent(alarms, FAMILIES));
     }
@@ -137,7 +141,7 @@ fn families() {
 /// Whether any of so many series without a change announces one.
 fn family_alarms(members: usize, chance: &mut Chance) -> bool {
     let all: Vec<Vec<f64>> =
-        (0..members).map(|_| values(&series(Law::Normal, chance, 30))).collect();
+        (0..members).map(|_| values(&series(Law::NORMAL, chance, 30))).collect();
     courses(&all).iter().any(|course| !course.shifts.is_empty())
 }
 
@@ -147,7 +151,7 @@ fn values(logs: &[f64]) -> Vec<f64> {
 
 /// How often a change is announced where the figure or its ratio to a reference is chosen by their spreads.
 fn references() {
-    let mut chance = Chance(SEED);
+    let mut chance = Chance::new(SEED);
     let alarms = (0..SERIES).filter(|_| steadier_alarms(&mut chance)).count();
     println!("the steadier of figure and ratio, 30 runs: {:.2} %", percent(alarms, SERIES));
 }
@@ -155,7 +159,7 @@ fn references() {
 /// Whether the steadier of a figure and its ratio to a reference announces a change.
 fn steadier_alarms(chance: &mut Chance) -> bool {
     // What both have in common has as much spread as each by itself.
-    let [both, one, other] = [(); 3].map(|()| series(Law::Normal, chance, 30));
+    let [both, one, other] = [(); 3].map(|()| series(Law::NORMAL, chance, 30));
     let sum = |side: &[f64]| -> Vec<f64> { both.iter().zip(side).map(|(a, b)| a + b).collect() };
     let (figure, reference) = (sum(&one), sum(&other));
     let ratio: Vec<f64> = figure.iter().zip(&reference).map(|(a, b)| a - b).collect();

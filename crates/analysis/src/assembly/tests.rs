@@ -1,6 +1,5 @@
 use super::*;
-use crate::fixture::{counted, fail, healthy, key};
-use lab::record::Outcome;
+use crate::fixture::{MS, at, counted, end, fail, key, recording};
 use load::Failure;
 
 fn run() -> RunRecord {
@@ -14,8 +13,7 @@ fn run() -> RunRecord {
 }
 
 fn trial(subject: &str, rate: f64, repeat: u32, correct: u64) -> TrialRecord {
-    let mut trial = healthy();
-    trial.key = key(subject, rate, repeat);
+    let mut trial = at(subject, Point::Requests(rate), repeat);
     counted(&mut trial, correct, correct);
     trial
 }
@@ -45,8 +43,7 @@ fn figures_are_geometric_means_with_their_range() {
 #[test]
 fn a_percentile_is_the_mean_of_the_rounds_percentiles_and_so_is_its_interval() {
     let mut slow = trial("a", 900.0, 2, 20_000);
-    let response = &mut slow.loaded.as_mut().unwrap().recording.total.response;
-    response.record_many(100 * crate::fixture::MS, 5_000);
+    recording(&mut slow).total.response.record_many(100 * MS, 5_000);
     let trials = [trial("a", 900.0, 0, 20_000), trial("a", 900.0, 1, 20_000), slow];
     let board = Board::of(&run(), &trials);
     let row = &board.tables[0].rows[2];
@@ -63,7 +60,7 @@ fn a_percentile_is_the_mean_of_the_rounds_percentiles_and_so_is_its_interval() {
 #[test]
 fn what_is_no_measurement_is_shown_and_not_averaged() {
     let mut died = trial("a", 900.0, 1, 10);
-    died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
+    end(&mut died, OutcomeKind::Died);
     let board = Board::of(&run(), &[trial("a", 900.0, 0, 20_000), died]);
     let row = &board.tables[0].rows[2];
     assert_eq!((row.measured(), row.planned), (1, 3));

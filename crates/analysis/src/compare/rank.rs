@@ -158,6 +158,8 @@ pub fn compared_runs(pairs: &[(Figure, RoundsOfRun, RoundsOfRun)]) -> Vec<Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
+    use load::Chance;
 
     /// The groups as the definition says them: each pair is looked for among all pairs.
     fn reference(figure: Figure, sides: &[RoundsOfRun]) -> Vec<Vec<usize>> {
@@ -197,23 +199,22 @@ mod tests {
     }
 
     /// A number of chance, from this one to so many times more.
-    fn number(state: &mut u64, from: f64, by: f64) -> Number {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let share = (*state >> 33) as f64 / f64::from(1_u32 << 31);
-        Number { value: from * (1.0 + by * share), is_bound: false, is_supported: true }
+    fn number(chance: &mut Chance, from: f64, by: f64) -> Number {
+        fixture::number(from * (1.0 + by * chance.unit()))
     }
 
     /// Five rounds of a server of one of three runs; a slow one has a single round, and cannot be compared.
-    fn side(state: &mut u64, n: usize) -> RoundsOfRun {
+    fn side(chance: &mut Chance, n: usize) -> RoundsOfRun {
         let (least, count) = if n == 7 { (500.0, 1) } else { (900.0, 5) };
-        let (own, rounds) = (number(state, least, 0.5).value, 0..count);
-        RoundsOfRun { run: n % 3, rounds: rounds.map(|n| (n, number(state, own, 0.02))).collect() }
+        let (own, rounds) = (number(chance, least, 0.5).value, 0..count);
+        RoundsOfRun { run: n % 3, rounds: rounds.map(|n| (n, number(chance, own, 0.02))).collect() }
     }
 
     #[test]
     fn forty_servers_of_three_runs_are_in_the_groups_of_the_definition() {
-        for mut seed in 0..20 {
-            let sides: Vec<RoundsOfRun> = (0..40).map(|n| side(&mut seed, n)).collect();
+        let mut chance = Chance::new(0);
+        for _ in 0..20 {
+            let sides: Vec<RoundsOfRun> = (0..40).map(|n| side(&mut chance, n)).collect();
             let groups = groups_of_runs(Figure::Throughput, &sides);
             assert_eq!(groups, reference(Figure::Throughput, &sides));
             assert!((3..40).contains(&groups.len()), "{groups:?}");

@@ -1,20 +1,19 @@
 use super::*;
 use crate::difference::Change;
-use crate::fixture::{healthy, key, late};
+use crate::fixture::{at, late};
 use lab::record::{RunRecord, TrialRecord};
 
 fn trial(subject: &str, repeat: u32, correct: u64) -> TrialRecord {
-    let mut trial = healthy();
-    trial.key = key(subject, 2_000.0, repeat);
+    let mut trial = at(subject, Point::Requests(2_000.0), repeat);
     late(&mut trial, 20_000.max(correct), correct);
     trial
 }
 
 fn board(of: &[(&str, [u64; 3])]) -> Board {
-    let mut trials = Vec::new();
-    for (subject, counts) in of {
-        trials.extend((0..3).map(|n| trial(subject, n as u32, counts[n])));
-    }
+    let trials = of.iter().flat_map(|(subject, counts)| {
+        counts.iter().zip(0..).map(|(count, repeat)| trial(subject, repeat, *count))
+    });
+    let trials: Vec<TrialRecord> = trials.collect();
     let run = RunRecord {
         plan: trials.iter().map(|trial| trial.key.clone()).collect(),
         ..crate::fixture::run(&of.iter().map(|(name, _)| (*name, "")).collect::<Vec<_>>())

@@ -206,10 +206,8 @@ mod tests {
     fn long_ramps_are_folded_and_their_rates_stay_rates() {
         let moments = &courses(&[trial(3_200)])[0].moments;
         assert_eq!((moments[0].until_s, moments.len()), (20.0, 160));
-        assert_eq!(
-            (moments[0].messages_per_s, moments[0].gone, moments[0].open),
-            (50.0, 60, 2_000)
-        );
+        let first = &moments[0];
+        assert_eq!((first.messages_per_s, first.gone, first.open), (50.0, 60, 2_000));
     }
 
     #[test]

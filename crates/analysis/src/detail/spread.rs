@@ -112,13 +112,13 @@ pub(super) fn quantile_ms(times: &Distribution, q: f64) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{MS, equal};
     use load::SECOND;
 
     /// 9,900 values of a millisecond, 90 of ten, and ten that were given up.
     fn made() -> Distribution {
-        let mut made = Distribution::new(5 * SECOND);
-        made.record_many(1_000_000, 9_900);
-        made.record_many(10_000_000, 90);
+        let mut made = equal(MS, 9_900);
+        made.record_many(10 * MS, 90);
         (0..10).for_each(|_| made.record_censored(5 * SECOND));
         made
     }
@@ -160,21 +160,16 @@ mod tests {
 
     #[test]
     fn what_was_under_way_for_a_moment_hides_no_slow_answer() {
-        let mut made = Distribution::new(5 * SECOND);
-        for time in [1_000_000, 1_000_000, 50_000_000] {
-            made.record(time);
-        }
-        made.record_censored(4_000_000);
+        let mut made = equal(MS, 2);
+        made.record(50 * MS);
+        made.record_censored(4 * MS);
         let spread = Spread::of(&made, 5_000.0);
         let bins: Vec<_> =
             spread.bins.iter().map(|bin| (bin.until_ms.round(), bin.share)).collect();
         assert_eq!(bins, [(1.0, 0.5), (50.0, 0.25)]);
         let bounds = [spread.p50, spread.p99].map(|found| found.map(|found| found.is_bound));
-        assert_eq!(
-            bounds,
-            [Some(false), Some(true)],
-            "of four, the one given up may be the longest"
-        );
+        // Of four, the one given up may be the longest.
+        assert_eq!(bounds, [Some(false), Some(true)]);
     }
 
     #[test]

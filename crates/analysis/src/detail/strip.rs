@@ -267,42 +267,26 @@ fn level(points: &[(Nanos, f64)], from: Nanos, until: Nanos) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{MS, healthy, series as made};
-    use load::{Failure, Folded};
-
-    fn window(place: u64, took: Nanos) -> Window {
-        let mut response = Distribution::new(5 * SECOND);
-        response.record_many(took, 200);
-        Window {
-            from: place * 100 * MS,
-            until: (place + 1) * 100 * MS,
-            is_warmup: place < 10,
-            attempted: 200,
-            correct: 190,
-            failed: [0; Failure::COUNT],
-            bytes_sent: 0,
-            bytes_received: 0,
-            in_flight_area: u128::from(300 * MS),
-            cpu: 0,
-            service: Folded::of(&response),
-            response: Folded::of(&response),
-        }
-    }
+    use crate::fixture::{MS, declared, healthy, recording, series as made, window};
+    use load::Failure;
 
     /// So many windows, in the second half of which answers take ten times as long.
     fn trial(windows: u64) -> TrialRecord {
         let mut trial = healthy();
-        let took = |place| if place < windows / 2 { MS } else { 10 * MS };
-        let recording = &mut trial.loaded.as_mut().unwrap().recording;
-        recording.windows = (0..windows).map(|place| window(place, took(place))).collect();
+        let window = |place: u64| Window {
+            is_warmup: place < 10,
+            attempted: 200,
+            in_flight_area: u128::from(300 * MS),
+            ..window(place * 100 * MS, 190, if place < windows / 2 { MS } else { 10 * MS })
+        };
+        recording(&mut trial).windows = (0..windows).map(window).collect();
         trial
     }
 
     #[test]
     fn a_column_has_its_own_rates_and_percentiles() {
         let mut trial = trial(100);
-        let windows = &mut trial.loaded.as_mut().unwrap().recording.windows;
-        windows[7].failed[Failure::RecvReset.index()] = 10;
+        recording(&mut trial).windows[7].failed[Failure::RecvReset.index()] = 10;
         let strip = Strip::of(&trial, &[]);
         assert_eq!((strip.columns.len(), strip.measured_from_s), (100, 1.0));
         let column = &strip.columns[7];
@@ -311,7 +295,7 @@ mod tests {
         assert!((column.in_flight - 3.0).abs() < 1e-9);
         let p99 = |place: usize| strip.columns[place].p99.map(|p99| p99.value.round());
         assert_eq!((p99(7), p99(80)), (Some(1.0), Some(10.0)));
-        assert!(column.p99.is_some_and(|p99| !p99.is_supported), "two of 200 lie beyond");
+        assert!(column.p99.is_some_and(|p99| !p99.is_supported), "two of 190 lie beyond");
         assert_eq!(column.bins.len(), 1);
     }
 
@@ -329,11 +313,11 @@ mod tests {
         // The load begins at second 1 of the trial; half a CPU until second 6, then a whole one.
         let cpu = [(0, 0.0), (6 * SECOND, 3e9), (12 * SECOND, 9e9)];
         let memory = [(0, 1e6), (SECOND, 2e6), (5 * SECOND, 4e6), (20 * SECOND, 4e6)];
-        let overflows = [(0, 7.0), (2 * SECOND, 7.0), (2_100 * MS, 9.0), (20 * SECOND, 9.0)];
+        let counted = [(0, 7.0), (2 * SECOND, 7.0), (2_100 * MS, 9.0), (20 * SECOND, 9.0)];
         trial.series = vec![
             made("subject.cpu.user", "ns", &cpu),
             made("subject.memory.rss", "bytes", &memory),
-            made("kernel.tcp.listen_overflows", "count", &overflows),
+            made("kernel.tcp.listen_overflows", "count", &counted),
         ];
         let strip = Strip::of(&trial, &[]);
         let value = |reading, place: usize| {
@@ -343,10 +327,8 @@ mod tests {
         assert_eq!(value(Reading::CpuUser, 20), Some(50.0));
         assert_eq!(value(Reading::CpuUser, 80), Some(100.0));
         assert_eq!(value(Reading::Rss, 60), Some(4e6));
-        assert_eq!(
-            (value(Reading::Overflows, 10), value(Reading::Overflows, 11)),
-            (Some(2.0), Some(0.0))
-        );
+        let overflows = [10, 11].map(|place| value(Reading::Overflows, place));
+        assert_eq!(overflows, [Some(2.0), Some(0.0)]);
         assert_eq!(value(Reading::AcceptQueue, 0), None);
     }
 
@@ -364,18 +346,15 @@ mod tests {
         let reading = |name: &str, fold: &str| {
             format!("[[reading]]\nname = \"{name}\"\ntitle = \"of {name}\"\nfold = \"{fold}\"\n")
         };
-        let declared = reading("jvm.load_ratio", "mean")
+        let readings = reading("jvm.load_ratio", "mean")
             + &reading("jvm.sent_bytes", "growth")
             + &reading("jvm.heap_bytes", "mean")
             + &reading("jvm.stack_bytes", "mean")
             + "per = { name = \"jvm.threads\", one = \"thread\" }\n";
-        let found = Strip::of(&trial, &crate::fixture::declared(&declared)).probe;
+        let found = Strip::of(&trial, &declared(&readings)).probe;
         let shown = |track: &ProbeTrack| {
-            (
-                track.title.clone(),
-                track.unit,
-                track.values[50].map(|value| (value * 1e6).round() / 1e6),
-            )
+            let value = track.values[50].map(|value| (value * 1e6).round() / 1e6);
+            (track.title.clone(), track.unit, value)
         };
         assert_eq!(
             found.iter().map(shown).collect::<Vec<_>>(),

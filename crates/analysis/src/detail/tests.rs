@@ -1,7 +1,7 @@
 use super::*;
-use crate::fixture::{MS, counted, healthy, key};
-use lab::record::{Outcome, RunRecord};
-use load::{Distribution, SECOND};
+use crate::fixture::{MS, at, counted, end, equal, recording};
+use lab::record::RunRecord;
+use load::SECOND;
 
 /// A run of one round without files.
 pub(super) fn ran() -> RunRecord {
@@ -10,14 +10,11 @@ pub(super) fn ran() -> RunRecord {
 
 /// Ten seconds at this rate with so many answers a second, each after 1 ms plus a tenth for each round.
 pub(super) fn trial(subject: &str, rate: f64, repeat: u32, throughput: u64) -> TrialRecord {
-    let mut trial = healthy();
-    trial.key = key(subject, rate, repeat);
+    let mut trial = at(subject, Point::Requests(rate), repeat);
     // Trials are distinguished by their numbers.
     trial.key.number = (rate as u32) * 10 + repeat + if subject == "a" { 0 } else { 100_000 };
     counted(&mut trial, ((rate * 10.0) as u64).max(throughput * 10), throughput * 10);
-    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-    total.response = Distribution::new(5 * SECOND);
-    total.response.record_many(MS + u64::from(repeat) * MS / 10, 1_000);
+    recording(&mut trial).total.response = equal(MS + u64::from(repeat) * MS / 10, 1_000);
     trial
 }
 
@@ -70,7 +67,7 @@ fn the_round_in_the_middle_is_shown_and_all_of_them_are_in_the_histogram() {
 #[test]
 fn a_server_that_died_is_shown_dying_and_not_counted() {
     let mut died = trial("a", 100.0, 0, 50);
-    died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 11".into() };
+    end(&mut died, OutcomeKind::Died);
     let detail = &of(&[died.clone()])[0];
     assert_eq!(detail.places, []);
     let close = &detail.closeups[0];
@@ -90,8 +87,7 @@ fn subjects_keep_their_own_trials() {
 #[test]
 fn a_slow_exchange_is_taken_apart() {
     let mut trial = trial("a", 100.0, 0, 100);
-    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-    total.slowest = vec![Slow {
+    recording(&mut trial).total.slowest = vec![Slow {
         intended: 2 * SECOND,
         sent: 2 * SECOND + 3 * MS,
         first_byte: 2 * SECOND + 10 * MS,

@@ -1,23 +1,16 @@
 use super::*;
-use crate::fixture::normal;
+use crate::fixture::{normal, number, numbers, rounds, share};
 use load::Chance;
 
-fn number(value: f64) -> Number {
-    Number { value, is_bound: false, is_supported: true }
+impl Comparison {
+    fn contains(&self, ratio: f64) -> bool {
+        (self.interval.0..=self.interval.1).contains(&ratio)
+    }
 }
 
-pub(crate) fn numbers_of(values: &[f64]) -> Vec<Number> {
-    values.iter().copied().map(number).collect()
-}
-
-/// Rounds around a true value, spread by factors.
-pub(crate) fn rounds(chance: &mut Chance, count: usize, truth: f64, spread: f64) -> Vec<Number> {
-    (0..count).map(|_| number(truth * (spread * normal(chance)).exp())).collect()
-}
-
-/// How often something holds.
-pub(crate) fn share(times: usize, mut holds: impl FnMut() -> bool) -> f64 {
-    (0..times).filter(|_| holds()).count() as f64 / times as f64
+/// Rounds with these figures, compared.
+fn compared(figure: Figure, one: &[f64], other: &[f64]) -> Result<Comparison, Why> {
+    unpaired(figure, &numbers(one), &numbers(other))
 }
 
 #[test]
@@ -28,8 +21,7 @@ fn intervals_cover_the_true_ratio_as_often_as_they_say() {
             let covered = share(8_000, || {
                 let one = rounds(&mut chance, count, 1_000.0, a);
                 let other = rounds(&mut chance, count, 1_070.0, b);
-                let (low, high) = unpaired(Figure::Throughput, &one, &other).unwrap().interval;
-                (low..=high).contains(&1.07)
+                unpaired(Figure::Throughput, &one, &other).unwrap().contains(1.07)
             });
             assert!((0.93..=0.97).contains(&covered), "{count} rounds, {a} and {b}: {covered}");
         }
@@ -57,7 +49,7 @@ fn intervals_of_rounds_that_belong_together_cover_the_true_ratio() {
                 let apart = unpaired(Figure::Throughput, &a, &b).unwrap();
                 narrower += usize::from(made.smallest_shown() < apart.smallest_shown());
                 assert!((made.ratio / apart.ratio - 1.0).abs() < 1e-9);
-                (made.interval.0..=made.interval.1).contains(&1.07)
+                made.contains(1.07)
             });
             assert!((0.94..=0.96).contains(&covered), "{count} rounds, {common}, {own}: {covered}");
             let has_common = 0.0 < common && 3 < count;
@@ -109,8 +101,7 @@ fn five_percent_are_shown_as_often_as_the_page_says() {
 fn so_many_more_rounds_as_it_takes() {
     // The logarithms are spread by 3 %: seven rounds show 5 % four times in five, as the test above finds.
     let values = [-0.03_f64, 0.0, 0.03].map(|offset| 1_000.0 * offset.exp());
-    let comparison =
-        unpaired(Figure::Throughput, &numbers_of(&values), &numbers_of(&values)).unwrap();
+    let comparison = compared(Figure::Throughput, &values, &values).unwrap();
     assert_eq!(comparison.finding(), Change::NotShown);
     assert!((comparison.smallest_shown() - 0.07).abs() < 0.003, "{}", comparison.smallest_shown());
     assert!((3..=5).contains(&comparison.more_rounds(0.05).unwrap()));
@@ -123,7 +114,7 @@ fn worse_is_more_time_and_less_done() {
     let finding = |figure, factor: f64| {
         let a = [100.0, 101.0, 102.0, 101.5];
         let b = a.map(|value| value * factor);
-        unpaired(figure, &numbers_of(&a), &numbers_of(&b)).unwrap().finding()
+        compared(figure, &a, &b).unwrap().finding()
     };
     assert_eq!(finding(Figure::Throughput, 0.8), Change::Worse);
     assert_eq!(finding(Figure::Throughput, 1.2), Change::Better);
@@ -135,9 +126,7 @@ fn worse_is_more_time_and_less_done() {
 
 #[test]
 fn what_tells_nothing_is_not_compared() {
-    let why = |a: &[f64], b: &[f64]| {
-        unpaired(Figure::Throughput, &numbers_of(a), &numbers_of(b)).map(|made| made.ratio)
-    };
+    let why = |a: &[f64], b: &[f64]| compared(Figure::Throughput, a, b).map(|made| made.ratio);
     assert_eq!(why(&[], &[1.0]), Err(Why::Missing));
     assert_eq!(why(&[1.0, 1.0], &[1.0]), Err(Why::OneRound));
     assert_eq!(why(&[1.0, 0.0], &[1.0, 1.0]), Err(Why::Nothing));
@@ -147,20 +136,16 @@ fn what_tells_nothing_is_not_compared() {
 #[test]
 fn a_bound_counts_where_the_truth_is_only_further_off() {
     let bounds = |values: [f64; 3]| values.map(|value| Number { is_bound: true, ..number(value) });
-    let plain = numbers_of(&[10.0, 11.0, 12.0]);
-    let greater = unpaired(Figure::ResponseP99, &plain, &bounds([5_000.0, 5_000.0, 5_001.0]));
-    assert!(greater.unwrap().is_bound);
-    assert_eq!(greater.unwrap().finding(), Change::Worse);
-    let [low, high] = greater.unwrap().ends();
+    let (plain, long) = (numbers(&[10.0, 11.0, 12.0]), bounds([5_000.0, 5_000.0, 5_001.0]));
+    let greater = unpaired(Figure::ResponseP99, &plain, &long).unwrap();
+    assert_eq!((greater.is_bound, greater.finding()), (true, Change::Worse));
+    let [low, high] = greater.ends();
     assert!(300.0 < low.unwrap() && high.is_none(), "the true ratio may be anything above");
-    let lower =
-        unpaired(Figure::ResponseP99, &bounds([5_000.0, 5_000.0, 5_001.0]), &plain).unwrap();
-    assert_eq!(
-        (lower.bounds(), lower.ends()[0], lower.finding()),
-        ([true, false], None, Change::Better)
-    );
-    assert!(lower.ends()[1].unwrap() < 1.0 / 300.0);
-    let mut tolerated = greater.unwrap();
+    let lower = unpaired(Figure::ResponseP99, &long, &plain).unwrap();
+    assert_eq!((lower.bounds(), lower.finding()), ([true, false], Change::Better));
+    let [low, high] = lower.ends();
+    assert!(low.is_none() && high.unwrap() < 1.0 / 300.0);
+    let mut tolerated = greater;
     tolerated.set_tolerance(1_000.0);
     decide(vec![(1.0, &mut tolerated)], 0.0);
     assert_eq!(tolerated.finding(), Change::NotShown, "no tolerance holds what is open");
@@ -172,9 +157,8 @@ fn a_bound_counts_where_the_truth_is_only_further_off() {
 
 /// Comparisons of which each alone has such a p-value, decided with these weights.
 fn decided(statements: &[(f64, f64)], reserved: f64) -> Vec<Comparison> {
-    let base = unpaired(Figure::Throughput, &numbers_of(&[1.0, 2.0]), &numbers_of(&[1.0, 2.0]));
+    let base = compared(Figure::Throughput, &[1.0, 2.0], &[1.0, 2.0]).unwrap();
     let made = |&(_, p): &(f64, f64)| {
-        let base = base.unwrap();
         let t = student::point(p, base.judged.freedom);
         // The rounds of the two sides alone show each of them.
         let own_error = base.own_error / 1e3;
@@ -319,7 +303,7 @@ fn a_tolerance_is_for_what_is_worse_and_within_it_no_other_statement_counts() {
     let finding = |factor: f64, tolerance: f64, others: f64| {
         let a = [1_000.0, 1_004.0, 996.0, 1_002.0];
         let b = a.map(|value| value * factor);
-        let mut made = unpaired(Figure::Throughput, &numbers_of(&a), &numbers_of(&b)).unwrap();
+        let mut made = compared(Figure::Throughput, &a, &b).unwrap();
         made.set_tolerance(tolerance);
         decide(vec![(1.0, &mut made)], others);
         made.finding()

@@ -253,13 +253,11 @@ mod tests {
     #[test]
     fn waiting_for_windows_is_told_apart() {
         let own = found(|seen| seen.traffic.own_window = waits(1_600_000_000));
-        assert_eq!(own[0].gravity(), Suspect);
         let peer = found(|seen| seen.traffic.peer_window = waits(5));
         expect![[r#"
             own_window (suspect): the server had used up a window of dyno's 2 times, and waited 1.60 s for more (10 % of the connections' time)
             peer_window (note): bodies of requests waited 2 times for a window of the server's, 5.00 ns in all and at most 5.00 ns; the service times contain this wait"#]]
         .assert_eq(&told([&own, &peer]));
-        assert_eq!(peer[0].gravity(), Note);
     }
 
     #[test]
@@ -282,6 +280,5 @@ mod tests {
             found(|seen| (seen.traffic.calm_after_resets, seen.traffic.resets_sent) = (1, 11));
         expect!["calm (suspect): once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: dyno may have caused the failures there"]
             .assert_eq(&told([&calm]));
-        assert_eq!(calm[0].gravity(), Suspect);
     }
 }

@@ -227,11 +227,9 @@ mod tests {
             security.agreed.versions.add(version, 10);
             load::Plateau { security: Some(Box::new(security)), ..load::Plateau::default() }
         };
-        let held = |versions: [&str; 2]| Holding {
-            plateaus: versions.map(step).into(),
-            windows: Vec::new(),
-            closed_at: 0,
-            was_halted: false,
+        let held = |versions: [&str; 2]| {
+            let (plateaus, windows) = (versions.map(step).into(), Vec::new());
+            Holding { plateaus, windows, closed_at: 0, was_halted: false }
         };
         assert_eq!(of_holding(&held(["1.3", "1.3"])), []);
         assert_eq!(of_holding(&held(["1.3", "1.2"])).len(), 1);

@@ -1,14 +1,15 @@
 use lab::record::TrialRecord;
 
 use super::*;
-use crate::fixture::{MS, ONE, counted, fail, healthy, part, series, told};
+use crate::fixture::{
+    MS, ONE, counted, end, equal, fact, fail, growing, healthy, part, recording, series, told,
+    window,
+};
 use crate::verdict::Gravity;
 use expect_test::expect;
 use lab::experiment::Point;
-use lab::record::{Fact, Launch, OutcomeKind};
-use load::{
-    Compared, Distribution, End, Failure, Folded, Recording, SECOND, Tally, Waited, Window,
-};
+use lab::record::{Launch, OutcomeKind};
+use load::{Compared, Distribution, End, Failure, Recording, SECOND, Tally, Waited, Window};
 
 mod agents;
 mod load_itself;
@@ -26,41 +27,24 @@ fn check(change: impl FnOnce(&mut Recording)) -> Vec<Doubt> {
     of_trial(|trial| change(recording(trial)))
 }
 
-fn recording(trial: &mut TrialRecord) -> &mut Recording {
-    &mut trial.loaded.as_mut().unwrap().recording
-}
-
 /// Replaces all response and service times; the area under them follows.
 fn times(recording: &mut Recording, times: &[(u64, u64)]) {
     let total = &mut recording.total;
-    (total.response, total.service) =
-        (Distribution::new(5 * SECOND), Distribution::new(5 * SECOND));
-    for &(count, ns) in times {
-        total.response.record_many(ns, count);
-        total.service.record_many(ns, count);
-    }
+    let mut all = Distribution::new(5 * SECOND);
+    times.iter().for_each(|(count, ns)| all.merge(&equal(*ns, *count)));
+    (total.response, total.service) = (all.clone(), all);
     total.in_flight_area = times.iter().map(|(count, ns)| u128::from(count * ns)).sum();
 }
 
-/// A reading that grows by so much over the measured time (second 2 to 12 of the trial), at an even pace.
-fn growing(trial: &mut TrialRecord, name: &str, unit: &str, by: f64) {
-    trial.series.push(series(name, unit, &[(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, by)]));
-}
-
 #[test]
-fn a_healthy_trial_is_not_doubted() {
+fn a_healthy_trial_is_not_doubted_and_neither_is_one_that_was_never_pressed() {
     assert_eq!(check(|_| {}), []);
-}
-
-#[test]
-fn a_trial_that_was_never_pressed_is_not_doubted() {
     assert_eq!(of_trial(|trial| trial.loaded = None), []);
 }
 
 #[test]
 fn every_doubt_fires_where_it_must() {
     let gave_up = End::GaveUp(Failure::ConnectRefused);
-    let late = check(|recording| recording.total.late.record_many(3 * MS, 1_000));
     assert_eq!(check(|recording| recording.total.correct_inside = 5_000), [], "they came later");
     let of_lane = |idle, cpu_time| {
         check(|recording| {
@@ -79,7 +63,7 @@ fn every_doubt_fires_where_it_must() {
         &check(|recording| recording.total.attempted += 1),
         &check(|recording| recording.end = End::Halted),
         &check(|recording| recording.end = gave_up),
-        &late,
+        &check(|recording| recording.total.late.record_many(3 * MS, 1_000)),
         &check(|recording| recording.total.on_time = 19_000),
         &of_lane(SECOND / 2, 9 * SECOND),
         &of_lane(SECOND / 2, 5 * SECOND),
@@ -148,7 +132,7 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
     let doubts = |overflows, network: &str| {
         of_trial(|trial| {
             growing(trial, "kernel.tcp.listen_overflows", "count", overflows);
-            trial.conditions = vec![Fact { name: "network".into(), value: network.into() }];
+            trial.conditions = vec![fact("network", network)];
             trial.launch = Some(Launch { backlog: Some(1), processes: 1, ..Launch::default() });
         })
     };
@@ -205,22 +189,7 @@ fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
 fn windows(of: impl Fn(u64) -> (u64, u64)) -> Vec<Window> {
     let window = |at: u64| {
         let (correct, ns) = of(at);
-        let mut times = Distribution::new(5 * SECOND);
-        times.record_many(ns, correct);
-        Window {
-            from: SECOND + at * SECOND / 10,
-            until: SECOND + (at + 1) * SECOND / 10,
-            is_warmup: false,
-            attempted: correct,
-            correct,
-            failed: [0; Failure::COUNT],
-            bytes_sent: 0,
-            bytes_received: 0,
-            in_flight_area: 0,
-            cpu: 0,
-            response: Folded::of(&times),
-            service: Folded::of(&times),
-        }
+        window(SECOND + at * SECOND / 10, correct, ns)
     };
     (0..100).map(window).collect()
 }
@@ -281,12 +250,10 @@ fn too_few_windows_show_no_drift() {
 fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
     let process = "process 7, `dyno run x` in /tmp";
     let found = of_trial(|trial| {
-        trial.conditions =
-            vec![Fact { name: lab::record::OTHER_DYNO.into(), value: process.into() }];
+        trial.conditions = vec![fact(lab::record::OTHER_DYNO, process)];
     });
     expect!["another_dyno (note): another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp"]
         .assert_eq(&told([&found]));
-    assert_eq!(found[0].gravity(), Gravity::Note);
 }
 
 #[test]
@@ -327,7 +294,7 @@ fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
 #[test]
 fn a_trial_that_is_no_measurement_says_so_first() {
     let found = of_trial(|trial| {
-        trial.outcome.kind = OutcomeKind::Died;
+        end(trial, OutcomeKind::Died);
         recording(trial).end = End::Halted;
     });
     expect![[r#"
@@ -419,10 +386,9 @@ fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
     let doubts = |slow: u64| {
         of_trial(|trial| {
             let mut all = windows(|at| (if at < slow { 100 } else { 200 }, MS));
-            for (place, window) in all.iter_mut().enumerate() {
-                (window.from, window.until) =
-                    (place as u64 * SECOND / 10, (place as u64 + 1) * SECOND / 10);
-                window.is_warmup = place < 10;
+            for window in &mut all {
+                (window.from, window.until) = (window.from - SECOND, window.until - SECOND);
+                window.is_warmup = window.from < SECOND;
             }
             recording(trial).windows = all;
         })

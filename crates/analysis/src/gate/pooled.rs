@@ -34,9 +34,10 @@ impl Pooled {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::simulated::{Chance, Law, noise};
+    use super::super::tests::simulated::{Law, noise};
     use super::super::{MOST, Rule, decided};
     use super::*;
+    use load::Chance;
 
     #[test]
     fn a_head_that_is_worse_in_all_pairs_adds_nothing_to_their_spread() {
@@ -54,7 +55,7 @@ mod tests {
         let rule = Rule::usual();
         for (law, off) in [(Law::Normal, 0.05), (Law::OneInTen, 0.07)] {
             for (truth, spread) in [(0.0, 0.01), (0.0, 0.03), (0.025, 0.03), (0.05, 0.03)] {
-                let mut chance = Chance(31);
+                let mut chance = Chance::new(31);
                 let ended = |_: usize| -> Vec<f64> {
                     let noise = noise(law, &mut chance, MOST);
                     let pairs: Vec<f64> = noise.iter().map(|it| truth + spread * it).collect();

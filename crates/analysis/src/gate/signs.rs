@@ -8,21 +8,25 @@ use super::{Answer, MOST, Rule, decided, most};
 #[must_use]
 pub fn flipped_p(differences: &[f64]) -> f64 {
     let few = &differences[..differences.len().min(MOST)];
-    let sum: f64 = few.iter().sum();
     // Sums of the same numbers in another order differ by their rounding.
     let slack = 1e-9 * few.iter().map(|it| it.abs()).sum::<f64>();
-    let all = 1_u64 << few.len();
-    let mut flipped = sum;
-    let mut signs = vec![1.0; few.len()];
-    let mut as_bad = 1_u64;
-    // One sign changes from each to the next.
-    for step in 1..all {
-        let which = step.trailing_zeros() as usize;
-        flipped -= 2.0 * signs[which] * few[which];
-        signs[which] = -signs[which];
-        as_bad += u64::from(sum - slack <= flipped);
-    }
-    as_bad as f64 / all as f64
+    let least = few.iter().sum::<f64>() - slack;
+    // For each sum of one half, how many of the other half's make it as bad.
+    let (one, other) = few.split_at(few.len() / 2);
+    let mut others = signed_sums(other);
+    others.sort_by(f64::total_cmp);
+    let as_bad = signed_sums(one)
+        .into_iter()
+        .map(|sum| others.len() - others.partition_point(|other| sum + other < least));
+    as_bad.sum::<usize>() as f64 / (1_u64 << few.len()) as f64
+}
+
+/// The sums of these values with all their signs.
+fn signed_sums(values: &[f64]) -> Vec<f64> {
+    let both = |sums: Vec<f64>, value: &f64| {
+        sums.into_iter().flat_map(|sum| [sum + value, sum - value]).collect()
+    };
+    values.iter().fold(vec![0.0], both)
 }
 
 /// How often the rule calls equal code worse on this machine's own noise: pairs of equal code, with their signs flipped

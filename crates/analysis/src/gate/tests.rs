@@ -3,7 +3,8 @@ use super::*;
 #[path = "../../examples/gate_truth/simulated.rs"]
 pub(super) mod simulated;
 
-use simulated::{Chance, Law, bounds, noise};
+use load::Chance;
+use simulated::{Law, bounds, noise};
 
 /// How many gates are simulated here; `make gate-truth` simulates more.
 const GATES: usize = 2_000;
@@ -12,24 +13,22 @@ fn rule() -> Rule {
     Rule::usual()
 }
 
-/// The share of simulated gates with each answer: worse, not worse.
-fn shares(law: Law, truth: f64, spread: f64) -> (f64, f64) {
-    let mut chance = Chance(3);
-    let mut count = (0, 0);
-    for _ in 0..GATES {
-        let noise = noise(law, &mut chance, MOST);
-        let pairs: Vec<f64> = noise.iter().map(|it| truth + spread * it).collect();
-        match decided(&pairs, rule(), rule().alpha).unwrap().answer {
-            Answer::Worse => count.0 += 1,
-            Answer::NotWorse => count.1 += 1,
-            Answer::CannotTell(_) => {}
-        }
-    }
-    (f64::from(count.0) / GATES as f64, f64::from(count.1) / GATES as f64)
+/// The shares of simulated gates that are said to be worse, and no worse.
+pub(super) fn shares(rule: Rule, mut pairs: impl FnMut(&mut Chance) -> Vec<f64>) -> [f64; 2] {
+    let mut chance = Chance::new(29);
+    let answer = |_| decided(&pairs(&mut chance), rule, rule.alpha).unwrap().answer;
+    let answers: Vec<Answer> = (0..GATES).map(answer).collect();
+    [Answer::Worse, Answer::NotWorse]
+        .map(|it| answers.iter().filter(|answer| **answer == it).count() as f64 / GATES as f64)
+}
+
+/// The same of pairs of one build.
+fn shares_of(law: Law, truth: f64, spread: f64) -> [f64; 2] {
+    shares(rule(), |chance| noise(law, chance, MOST).iter().map(|it| truth + spread * it).collect())
 }
 
 /// A share of at most this, plus three standard errors.
-fn at_most(share: f64) -> f64 {
+pub(super) fn at_most(share: f64) -> f64 {
     share + 3.0 * (share * (1.0 - share) / GATES as f64).sqrt()
 }
 
@@ -57,7 +56,7 @@ fn a_bound_between_two_levels_lies_between_theirs() {
 fn equal_code_is_called_worse_no_more_often_than_it_may_be() {
     for law in [Law::Normal, Law::HeavyTails, Law::OneInTen, Law::AlikeSlices] {
         for spread in [0.01, 0.04] {
-            let (worse, _) = shares(law, 0.0, spread);
+            let [worse, _] = shares_of(law, 0.0, spread);
             assert!(worse <= at_most(rule().alpha), "{law:?} {spread}: {worse}");
         }
     }
@@ -66,7 +65,7 @@ fn equal_code_is_called_worse_no_more_often_than_it_may_be() {
 /// Six to twenty pairs cannot show for sure that neighbours are alike: docs/gate.md says what is reached.
 #[test]
 fn pairs_that_are_like_their_neighbours_rarely_mislead_and_are_noticed() {
-    let mut chance = Chance(5);
+    let mut chance = Chance::new(5);
     let spread = 0.02;
     let (mut plain, mut worse) = (0, 0);
     for _ in 0..GATES {
@@ -89,9 +88,9 @@ fn what_is_to_be_found_is_found_and_what_is_not_there_is_not() {
     let spread = 0.02;
     assert!(pairs_needed(spread, rule(), rule().alpha).is_some());
     for law in [Law::Normal, Law::OneInTen, Law::AlikeSlices] {
-        let (found, _) = shares(law, rule().detect.ln_1p(), spread);
+        let [found, _] = shares_of(law, rule().detect.ln_1p(), spread);
         assert!(0.9 <= found, "{law:?}: {found}");
-        let (_, ruled_out) = shares(law, 0.0, spread);
+        let [_, ruled_out] = shares_of(law, 0.0, spread);
         assert!(0.9 <= ruled_out, "{law:?}: {ruled_out}");
     }
 }
@@ -154,7 +153,7 @@ fn sign_flips_are_counted_exactly() {
 
 #[test]
 fn on_flipped_signs_the_rule_is_rarely_wrong() {
-    let mut chance = Chance(11);
+    let mut chance = Chance::new(11);
     let pairs: Vec<f64> = noise(Law::Normal, &mut chance, 60).iter().map(|it| 0.03 * it).collect();
     let share = false_alarms(&pairs, rule(), 0.01, 4_000);
     assert!(share <= 0.01 + 3.0 * (0.01 * 0.99 / 4_000_f64).sqrt(), "{share}");

@@ -1,11 +1,11 @@
 use super::*;
 use crate::board::Board;
 use crate::doubt::doubts;
-use crate::fixture::{MS, ONE, healthy, run, series, told};
+use crate::fixture::{MS, ONE, at, fact, run, series, told};
 use expect_test::expect;
 use lab::experiment::Point;
-use lab::record::{Fact, HeldRecord, OutcomeKind, RunRecord};
-use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND, Still};
+use lab::record::{HeldRecord, OutcomeKind, RunRecord};
+use load::{Distribution, Failure, Holding, Nanos, PlateauTimes, SECOND, Still};
 
 const EXPERIMENT: &str = r#"
 question = "What does a connection cost?"
@@ -17,31 +17,27 @@ load = { held = { connections = 3000, step = 1000, every = "10s", rate = 500, se
 /// Three plateaus of ten seconds from second 1 of the trial on; the last seven seconds of each are measured. Each
 /// connection takes 8 KiB (10 by RSS), each message is 2 ms late and costs 20 µs.
 fn trial(subject: &str, repeat: u32) -> TrialRecord {
-    let mut trial = healthy();
-    (trial.key.subject, trial.key.workload) = (subject.into(), "wspoll".into());
-    (trial.key.point, trial.key.repeat) = (Point::Held(3_000), repeat);
+    let mut trial = at(subject, Point::Held(3_000), repeat);
+    trial.key.workload = "wspoll".into();
     trial.key.number = repeat * 10 + u32::from(subject.as_bytes()[0]);
     trial.loaded = None;
-    let plateaus: Vec<load::Plateau> = (0..3).map(plateau).collect();
-    let holding = Holding {
-        plateaus,
-        windows: Vec::<HoldWindow>::new(),
-        closed_at: 30 * SECOND,
-        was_halted: false,
-    };
+    let plateaus = (0..3).map(plateau).collect();
+    let windows = Vec::new();
+    let holding = Holding { plateaus, windows, closed_at: 30 * SECOND, was_halted: false };
     trial.held = Some(HeldRecord { began: SECOND, agents: Vec::new(), holding });
     trial.series =
         vec![memory("subject.memory.pss", 8.0), memory("subject.memory.rss", 10.0), cpu()];
     trial
 }
 
+fn times_of(ns: Nanos, times: u64) -> Distribution {
+    let mut distribution = Distribution::new(100 * SECOND);
+    distribution.record_many(ns, times);
+    distribution
+}
+
 fn plateau(number: u64) -> load::Plateau {
     let connections = (number + 1) * 1_000;
-    let times_of = |ns: Nanos, times: u64| {
-        let mut distribution = Distribution::new(100 * SECOND);
-        distribution.record_many(ns, times);
-        distribution
-    };
     load::Plateau {
         times: PlateauTimes {
             connections: connections as usize,
@@ -265,17 +261,13 @@ fn a_server_that_lets_connections_wait_for_ever_gave_way() {
 fn beats_that_come_a_tenth_of_their_distance_late_give_way() {
     let of = |late: Nanos| {
         let mut one = trial("a", 0);
-        let plateau = &mut held(&mut one).plateaus[2];
-        plateau.late = Distribution::new(100 * SECOND);
-        plateau.late.record_many(late, 1_000);
+        held(&mut one).plateaus[2].late = times_of(late, 1_000);
         held_subject(&[one]).price.gave_way
     };
     assert_eq!(of(99 * MS), None);
     let gave = of(150 * MS).unwrap();
-    assert!(
-        matches!(gave.causes[..], [Cause::Late { bound_ms: 100.0, p99_ms }] if (p99_ms - 150.0).abs() < 0.1),
-        "{gave:?}"
-    );
+    let [Cause::Late { bound_ms: 100.0, p99_ms }] = gave.causes[..] else { panic!("{gave:?}") };
+    assert!((p99_ms - 150.0).abs() < 0.1, "{gave:?}");
 }
 
 #[test]
@@ -324,18 +316,12 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
         doubts(&one, ONE)
     };
     assert_eq!(doubts_after(&|_| {}), []);
-    let own = |ns: Nanos| {
-        doubts_after(&move |one| {
-            let own = &mut held(one).plateaus[1].own;
-            own.record_many(ns, 20_000);
-        })
-    };
+    let own = |ns| doubts_after(&move |one| held(one).plateaus[1].own.record_many(ns, 20_000));
     assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
-    let late = own(3 * MS);
     let busy = |cpus: &str| {
         doubts_after(&|one| {
             held(one).plateaus[2].cpu = 7 * SECOND;
-            one.conditions = vec![Fact { name: "cpus.load".into(), value: cpus.into() }];
+            one.conditions = vec![fact("cpus.load", cpus)];
         })
     };
     assert_eq!(busy("0-1"), [], "two lanes share it");
@@ -358,7 +344,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     .assert_eq(&told([
         &doubts_after(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
         &doubts_after(&|one| lose(one, 0, Loss::Close, 4)),
-        &late,
+        &own(3 * MS),
         &busy("1"),
         &doubts_after(&|one| held(one).was_halted = true),
         &doubts_after(&|one| held(one).plateaus[1].begun += 1),
@@ -378,7 +364,7 @@ fn of_echoes_the_time_until_they_are_back_is_what_was_measured() {
         let none = Distribution::new(100 * SECOND);
         plateau.echoes.response = std::mem::replace(&mut plateau.late, none);
         plateau.still = Still { sum: 6 * MS, overslept: 6 * MS, kept_waiting: 0 };
-        (0..100_000).for_each(|_| plateau.own.record(3 * MS));
+        plateau.own.record_many(3 * MS, 100_000);
     }
     expect![[r#"
         instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): answers that arrived meanwhile are timed too late
@@ -390,14 +376,10 @@ fn of_echoes_the_time_until_they_are_back_is_what_was_measured() {
 fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     let of = |name: &str, unit: &str, by: f64| {
         let mut one = trial("a", 0);
-        one.series.push(series(
-            name,
-            unit,
-            &[(0, 0.0), (SECOND, 0.0), (31 * SECOND, by), (40 * SECOND, 2.0 * by)],
-        ));
+        let points = [(0, 0.0), (SECOND, 0.0), (31 * SECOND, by), (40 * SECOND, 2.0 * by)];
+        one.series.push(series(name, unit, &points));
         doubts(&one, ONE)
     };
-    let steal = of("machine.cpu.steal", "ns", 3e9);
     expect![[r#"
         accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, too): the kernel retries only after 1 s, 3 s, 7 s …
         memory_kills (suspect): the kernel killed 1 of the server's processes, because they were out of memory
@@ -405,6 +387,6 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     .assert_eq(&told([
         &of("kernel.tcp.listen_overflows", "count", 7.0),
         &of("subject.memory.kills", "count", 1.0),
-        &steal,
+        &of("machine.cpu.steal", "ns", 3e9),
     ]));
 }

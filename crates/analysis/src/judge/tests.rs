@@ -1,23 +1,18 @@
 use super::*;
-use crate::fixture::{MS, counted, fail, healthy, key, run};
-use lab::record::TrialRecord;
-use load::{Distribution, Failure, SECOND};
+use crate::fixture::{MS, at, counted, end, fail, responding, table};
+use lab::record::{OutcomeKind, TrialRecord};
+use load::Failure;
 
-/// A round of 2,000 requests a second, with so many of 20,000 answered, each after so many milliseconds.
-fn trial(subject: &str, repeat: u32, answered: u64, answer_ms: u64) -> TrialRecord {
-    let mut trial = healthy();
-    trial.key = key(subject, 2_000.0, repeat);
-    counted(&mut trial, 20_000, answered);
-    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-    total.response = Distribution::new(5 * SECOND);
-    total.response.record_many(answer_ms * MS, answered);
-    trial
+/// A round of 2,000 requests a second, with so many of 20,000 answered, each after a millisecond.
+fn trial(subject: &str, repeat: u32, answered: u64) -> TrialRecord {
+    round(subject, Point::Requests(2_000.0), repeat, answered)
 }
 
-fn table(trials: &[TrialRecord]) -> Table {
-    Board::of(&run(&[("a", "default"), ("b", "default"), ("idle", "reference")]), trials)
-        .tables
-        .remove(0)
+fn round(subject: &str, point: Point, repeat: u32, answered: u64) -> TrialRecord {
+    let mut trial = at(subject, point, repeat);
+    counted(&mut trial, 20_000, answered);
+    responding(&mut trial, MS);
+    trial
 }
 
 fn judged(trials: &[TrialRecord]) -> Judgement {
@@ -28,10 +23,10 @@ fn judged(trials: &[TrialRecord]) -> Judgement {
 fn a_row_that_keeps_up_in_four_rounds_of_five_is_judged_by_all_of_them() {
     // 98.5 % in one round, 99.7 % over all.
     let rounds: Vec<TrialRecord> =
-        (0..5).map(|n| trial("a", n, if n == 0 { 19_700 } else { 20_000 }, 1)).collect();
+        (0..5).map(|n| trial("a", n, if n == 0 { 19_700 } else { 20_000 })).collect();
     let found = judged(&rounds);
     assert_eq!((found.kept_up, found.breaches), (Some(true), Some(Vec::new())));
-    let rounds: Vec<TrialRecord> = (0..5).map(|n| trial("a", n, 19_000, 1)).collect();
+    let rounds: Vec<TrialRecord> = (0..5).map(|n| trial("a", n, 19_000)).collect();
     let found = judged(&rounds);
     let breaches = found.breaches.unwrap();
     assert!(matches!(breaches[..], [Breach::Failed(_), Breach::Behind(_)]), "{breaches:?}");
@@ -41,7 +36,7 @@ fn a_row_that_keeps_up_in_four_rounds_of_five_is_judged_by_all_of_them() {
 #[test]
 fn the_row_s_mark_and_its_breach_are_one_judgement() {
     for answered in [20_000, 19_900, 19_801, 19_799, 19_500, 10_000] {
-        let table = table(&[trial("a", 0, answered, 1), trial("a", 1, 20_000, 1)]);
+        let table = table(&[trial("a", 0, answered), trial("a", 1, 20_000)]);
         let row = &table.rows[0];
         let breaches = row.judgement.breaches.as_ref().unwrap();
         let is_behind = breaches.iter().any(|breach| matches!(breach, Breach::Behind(_)));
@@ -51,21 +46,21 @@ fn the_row_s_mark_and_its_breach_are_one_judgement() {
 
 #[test]
 fn where_all_requests_failed_it_is_not_said_that_a_round_did() {
-    let breaches = judged(&[trial("a", 0, 0, 1), trial("a", 1, 0, 1)]).breaches.unwrap();
+    let breaches = judged(&[trial("a", 0, 0), trial("a", 1, 0)]).breaches.unwrap();
     assert_eq!(breaches, [Breach::Failed(100.0), Breach::Behind(0.0)]);
 }
 
+const CLOSED: Point = Point::Connections(10);
+
 #[test]
 fn a_closed_loop_has_no_promise() {
-    let mut closed = trial("a", 0, 20_000, 1);
-    closed.key.point = Point::Connections(10);
-    let found = judged(&[closed]);
+    let found = judged(&[round("a", CLOSED, 0, 20_000)]);
     assert_eq!((found.kept_up, found.breaches, found.unranked), (None, None, None));
 }
 
 #[test]
 fn a_server_with_wrong_answers_is_in_no_rank_however_fast_it_is() {
-    let mut liar = trial("a", 0, 20_000, 1);
+    let mut liar = trial("a", 0, 20_000);
     fail(&mut liar, Failure::named("content.mismatch").unwrap(), 200);
     let found = judged(&[liar]);
     let unmet = |why: &str| why.starts_with("200 of 20,000 requests were answered with the wrong");
@@ -74,27 +69,25 @@ fn a_server_with_wrong_answers_is_in_no_rank_however_fast_it_is() {
 
 #[test]
 fn a_row_whose_figures_are_invalid_is_in_no_rank() {
-    let mut own = trial("a", 0, 20_000, 1);
+    let mut own = trial("a", 0, 20_000);
     fail(&mut own, Failure::NoPorts, 5_000);
     assert_eq!(judged(&[own]).unranked, Some(Unranked::Invalid));
-    let mut died = trial("a", 0, 20_000, 1);
-    died.outcome.kind = lab::record::OutcomeKind::Died;
+    let mut died = trial("a", 0, 20_000);
+    end(&mut died, OutcomeKind::Died);
     assert_eq!(judged(&[died]).unranked, Some(Unranked::Unmeasured));
-    let found = judged(&[trial("idle", 0, 20_000, 1), trial("a", 0, 20_000, 1)]);
+    let found = judged(&[trial("idle", 0, 20_000), trial("a", 0, 20_000)]);
     assert_eq!(found.unranked, None, "the first row is a's, and nothing speaks against it");
 }
 
 /// Closed loops of two subjects, with so many answers in each round.
 fn raced(a: &[u64], b: &[u64]) -> Table {
-    let mut trials = Vec::new();
-    for (subject, rounds) in [("a", a), ("b", b)] {
-        for (repeat, answered) in rounds.iter().enumerate() {
-            let mut trial = trial(subject, repeat as u32, *answered, 1);
-            trial.key.point = Point::Connections(10);
-            trials.push(trial);
-        }
-    }
-    table(&trials)
+    let rounds = [("a", a), ("b", b)].into_iter().flat_map(|(subject, rounds)| {
+        rounds
+            .iter()
+            .zip(0..)
+            .map(move |(answers, repeat)| round(subject, CLOSED, repeat, *answers))
+    });
+    table(&rounds.collect::<Vec<_>>())
 }
 
 /// The only row that is shown to be first, by name.
@@ -121,13 +114,12 @@ fn the_winner_is_the_table_s_first_valid_row() {
         for (place, subject) in ["a", "b"].into_iter().enumerate() {
             for repeat in 0..3 {
                 let answers = [20_000, 15_000][place] - u64::from(repeat);
-                let mut trial = trial(subject, repeat, answers, 1);
-                trial.key.point = Point::Connections(10);
+                let mut trial = round(subject, CLOSED, repeat, answers);
                 match (code >> (2 * place)) % 4 {
                     0 => {}
                     1 => fail(&mut trial, Failure::NoPorts, 5_000),
                     2 => fail(&mut trial, Failure::named("content.mismatch").unwrap(), 200),
-                    _ => trial.outcome.kind = lab::record::OutcomeKind::Died,
+                    _ => end(&mut trial, OutcomeKind::Died),
                 }
                 trials.push(trial);
             }

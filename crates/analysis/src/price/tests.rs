@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use lab::record::{Outcome, OutcomeKind, TrialRecord};
+use lab::record::{OutcomeKind, TrialRecord};
 use load::Chance;
 
 use super::*;
 use crate::difference::{Change, Comparison, Why};
-use crate::fixture::{counted, healthy, normal, run, series};
+use crate::fixture::{board, counted, end, growing, healthy, normal, recording, share};
 
 const CLEAR: &str = "hello";
 const TLS: &str = "hello over http/1.1+tls";
@@ -22,13 +22,17 @@ fn trial(subject: &str, task: &str, repeat: u32, answers: u64) -> TrialRecord {
     (trial.key.workload, trial.key.point, trial.key.repeat) =
         (task.into(), Point::Connections(64), repeat);
     counted(&mut trial, answers, answers);
-    trial.loaded.as_mut().unwrap().recording.total.answered = answers;
-    trial.series = vec![series("subject.cpu.total", "ns", &[(0, 0.0), (20 * load::SECOND, 10e9)])];
+    recording(&mut trial).total.answered = answers;
+    growing(&mut trial, "subject.cpu.total", "ns", 5e9);
     trial
 }
 
-fn board(trials: &[TrialRecord]) -> Board {
-    Board::of(&run(&[("a", "default"), ("b", "default"), ("idle", "reference")]), trials)
+/// These answers in each of so many rounds.
+fn rounds(count: u32, answers: &[(&str, &str, u64)]) -> Vec<TrialRecord> {
+    let round = |repeat| {
+        answers.iter().map(move |(subject, task, answers)| trial(subject, task, repeat, *answers))
+    };
+    (0..count).flat_map(round).collect()
 }
 
 fn made<'p>(
@@ -71,9 +75,8 @@ fn what_all_of_a_round_have_in_common_is_in_no_price() {
 
 #[test]
 fn intervals_contain_the_true_price_as_often_as_they_say() {
-    const RUNS: usize = 400;
     let mut chance = Chance::new(17);
-    let mut covers = |_: &usize| {
+    let share = share(400, || {
         let mut trials = Vec::new();
         for round in 0..4 {
             let common = (7.0 + 0.3 * normal(&mut chance)).exp();
@@ -88,8 +91,7 @@ fn intervals_contain_the_true_price_as_often_as_they_say() {
         let prices = board.prices();
         let (low, high) = made(&prices[0], "a", Figure::Throughput).unwrap().interval;
         (low..=high).contains(&0.8)
-    };
-    let share = (0..RUNS).filter(&mut covers).count() as f64 / RUNS as f64;
+    });
     assert!((0.91..=0.99).contains(&share), "{share}");
 }
 
@@ -103,14 +105,9 @@ fn one_round_has_a_ratio_and_no_interval() {
 
 #[test]
 fn the_ratio_of_one_round_is_of_the_round_that_both_sides_have() {
-    let mut trials: Vec<TrialRecord> = [(20_000, 16_000), (2_000, 1_600)]
-        .into_iter()
-        .zip(0..)
-        .flat_map(|((clear, tls), round)| {
-            [trial("a", CLEAR, round, clear), trial("a", TLS, round, tls)]
-        })
-        .collect();
-    trials[3].outcome = Outcome { kind: OutcomeKind::Died, says: "it ended".into() };
+    let mut trials = [(CLEAR, 0, 20_000), (TLS, 0, 16_000), (CLEAR, 1, 2_000), (TLS, 1, 1_600)]
+        .map(|(task, round, answers)| trial("a", task, round, answers));
+    end(&mut trials[3], OutcomeKind::Died);
     let board = board(&trials);
     let prices = board.prices();
     let [pair] = &prices[0].pairs[..] else { panic!("{prices:?}") };
@@ -121,17 +118,11 @@ fn the_ratio_of_one_round_is_of_the_round_that_both_sides_have() {
 
 #[test]
 fn rounds_without_a_partner_are_in_no_price_and_a_failed_side_has_none() {
-    let mut trials: Vec<TrialRecord> = (0..3)
-        .flat_map(|round| {
-            ["a", "b"].into_iter().flat_map(move |subject| {
-                [trial(subject, CLEAR, round, 2_000), trial(subject, TLS, round, 1_000)]
-            })
-        })
-        .collect();
-    let died = Outcome { kind: OutcomeKind::Died, says: "it ended".into() };
+    let answers = [("a", CLEAR, 2_000), ("a", TLS, 1_000), ("b", CLEAR, 2_000), ("b", TLS, 1_000)];
+    let mut trials = rounds(3, &answers);
     for trial in trials.iter_mut().filter(|trial| trial.key.workload == TLS) {
         if trial.key.subject == "b" || trial.key.repeat == 1 {
-            trial.outcome = died.clone();
+            end(trial, OutcomeKind::Died);
         }
     }
     let board = board(&trials);
@@ -145,22 +136,19 @@ fn rounds_without_a_partner_are_in_no_price_and_a_failed_side_has_none() {
 
 #[test]
 fn a_server_that_lacks_a_task_is_in_the_other_prices_only() {
-    let trials: Vec<TrialRecord> = (0..2)
-        .flat_map(|round| {
-            let answered = |subject, task, answers| trial(subject, task, round, answers);
-            vec![
-                answered("b", CLEAR, 4_000),
-                answered("b", TLS, 3_000),
-                answered("a", CLEAR, 2_000),
-                answered("a", TLS, 1_800),
-                answered("a", H2C, 6_000),
-                answered("a", H2, 5_400),
-                answered("idle", CLEAR, 9_000),
-                answered("idle", TLS, 9_900),
-            ]
-        })
-        .collect();
-    let board = board(&trials);
+    let board = board(&rounds(
+        2,
+        &[
+            ("b", CLEAR, 4_000),
+            ("b", TLS, 3_000),
+            ("a", CLEAR, 2_000),
+            ("a", TLS, 1_800),
+            ("a", H2C, 6_000),
+            ("a", H2, 5_400),
+            ("idle", CLEAR, 9_000),
+            ("idle", TLS, 9_900),
+        ],
+    ));
     let prices = board.prices();
     let said = |price: &MannerPrice<'_>| {
         let of: Vec<String> = price
@@ -185,13 +173,8 @@ fn a_server_that_lacks_a_task_is_in_the_other_prices_only() {
 #[test]
 fn resumed_sessions_are_compared_with_full_handshakes_and_with_cleartext() {
     const RESUMED: &str = "hello over http/1.1+tls, 100 % resumed";
-    let trials: Vec<TrialRecord> = (0..2)
-        .flat_map(|round| {
-            [(CLEAR, 4_000), (TLS, 1_000), (RESUMED, 2_000)]
-                .map(|(task, answers)| trial("a", task, round, answers))
-        })
-        .collect();
-    let board = board(&trials);
+    let answers = [("a", CLEAR, 4_000), ("a", TLS, 1_000), ("a", RESUMED, 2_000)];
+    let board = board(&rounds(2, &answers));
     let prices = board.prices();
     let found: Vec<(PaidFor, f64)> =
         prices.iter().map(|price| (price.paid_for, ratio(price, "a"))).collect();

@@ -165,9 +165,10 @@ mod tests {
     use load::Security;
 
     use super::*;
-    use crate::board::{Board, Row};
-    use crate::fixture::healthy;
+    use crate::board::Row;
+    use crate::fixture::{at, recording, table};
     use crate::verdict::{Gravity, Verdict};
+    use lab::experiment::Point;
 
     fn security(version: &str, certificate: &str, chain: u64) -> Security {
         let mut security = Security::new(load::SECOND);
@@ -179,29 +180,31 @@ mod tests {
         security
     }
 
+    fn usual() -> Security {
+        security("1.3", "ECDSA P-256", 567)
+    }
+
     fn trial(subject: &str, security: Option<Security>) -> TrialRecord {
-        let mut trial = healthy();
-        trial.key.subject = subject.into();
-        if let Some(loaded) = &mut trial.loaded {
-            loaded.recording.total.security = security.map(Box::new);
-        }
+        let mut trial = at(subject, Point::Requests(2_000.0), 0);
+        recording(&mut trial).total.security = security.map(Box::new);
         trial
     }
 
-    fn found(others: Option<Security>) -> Vec<Remark> {
-        let like = || Some(security("1.3", "ECDSA P-256", 567));
-        let all = [trial("a", like()), trial("b", others), trial("a", like())];
-        remarks(&all.iter().collect::<Vec<_>>())
+    fn remarked(trials: &[TrialRecord]) -> Vec<Remark> {
+        remarks(&trials.iter().collect::<Vec<_>>())
+    }
+
+    fn found(other: Option<Security>) -> Vec<Remark> {
+        let [first, last] = [(); 2].map(|()| trial("a", Some(usual())));
+        remarked(&[first, trial("b", other), last])
     }
 
     #[test]
     fn subjects_with_the_same_tls_need_no_remark() {
-        assert_eq!(found(Some(security("1.3", "ECDSA P-256", 567))), []);
+        assert_eq!(found(Some(usual())), []);
         assert_eq!(found(Some(security("1.3", "ECDSA P-256", 567 + 64))), []);
-        let plain = [trial("a", None), trial("b", None)];
-        assert_eq!(remarks(&plain.iter().collect::<Vec<_>>()), []);
+        assert_eq!(remarked(&[trial("a", None), trial("b", None)]), []);
     }
-
     #[test]
     fn subjects_that_differ_are_named_with_what_differs() {
         let unlike = |what, found: &[Remark]| {
@@ -220,32 +223,28 @@ mod tests {
 
     #[test]
     fn a_server_that_does_not_answer_alpn_speaks_http_1_1_like_the_others() {
-        let with = |name: &str| {
-            let mut seen = security("1.3", "ECDSA P-256", 567);
+        let with = |subject: &str, name: &str| {
+            let mut seen = usual();
             seen.agreed.alpn.add(name, 10);
-            Some(seen)
+            trial(subject, Some(seen))
         };
         let found = |name: &str| {
-            let all = [
-                trial("a", with("http/1.1")),
-                trial("b", with(name)),
-                trial("c", with("http/1.1")),
-            ];
-            remarks(&all.iter().collect::<Vec<_>>()).len()
+            remarked(&[with("a", "http/1.1"), with("b", name), with("c", "http/1.1")]).len()
         };
         assert_eq!(["http/1.1", "", "h2"].map(found), [0, 0, 1]);
     }
 
-    /// What each row of a table is worth, a letter for each subject and its kind of certificate.
+    /// A trial of each subject with its kind of certificate.
+    fn certified(subjects: &[(&str, &str)]) -> Vec<TrialRecord> {
+        let certified = |(name, certificate): &(&str, &str)| {
+            trial(name, Some(security("1.3", certificate, 567)))
+        };
+        subjects.iter().map(certified).collect()
+    }
+
+    /// What each row of their table is worth.
     fn rows(subjects: &[(&str, &str)]) -> Vec<Option<Verdict>> {
-        let entries: Vec<(&str, &str)> =
-            subjects.iter().map(|(name, _)| (*name, "default")).collect();
-        let all: Vec<TrialRecord> = subjects
-            .iter()
-            .map(|(name, certificate)| trial(name, Some(security("1.3", certificate, 567))))
-            .collect();
-        let board = Board::of(&crate::fixture::run(&entries), &all);
-        board.tables[0].rows.iter().map(Row::verdict).collect()
+        table(&certified(subjects)).rows.iter().map(Row::verdict).collect()
     }
 
     #[test]
@@ -260,9 +259,7 @@ mod tests {
     fn subjects_that_agree_with_the_first_are_not_said_to_differ_from_it() {
         let all = [("a", "RSA"), ("b", "RSA"), ("c", "EC"), ("d", "EC")];
         assert_eq!(rows(&all), [Some(Verdict::Invalid); 4], "neither is the majority");
-        let trials =
-            all.map(|(name, certificate)| trial(name, Some(security("1.3", certificate, 567))));
-        let found = remarks(&trials.iter().collect::<Vec<_>>());
+        let found = remarked(&certified(&all));
         let [Remark::TlsUnlike { first, subjects, .. }] = &found[..] else { panic!("{found:?}") };
         assert_eq!((first.as_str(), subjects.join(" ")), ("a", "c d".to_string()));
     }

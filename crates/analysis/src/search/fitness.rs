@@ -68,12 +68,9 @@ mod tests {
     use load::{End, Failure, SECOND};
 
     use super::*;
-    use crate::fixture::{MS, fail, healthy, series};
-    use crate::search::{Limit, Noise, PressKind};
-
-    fn aim(percent: f64, within: u64) -> Aim {
-        Aim { limits: vec![Limit { percent, within }], failures: 0.01 }
-    }
+    use crate::fixture::{MS, equal, fail, healthy, recording, series};
+    use crate::search::tests::aim;
+    use crate::search::{Noise, PressKind};
 
     fn press() -> Press {
         Press { kind: PressKind::Full, rate: Some(2_000.0), seconds: 10.0 }
@@ -110,18 +107,16 @@ mod tests {
     #[test]
     fn what_was_not_answered_is_lost_and_a_load_that_ended_early_is_of_what_was_planned() {
         let mut trial = healthy();
-        let recording = &mut trial.loaded.as_mut().unwrap().recording;
-        (recording.total.correct, recording.total.on_time) = (19_000, 19_000);
-        (recording.total.under_way, recording.total.answered) = (1_000, 19_000);
-        let mut response = load::Distribution::new(5 * SECOND);
-        response.record_many(MS, 19_000);
-        recording.total.response = response;
+        let total = &mut recording(&mut trial).total;
+        (total.correct, total.on_time) = (19_000, 19_000);
+        (total.under_way, total.answered) = (1_000, 19_000);
+        total.response = equal(MS, 19_000);
         let found = |trial: &TrialRecord, seconds| {
             let recording = &trial.loaded.as_ref().unwrap().recording;
             evidence(&aim(99.0, 2 * MS), recording, 2_000.0, seconds)
         };
         assert_eq!(found(&trial, 10.0).lost, [1_000, 1_000]);
-        trial.loaded.as_mut().unwrap().recording.end = End::Halted;
+        recording(&mut trial).end = End::Halted;
         let cut = found(&trial, 20.0);
         assert_eq!((cut.due, cut.lost, cut.is_cut), (40_000, vec![0, 0], true));
     }
@@ -144,10 +139,9 @@ mod tests {
     #[test]
     fn lateness_of_dyno_makes_a_trial_no_evidence_where_it_may_have_broken_the_aim() {
         let mut trial = healthy();
-        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-        total.late = load::Distribution::new(5 * SECOND);
-        total.late.record_many(10_000, 19_700);
-        total.late.record_many(MS / 2, 300);
+        let late = &mut recording(&mut trial).total.late;
+        *late = equal(10_000, 19_700);
+        late.record_many(MS / 2, 300);
         for limit in [MS / 2, MS * 9 / 10] {
             let late = Found::Disturbed { noise: Noise::Late, is_broken: true };
             assert_eq!(of(&trial, &aim(99.0, limit)), late, "{limit}");
@@ -160,8 +154,8 @@ mod tests {
     #[test]
     fn a_standstill_of_dyno_counts_where_it_is_long_beside_the_limit() {
         let mut trial = healthy();
-        let recording = &mut trial.loaded.as_mut().unwrap().recording;
-        (recording.total.still.sum, recording.total.still.overslept) = (160 * MS, 20 * MS);
+        let still = &mut recording(&mut trial).total.still;
+        (still.sum, still.overslept) = (160 * MS, 20 * MS);
         let noise = Noise::StoodStill { longest_ms: 20.0 };
         let stood_still = Found::Disturbed { noise, is_broken: false };
         assert_eq!(of(&trial, &aim(99.0, 40 * MS)), stood_still);

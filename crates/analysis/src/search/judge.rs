@@ -158,20 +158,22 @@ fn half_or_more(many: usize, of: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Limit;
-    use load::SECOND;
+    use crate::fixture::MS;
 
     fn aim(percent: f64) -> Aim {
-        Aim { limits: vec![Limit { percent, within: SECOND / 100 }], failures: 0.01 }
+        crate::search::tests::aim(percent, 10 * MS)
     }
 
     fn trial(lost: u64) -> Evidence {
         Evidence { due: 10_000, lost: vec![lost, 0], ..Evidence::default() }
     }
 
+    fn judged(trials: &[Evidence]) -> Judged {
+        Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>())
+    }
+
     fn word(lost: &[u64]) -> Word {
-        let trials: Vec<Evidence> = lost.iter().map(|&lost| trial(lost)).collect();
-        Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>()).word
+        judged(&lost.iter().map(|&lost| trial(lost)).collect::<Vec<_>>()).word
     }
 
     #[test]
@@ -192,9 +194,7 @@ mod tests {
 
     #[test]
     fn any_criterion_that_is_broken_breaks_the_aim() {
-        let trials: Vec<Evidence> =
-            (0..5).map(|_| Evidence { lost: vec![20, 300], ..trial(0) }).collect();
-        let judged = Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>());
+        let judged = judged(&vec![Evidence { lost: vec![20, 300], ..trial(0) }; 5]);
         assert_eq!((judged.word, judged.kept), (Word::Breaks, 0));
         assert!((judged.pooled[1].loss - 0.03).abs() < 1e-12);
         assert!(0.0 < judged.beyond());
@@ -214,8 +214,6 @@ mod tests {
     #[test]
     fn what_trials_lost_that_ended_early_is_a_bound_which_breaks_a_rate_and_never_holds_it() {
         let cut = |lost| Evidence { is_cut: true, ..trial(lost) };
-        let judged =
-            |trials: &[Evidence]| Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>());
         let broken = judged(&[cut(400), cut(410), cut(420), trial(390), trial(405)]);
         assert_eq!((broken.word, broken.ended_early), (Word::Breaks, 3));
         let [late, failed] = &broken.pooled[..] else { panic!("{broken:?}") };

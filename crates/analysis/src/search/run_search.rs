@@ -173,27 +173,19 @@ fn endings(trials: &[&TrialRecord]) -> Vec<Ending> {
 mod tests {
     use lab::experiment::Point;
     use lab::record::{Outcome, TrialKey};
-    use lab::search_goal::{Limit, SearchGoal};
+    use lab::search_goal::SearchGoal;
 
     use super::*;
-    use crate::fixture::{MS, healthy, run};
-    use crate::search::{Aim, Conclusion, PressKind};
+    use crate::fixture::{MS, equal, fact, healthy, recording, run};
+    use crate::search::tests::aim;
+    use crate::search::{Conclusion, PressKind};
 
     const TEXT: &str = "question = 'x'\nsubjects = 'all'\nworkload = 'u'\n\
                         load = { open = { rate = 'search' } }\nsearch = { p99 = '2ms', most = 1000 }";
 
     fn search(seed: u64) -> Search {
-        let limits = vec![Limit { percent: 99.0, within: 2 * MS }];
-        Search {
-            aim: Aim { limits, failures: 0.01 },
-            width: 0.05,
-            least: 10.0,
-            most: 1_000.0,
-            ceiling: None,
-            limit_s: 600.0,
-            is_fresh: true,
-            seed,
-        }
+        let usual = crate::search::tests::search(aim(99.0, 2 * MS), seed);
+        Search { most: 1_000.0, limit_s: 600.0, ..usual }
     }
 
     /// Two searches, of `a` and of `b`.
@@ -202,19 +194,13 @@ mod tests {
         record.experiment = crate::fixture::experiment(TEXT);
         let places = ["a", "b"].into_iter().enumerate().flat_map(|(place, subject)| {
             (0..SEARCH_TRIALS).map(move |n| {
-                TrialKey::new(
-                    place as u32 * SEARCH_TRIALS + n,
-                    subject,
-                    "u",
-                    Point::Requests(1.0),
-                    n,
-                )
+                let number = place as u32 * SEARCH_TRIALS + n;
+                TrialKey::new(number, subject, "u", Point::Requests(1.0), n)
             })
         });
         record.plan = places.collect();
-        let fact = |name: &str, value: String| Fact { name: name.into(), value };
-        record.facts.push(fact("capacity.search: a, u", search(1).written()));
-        record.facts.push(fact("capacity.search: b, u", search(2).written()));
+        record.facts.push(fact("capacity.search: a, u", &search(1).written()));
+        record.facts.push(fact("capacity.search: b, u", &search(2).written()));
         record
     }
 
@@ -270,10 +256,8 @@ mod tests {
         };
         // `a` answers in a millisecond, `b` never within the limit: its search is over sooner.
         let slow = |trial: &mut TrialRecord| {
-            let recording = &mut trial.loaded.as_mut().unwrap().recording;
-            recording.total.response = load::Distribution::new(5 * load::SECOND);
-            recording.total.response.record_many(9 * MS, 20_000);
-            recording.total.on_time = 0;
+            let total = &mut recording(trial).total;
+            (total.response, total.on_time) = (equal(9 * MS, 20_000), 0);
         };
         let (mut trials, mut order) = (Vec::new(), Vec::new());
         while let Some((place, of, press)) = next_of(&searches, &replayed(&trials)) {

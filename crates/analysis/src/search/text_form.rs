@@ -64,21 +64,13 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::tests::{aim, search};
 
     #[test]
     fn what_is_written_is_read_back_and_nothing_else_is_believed() {
-        let limits = [(99.0, 20_000_000), (99.95, 1)];
-        let limits = limits.map(|(percent, within)| Limit { percent, within }).to_vec();
-        let search = Search {
-            aim: Aim { limits, failures: 0.01 },
-            width: 0.05,
-            least: 10.0,
-            most: 43_478.26,
-            ceiling: Some(50_000.5),
-            limit_s: 1_200.0,
-            is_fresh: true,
-            seed: u64::MAX,
-        };
+        let usual = search(aim(99.0, 20_000_000), u64::MAX);
+        let mut search = Search { most: 43_478.26, ceiling: Some(50_000.5), ..usual };
+        search.aim.limits.push(Limit { percent: 99.95, within: 1 });
         let text = search.written();
         assert_eq!(Search::read(&text), Some(search));
         for (from, to) in [

@@ -3,7 +3,7 @@
 use load::Chance;
 
 use super::*;
-use crate::fixture::normal;
+use crate::fixture::{normal, share};
 
 /// Figures whose logarithms have a standard deviation of 2 %.
 fn noise(chance: &mut Chance, runs: usize) -> Vec<f64> {
@@ -24,9 +24,7 @@ fn logs(values: &[f64]) -> Vec<f64> {
 #[test]
 fn noise_announces_no_more_than_it_may() {
     let mut chance = Chance::new(11);
-    let series = 2_000;
-    let alarms = (0..series).filter(|_| announces(&logs(&noise(&mut chance, 24)), 1.0));
-    let alarms = alarms.count() as f64 / f64::from(series);
+    let alarms = share(2_000, || announces(&logs(&noise(&mut chance, 24)), 1.0));
     // 0.42 % and three standard errors.
     assert!(alarms < 0.0085, "{alarms}");
 }
@@ -35,19 +33,17 @@ fn noise_announces_no_more_than_it_may() {
 #[test]
 fn a_history_without_a_change_seldom_ever_announces_one() {
     let mut chance = Chance::new(18);
-    let histories = 300;
     for (members, runs) in [(1, 45), (10, 25)] {
-        let mut ever = |_: &i32| {
+        let announce = share(300, || {
             let history = |_| logs(&noise(&mut chance, runs));
             let all: Vec<Vec<f64>> = (0..members).map(history).collect();
             let is_announced = |logs: &Vec<f64>| {
                 (10..=runs).any(|runs| announces(&logs[..runs], 1.0 / f64::from(members)))
             };
             all.iter().any(is_announced)
-        };
-        let announce = (0..histories).filter(|it| ever(it)).count();
+        });
         // EVER, and not quite two standard errors.
-        assert!(announce <= 10, "{announce} of {histories} of {members} series");
+        assert!(announce <= 10.0 / 300.0, "{announce} of histories of {members} series");
     }
 }
 
@@ -55,13 +51,12 @@ fn a_history_without_a_change_seldom_ever_announces_one() {
 fn one_run_that_is_far_off_is_no_change() {
     let mut chance = Chance::new(12);
     for place in [0, 4, 5, 12, 19, 23] {
-        let alarms = (0..100).filter(|_| {
+        let alarms = share(100, || {
             let mut values = noise(&mut chance, 24);
             values[place] *= 3.0;
             announces(&logs(&values), 1.0)
         });
-        let alarms = alarms.count();
-        assert!(alarms <= 6, "{alarms} of 100 at {place}");
+        assert!(alarms <= 0.06, "{alarms} at {place}");
     }
 }
 
@@ -71,12 +66,8 @@ fn a_step_is_announced_after_as_many_runs_as_are_said_to_be_needed() {
     for size in [2.0, 3.0, 5.0] {
         let spreads = Spreads { size: 0.02 * size, spread: 0.02, runs: 20 };
         let Some(Needed::Runs(after)) = needed(spreads, 1.0) else { panic!("{size}") };
-        let found = (0..100).filter(|_| {
-            let values = step(&mut chance, 20 + after, 20, size);
-            announces(&logs(&values), 1.0)
-        });
-        let found = found.count();
-        assert!(83 <= found, "{size}: {found} of 100 after {after} runs");
+        let found = share(100, || announces(&logs(&step(&mut chance, 20 + after, 20, size)), 1.0));
+        assert!(0.83 <= found, "{size}: {found} after {after} runs");
     }
 }
 

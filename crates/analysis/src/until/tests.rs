@@ -1,8 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::fixture::{closed, counted, experiment, healthy, key, normal};
-use lab::record::Outcome;
+use crate::fixture::{at, closed, counted, end, experiment, key, normal, share};
 use load::{Chance, SECOND};
 
 fn rounds(trials: &str) -> Rounds {
@@ -108,7 +107,7 @@ fn a_server_that_cannot_be_measured_is_not_tried_for_ever() {
     let mut rounds = rounds("until = '±3%'");
     for repeat in 0..6 {
         let mut died = closed("a", repeat, 0.0);
-        died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };
+        end(&mut died, OutcomeKind::Died);
         rounds.add(&died);
     }
     assert!(!goes_on(&rounds, 6));
@@ -121,8 +120,7 @@ fn a_server_that_keeps_up_with_a_schedule_is_judged_by_its_p99() {
     let of = |correct: u64| {
         let mut rounds = rounds("until = '±3%'");
         for repeat in 0..7 {
-            let mut trial = healthy();
-            trial.key = key("a", 2_000.0, repeat);
+            let mut trial = at("a", Point::Requests(2_000.0), repeat);
             counted(&mut trial, 20_000, correct);
             rounds.add(&trial);
         }
@@ -147,9 +145,9 @@ fn a_row_s_plan_is_what_it_takes() {
 /// so many times the requested width.
 fn simulated(chance: &mut Chance, trials: &str, spread: f64) -> (f64, f64) {
     const EXPERIMENTS: usize = 8_000;
-    let (mut covered, mut took) = (0, 0);
+    let mut took = 0;
     let begun = rounds(trials);
-    for _ in 0..EXPERIMENTS {
+    let covered = share(EXPERIMENTS, || {
         let mut rounds = begun.clone();
         let mut round = 0;
         while goes_on(&rounds, round) {
@@ -164,11 +162,11 @@ fn simulated(chance: &mut Chance, trials: &str, spread: f64) -> (f64, f64) {
         }
         let values: Vec<f64> =
             rounds.trials.iter().filter_map(|trial| trial.figures?.throughput).collect();
-        let (low, high) = interval(&values).unwrap();
-        covered += usize::from((low..=high).contains(&1_000.0));
         took += values.len();
-    }
-    (covered as f64 / EXPERIMENTS as f64, took as f64 / EXPERIMENTS as f64)
+        let (low, high) = interval(&values).unwrap();
+        (low..=high).contains(&1_000.0)
+    });
+    (covered, took as f64 / EXPERIMENTS as f64)
 }
 
 fn closed_key(repeat: u32) -> TrialKey {

@@ -3,28 +3,10 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::*;
+use crate::fixture::Folder;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-/// A folder that is removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let folder =
-            std::env::temp_dir().join(format!("dyno-embedded-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir(&folder).unwrap();
-        Folder(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// What git knows of these folders, or would add, and what is in it: generated files and caches are ignored there.
@@ -54,7 +36,7 @@ fn what_is_embedded_is_the_tree_on_disk() {
 
 #[test]
 fn a_tree_is_unpacked_once_and_left_alone_then() {
-    let folder = Folder::new("once");
+    let folder = Folder::new();
     let tree = unpack(&folder.0).unwrap();
     assert!(tree.join("subjects/oracle/subject.toml").is_file());
     let changed = |path: &str| fs::metadata(tree.join(path)).unwrap().modified().unwrap();
@@ -65,7 +47,7 @@ fn a_tree_is_unpacked_once_and_left_alone_then() {
 
 #[test]
 fn a_damaged_tree_is_repaired() {
-    let folder = Folder::new("damaged");
+    let folder = Folder::new();
     let tree = unpack(&folder.0).unwrap();
     let elsewhere = folder.0.join("elsewhere");
     fs::write(&elsewhere, "kept").unwrap();
@@ -86,7 +68,7 @@ fn a_damaged_tree_is_repaired() {
 
 #[test]
 fn many_unpack_at_once() {
-    let folder = Folder::new("many");
+    let folder = Folder::new();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| assert!(is_whole(&unpack(&folder.0).unwrap()).unwrap()));

@@ -1,22 +1,20 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::board::{Board, Row};
-use crate::difference::tests::{numbers_of, rounds, share};
+use crate::board::Row;
 use crate::difference::unpaired;
-use crate::fixture::{healthy, key, run, series};
+use crate::fixture::{at, board, fail, growing, late, numbers, rounds, share, table};
 use lab::figure::Number;
 use lab::record::TrialRecord;
-use load::{Chance, Failure, SECOND};
+use load::{Chance, Failure};
 
-/// A valid row of a closed loop with these rounds.
+/// A row of a closed loop, valid or in doubt.
 fn row(subject: &str, is_doubtful: bool) -> Row {
-    let mut trial = healthy();
-    (trial.key, trial.key.point) = (key(subject, 2_000.0, 0), Point::Connections(10));
+    let mut trial = at(subject, Point::Connections(10), 0);
     if is_doubtful {
-        crate::fixture::fail(&mut trial, Failure::NoFiles, 100);
+        fail(&mut trial, Failure::NoFiles, 100);
     }
-    Board::of(&run(&[(subject, "default")]), &[trial]).tables.remove(0).rows.remove(0)
+    table(&[trial]).rows.remove(0)
 }
 
 /// The answer for pairs of rounds with these throughputs.
@@ -37,7 +35,7 @@ fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer
 }
 
 fn one(a: &[f64], b: &[f64]) -> GateAnswer {
-    answer(&[(numbers_of(a), numbers_of(b))], false)
+    answer(&[(numbers(a), numbers(b))], false)
 }
 
 const STEADY: [f64; 4] = [1_000.0, 1_002.0, 998.0, 1_001.0];
@@ -62,7 +60,7 @@ fn a_gate_answers_within_worse_and_that_it_cannot_tell() {
 #[test]
 fn rounds_in_doubt_make_a_gate_neither_green_nor_red() {
     for factor in [1.0, 0.44] {
-        let pair = (numbers_of(&STEADY), numbers_of(&by(factor)));
+        let pair = (numbers(&STEADY), numbers(&by(factor)));
         assert_eq!(answer(&[pair], true), GateAnswer::CannotTell, "{factor}");
     }
 }
@@ -85,28 +83,22 @@ fn a_pair_is_never_worse_both_ways() {
 #[test]
 fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
     let mut chance = Chance::new(22);
-    let (a, b) = (row("a", false), row("b", false));
-    let mut worse = |count: usize, pairs: usize, factor: f64, spread: f64, times: usize| {
-        share(times, || {
+    let mut worse = |pairs: usize, factor: f64, spread: f64| {
+        share(400, || {
             let pair = |_| {
-                let one = rounds(&mut chance, count, 1_000.0, spread);
-                let other = rounds(&mut chance, count, 1_000.0 * factor, spread);
-                let figures =
-                    vec![(Figure::Throughput, unpaired(Figure::Throughput, &one, &other))];
-                Pair { workload: "hello", a: &a, b: &b, is_one_run: false, figures }
+                let one = rounds(&mut chance, 5, 1_000.0, spread);
+                (one, rounds(&mut chance, 5, 1_000.0 * factor, spread))
             };
-            let pairs = (0..pairs).map(pair).collect();
-            let versus = Versus { pairs, alone: [vec![], vec![]] }.decided(Gate::default());
-            versus.answer(&versus.gate(Gate::default())) == GateAnswer::Worse
+            answer(&(0..pairs).map(pair).collect::<Vec<_>>(), false) == GateAnswer::Worse
         })
     };
     for spread in [0.01, 0.05, 0.3] {
         for pairs in [1, 12] {
-            let alarms = worse(5, pairs, 1.0, spread, 400);
+            let alarms = worse(pairs, 1.0, spread);
             assert!(alarms <= 0.05, "{pairs} pairs spread by {spread}: {alarms}");
         }
     }
-    let found = worse(5, 1, 1.0 / 1.10, 0.01, 400);
+    let found = worse(1, 1.0 / 1.10, 0.01);
     assert!(0.95 < found, "10 % slower, spread by 1 %: {found}");
 }
 
@@ -142,19 +134,17 @@ fn the_answer_keeps_to_known_ratios() {
 /// A schedule of 2,000 requests a second, with so many of 20,000 answered, for so much CPU time.
 fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
     let round = |repeat: u32| {
-        let mut trial = healthy();
-        trial.key = key(subject, 2_000.0, repeat);
-        crate::fixture::late(&mut trial, 20_000, answered);
-        let used = cpu_s * 1e9 * (1.0 + f64::from(repeat) / 1_000.0);
-        trial.series = vec![series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, used)])];
+        let mut trial = at(subject, Point::Requests(2_000.0), repeat);
+        late(&mut trial, 20_000, answered);
+        let used = cpu_s * 0.5e9 * (1.0 + f64::from(repeat) / 1_000.0);
+        growing(&mut trial, "subject.cpu.total", "ns", used);
         trial
     };
     (0..4).map(round).collect()
 }
 
 fn of_boards(a: &[TrialRecord], b: &[TrialRecord], gate: Gate) -> (GateAnswer, Vec<Figure>) {
-    let entries = run(&[("a", "default")]);
-    let (a, b) = (Board::of(&entries, a), Board::of(&entries, b));
+    let (a, b) = (board(a), board(b));
     let versus = Versus::of(&a, &b, crate::Sides::Runs, gate);
     let gated = versus.gate(gate);
     (versus.answer(&gated), gated.iter().map(|gated| gated.figure).collect())

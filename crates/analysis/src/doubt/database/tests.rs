@@ -1,18 +1,13 @@
 //! What the database counted against what answers had.
 
-use lab::record::Fact;
-
 use super::*;
-use crate::fixture;
+use crate::fixture::{fact, healthy, recording, share};
 
 /// The doubts about a trial with these rows and conditions.
 fn found(rows: Rows, conditions: &[(&str, &str)]) -> Vec<(&'static str, String)> {
-    let mut trial = fixture::healthy();
-    trial.loaded.as_mut().unwrap().recording.total.rows = Some(rows);
-    trial.conditions = conditions
-        .iter()
-        .map(|(name, value)| Fact { name: (*name).into(), value: (*value).into() })
-        .collect();
+    let mut trial = healthy();
+    recording(&mut trial).total.rows = Some(rows);
+    trial.conditions = conditions.iter().map(|(name, value)| fact(name, value)).collect();
     of_trial(&trial).into_iter().map(|doubt| (doubt.id(), doubt.says().to_string())).collect()
 }
 
@@ -101,21 +96,22 @@ fn too_many_pairs_and_too_few_are_not_random() {
 #[test]
 fn ids_that_are_drawn_are_not_doubted() {
     let mut chance = load::Chance::new(11);
-    let mut doubted = 0;
     for n in 0..20_000 {
         let drawn = [10, 100, 1_000, 3_000][n % 4];
-        let mut seen = vec![0_u64; 10_001];
-        let mut equal_pairs = 0;
-        for _ in 0..drawn {
-            let id = 1 + chance.below(10_000);
-            equal_pairs += seen[id];
-            seen[id] += 1;
-        }
-        let expected_pairs = drawn as f64 * (drawn - 1) as f64 / 2.0 / 10_000.0;
-        let rows = Rows { equal_pairs, expected_pairs, ..Rows::default() };
-        doubted += u32::from(ids(rows).is_some());
+        assert!(!is_doubted(drawn, || 1 + chance.below(10_000)), "{n}");
     }
-    assert_eq!(doubted, 0);
+}
+
+/// Whether a load is doubted of which so many ids are drawn so.
+fn is_doubted(drawn: u64, mut id: impl FnMut() -> usize) -> bool {
+    let (mut seen, mut equal_pairs) = (vec![0_u64; 10_001], 0);
+    for _ in 0..drawn {
+        let seen = &mut seen[id()];
+        equal_pairs += *seen;
+        *seen += 1;
+    }
+    let expected_pairs = drawn as f64 * (drawn - 1) as f64 / 2.0 / 10_000.0;
+    ids(Rows { equal_pairs, expected_pairs, ..Rows::default() }).is_some()
 }
 
 /// The shares that docs/validity.md states for a constant id.
@@ -123,20 +119,13 @@ fn ids_that_are_drawn_are_not_doubted() {
 fn a_constant_id_is_found_with_99_percent_from_the_stated_share_on() {
     let mut chance = load::Chance::new(3);
     for (drawn, per_100_000) in [(100_000_u64, 140), (10_000, 500)] {
-        let found = (0..200).filter(|_| {
-            let mut seen = vec![0_u64; 10_001];
-            let mut equal_pairs = 0;
-            for _ in 0..drawn {
-                let is_constant = chance.below(100_000) < per_100_000;
-                let id = if is_constant { 7 } else { 1 + chance.below(10_000) };
-                equal_pairs += seen[id];
-                seen[id] += 1;
-            }
-            let expected_pairs = drawn as f64 * (drawn - 1) as f64 / 2.0 / 10_000.0;
-            ids(Rows { equal_pairs, expected_pairs, ..Rows::default() }).is_some()
+        let found = share(200, || {
+            is_doubted(drawn, || match chance.below(100_000) < per_100_000 {
+                true => 7,
+                false => 1 + chance.below(10_000),
+            })
         });
-        let found = found.count();
-        assert!(197 <= found, "{found} of 200 with {drawn} rows");
+        assert!(0.985 <= found, "{found} with {drawn} rows");
     }
 }
 

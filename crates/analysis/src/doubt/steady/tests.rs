@@ -1,7 +1,7 @@
 use load::Chance;
 
 use super::*;
-use crate::fixture::normal;
+use crate::fixture::{normal, share};
 
 /// So many windows around 1,000, with this spread and this correlation with the window before; the first ones lower.
 fn series(chance: &mut Chance, count: usize, spread: f64, kinship: f64, slow: usize) -> Vec<f64> {
@@ -25,11 +25,10 @@ fn a_steady_beginning_is_seldom_cut_off() {
         (120, 0.1, 0.5, 0.03),
         (300, 0.2, 0.3, 0.02),
     ] {
-        let is_cut = |_: &usize| {
+        let share = share(4_000, || {
             cut_of(Drifting::Throughput, &series(&mut chance, count, spread, kinship, 0))
                 != Cut::None
-        };
-        let share = (0..4_000).filter(is_cut).count() as f64 / 4_000.0;
+        });
         assert!(share <= at_most, "{count} windows, spread {spread}, kinship {kinship}: {share}");
     }
 }
@@ -38,13 +37,12 @@ fn a_steady_beginning_is_seldom_cut_off() {
 fn a_ramping_start_is_cut_off_where_it_ends() {
     let mut chance = Chance::new(32);
     for (count, slow, at_least) in [(25, 8, 0.7), (120, 30, 0.9), (120, 15, 0.7)] {
-        let is_found = |_: &usize| {
+        let share = share(400, || {
             let found = cut_of(Drifting::Throughput, &series(&mut chance, count, 0.03, 0.0, slow));
             // The ramp's last windows are like the rest.
             matches!(found, Cut::Before { place, was_slower: true }
                 if (slow * 6 / 10..=slow * 3 / 2 + 5).contains(&place))
-        };
-        let share = (0..400).filter(is_found).count() as f64 / 400.0;
+        });
         assert!(at_least <= share, "{count} windows, {slow} slow: {share}");
     }
 }

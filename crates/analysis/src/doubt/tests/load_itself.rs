@@ -79,14 +79,10 @@ fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
         })
     };
     assert_eq!(doubts(100 * MS), [], "1 % of ten seconds");
-    let (some, much) = (doubts(700 * MS), doubts(1_400 * MS));
     expect!["silence (suspect): the server gave no correct answer for 700 ms, from 2.00 s on: 7.0 % of the measured time, in which requests waited"]
-        .assert_eq(&told([&some]));
-    assert_eq!(
-        (some[0].gravity(), doubts(SECOND)[0].gravity()),
-        (Gravity::Suspect, Gravity::Suspect)
-    );
-    assert_eq!(much[0].gravity(), Gravity::Invalid);
+        .assert_eq(&told([&doubts(700 * MS)]));
+    let gravity = |sum| doubts(sum)[0].gravity();
+    assert_eq!([SECOND, 1_400 * MS].map(gravity), [Gravity::Suspect, Gravity::Invalid]);
     assert_eq!(check(|recording| recording.silence = load::Silence::default()), []);
 }
 
@@ -120,38 +116,29 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
     let doubts = |carried_in: u64, inside: u64| {
         check(|recording| {
             (recording.total.carried_in, recording.total.correct_inside) = (carried_in, inside);
-            let warmup = Window {
-                is_warmup: true,
-                attempted: 9_000,
-                correct: 0,
-                ..windows(|_| (0, 1)).remove(0)
-            };
+            let warmup = Window { is_warmup: true, attempted: 9_000, ..window(SECOND, 0, 1) };
             recording.windows = vec![warmup];
         })
     };
     assert_eq!(doubts(100, 20_000), [], "as much as is left at the end");
-    // 5,000 were carried in, and as many of the 20,000 due were carried out: the server's own rate, and an old queue.
-    assert_eq!(doubts(5_000, 20_000)[0].gravity(), Gravity::Note);
-    let more = doubts(5_000, 25_000);
     expect![[r#"
         carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a backlog from before was worked off
         carried_in (suspect): 5,000 of the 25,000 correct answers inside the measured time (20 %) were to requests that had been due before it: the throughput is 5,000 answers more than the requests of that time account for"#]]
-    .assert_eq(&told([&doubts(5_000, 20_000), &more]));
-    assert_eq!(more[0].gravity(), Gravity::Suspect);
+    // 5,000 were carried in, and as many of the 20,000 due were carried out: the server's own rate, and an old queue.
+    .assert_eq(&told([&doubts(5_000, 20_000), &doubts(5_000, 25_000)]));
 }
 
 #[test]
 fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     let doubts =
         |change: fn(&mut load::Notes)| check(|recording| change(&mut recording.total.notes));
-    let doubled = doubts(|notes| notes.unsolicited = 3);
-    assert_eq!(doubled[0].gravity(), Gravity::Suspect);
-    let announced = doubts(|notes| notes.announced_closes = 20_000);
     expect![[r#"
         surplus_answers (suspect): more was received than was requested: 3 answers without a request, 0 answers followed by further bytes (of 20,000 correct answers); such connections were closed
         connections_not_reused (note): the server closed connections that should have stayed open: 20,000 after it had announced this, of 20,000 answers in all"#]]
-    .assert_eq(&told([&doubled, &announced]));
-    assert_eq!(announced[0].gravity(), Gravity::Note);
+    .assert_eq(&told([
+        &doubts(|notes| notes.unsolicited = 3),
+        &doubts(|notes| notes.announced_closes = 20_000),
+    ]));
     assert_eq!(doubts(|notes| notes.stale_retries = 10_000)[0].gravity(), Gravity::Suspect);
     assert_eq!(doubts(|notes| notes.idle_closed = 50), []);
 }
@@ -171,7 +158,6 @@ fn what_is_left_at_the_end_is_said() {
     };
     expect!["under_way (note): 1 of 20,001 requests were neither answered nor given up when the load ended"]
         .assert_eq(&told([&doubts(1)]));
-    assert_eq!(doubts(1)[0].gravity(), Gravity::Note);
     assert_eq!(doubts(100)[0].gravity(), Gravity::Suspect);
 }
 

@@ -1,9 +1,7 @@
-use super::super::tests::simulated::{Chance, Law, of_builds};
-use super::super::{Answer, Rule, Unclear, concluded, decided, least_shown, pairs_needed};
+use super::super::tests::simulated::{Law, of_builds};
+use super::super::tests::{at_most, shares};
+use super::super::{Answer, Rule, Unclear, concluded, least_shown, pairs_needed};
 use super::*;
-
-/// How many gates are simulated here; `make gate-truth` simulates more.
-const GATES: usize = 2_000;
 
 fn rule(builds: Option<usize>) -> Rule {
     Rule { builds, ..Rule::usual() }
@@ -21,26 +19,13 @@ struct World {
 }
 
 impl World {
-    /// The pairs of one gate; each has the layout of its build.
-    fn pairs(self, chance: &mut Chance) -> Vec<f64> {
+    /// The shares of gates that are worse by this rule, and no worse; each pair has the layout of its build.
+    fn shares(self, rule: Rule) -> [f64; 2] {
         let spreads = (self.builds, self.of_builds, self.of_pairs);
-        let pairs = of_builds(self.law, chance, spreads, MOST);
-        pairs.iter().map(|it| self.truth + it).collect()
+        shares(rule, |chance| {
+            of_builds(self.law, chance, spreads, MOST).iter().map(|it| self.truth + it).collect()
+        })
     }
-
-    /// The share of gates that this rule answers so.
-    fn share(self, rule: Rule, answer: Answer) -> f64 {
-        let mut chance = Chance(29);
-        let is_so = |_: &usize| {
-            decided(&self.pairs(&mut chance), rule, rule.alpha).unwrap().answer == answer
-        };
-        (0..GATES).filter(is_so).count() as f64 / GATES as f64
-    }
-}
-
-/// A share of at most this, plus three standard errors.
-fn at_most(share: f64) -> f64 {
-    share + 3.0 * (share * (1.0 - share) / GATES as f64).sqrt()
 }
 
 #[test]
@@ -49,7 +34,7 @@ fn equal_code_whose_builds_differ_is_called_worse_no_more_often_than_it_may_be()
         for builds in [5, 6, 8, 10, 20] {
             for (of_builds, of_pairs) in [(0.02, 0.002), (0.06, 0.01), (0.03, 0.06), (0.0, 0.06)] {
                 let world = World { law, truth: 0.0, of_builds, of_pairs, builds };
-                let worse = world.share(rule(Some(builds)), Answer::Worse);
+                let [worse, _] = world.shares(rule(Some(builds)));
                 let says = format!("{law:?}, {builds} builds, {of_builds} {of_pairs}: {worse}");
                 assert!(worse <= at_most(0.01), "{says}");
             }
@@ -62,11 +47,11 @@ fn equal_code_whose_builds_differ_is_called_worse_no_more_often_than_it_may_be()
 fn with_one_build_or_where_pairs_count_and_not_builds_equal_code_is_often_called_worse() {
     let world =
         |builds| World { law: Law::Normal, truth: 0.0, of_builds: 0.05, of_pairs: 0.01, builds };
-    let worse = |builds| world(builds).share(rule(None), Answer::Worse);
-    assert!(0.1 < worse(1), "one build of each side: {}", worse(1));
-    assert!(at_most(0.01) < worse(5), "pairs of five builds: {}", worse(5));
+    let [one, five] = [1, 5].map(|builds| world(builds).shares(rule(None))[0]);
+    assert!(0.1 < one, "one build of each side: {one}");
+    assert!(at_most(0.01) < five, "pairs of five builds: {five}");
     // The same gates, by builds.
-    assert!(world(5).share(rule(Some(5)), Answer::Worse) <= at_most(0.01));
+    assert!(world(5).shares(rule(Some(5)))[0] <= at_most(0.01));
 }
 
 #[test]
@@ -84,9 +69,9 @@ fn a_head_that_is_worse_is_found_where_the_plan_says_so_and_ruled_out_where_it_i
             of_pairs: 0.6 * spread,
             builds,
         };
-        let found = world.share(rule, Answer::Worse);
+        let [found, _] = world.shares(rule);
         assert!(0.9 <= found, "{builds}: {found}");
-        let ruled_out = World { truth: 0.0, ..world }.share(rule, Answer::NotWorse);
+        let [_, ruled_out] = World { truth: 0.0, ..world }.shares(rule);
         assert!(0.9 <= ruled_out, "{builds}: {ruled_out}");
     }
 }

@@ -1,10 +1,9 @@
 use std::time::Duration;
 
-use lab::record::Outcome;
 use lab::source_file::SourceFile;
 
 use super::*;
-use crate::fixture::{self, closed as trial, paired, series};
+use crate::fixture::{self, closed as trial, end, growing, paired, recording};
 use crate::until::Rounds;
 
 fn experiment(pairs: &str) -> Experiment {
@@ -66,7 +65,7 @@ fn a_difference_is_above_zero_where_the_head_is_worse() {
 fn a_pair_that_was_disturbed_on_one_side_counts_on_neither_and_is_repeated() {
     let (mut course, mut rounds) = after("most = 6", &WIDE[..5]);
     let mut still = trial("head", 5, 100.0);
-    let lane = &mut still.loaded.as_mut().unwrap().recording.lanes[0];
+    let lane = &mut recording(&mut still).lanes[0];
     (lane.idle, lane.cpu_time) = (0, lane.wall);
     for add in [&trial("base", 5, 1_300.0), &still] {
         course.add(add);
@@ -83,7 +82,7 @@ fn builds_take_turns_and_a_pair_that_was_disturbed_is_repeated_with_the_same_one
     let of = |builds: &str| {
         let (mut course, _) = after(&format!("most = 20{builds}"), &WIDE[..3]);
         let mut died = trial("head", 3, 100.0);
-        died.outcome = Outcome { kind: OutcomeKind::Unable, says: String::new() };
+        end(&mut died, OutcomeKind::Unable);
         course.add(&trial("base", 3, 1_300.0));
         course.add(&died);
         for repeat in 4..7 {
@@ -99,8 +98,8 @@ fn builds_take_turns_and_a_pair_that_was_disturbed_is_repeated_with_the_same_one
 /// Equal pairs have an answer after the first look: of six pairs, or of five builds.
 #[test]
 fn pairs_of_several_builds_go_on_until_their_builds_suffice() {
-    assert!(after("most = 20", &ALIKE[..5]).1.needs(&trial("head", 5, 0.0).key, &[]));
-    assert!(!after("most = 20, builds = 5", &ALIKE[..5]).1.needs(&trial("head", 5, 0.0).key, &[]));
+    assert!(goes_on(&after("most = 20", &ALIKE[..5]).1, 5));
+    assert!(!goes_on(&after("most = 20, builds = 5", &ALIKE[..5]).1, 5));
 }
 
 #[test]
@@ -110,7 +109,7 @@ fn pairs_end_where_more_than_a_third_was_disturbed_or_none_counts() {
         assert!(!course.is_over_before(repeat));
         for subject in ["base", "head"] {
             let mut died = trial(subject, repeat, 100.0);
-            died.outcome = Outcome { kind: OutcomeKind::Unable, says: String::new() };
+            end(&mut died, OutcomeKind::Unable);
             course.add(&died);
         }
     }
@@ -119,7 +118,7 @@ fn pairs_end_where_more_than_a_third_was_disturbed_or_none_counts() {
     for repeat in 0..3 {
         none.add(&trial("base", repeat, 100.0));
         let mut died = trial("head", repeat, 100.0);
-        died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };
+        end(&mut died, OutcomeKind::Died);
         none.add(&died);
     }
     assert!(none.is_over_before(3));
@@ -169,11 +168,9 @@ fn a_gate_on_cpu_cannot_rest_on_processes_that_left_their_cgroup() {
         let mut course = GateCourse::of(&fixture::experiment(&text).unwrap()).unwrap();
         for subject in ["base", "head"] {
             let mut trial = trial(subject, 0, 1_300.0);
-            let used = [("cgroup", 1e9), ("user", 9e9), ("system", 1e9)];
-            trial.series.extend(used.map(|(name, ns)| {
-                let points = [(0, 0.0), (2 * load::SECOND, 0.0), (12 * load::SECOND, ns)];
-                series(&format!("subject.cpu.{name}"), "ns", &points)
-            }));
+            for (name, ns) in [("cgroup", 1e9), ("user", 9e9), ("system", 1e9)] {
+                growing(&mut trial, &format!("subject.cpu.{name}"), "ns", ns);
+            }
             course.add(&trial);
         }
         course.counted()

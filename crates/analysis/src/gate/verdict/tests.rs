@@ -1,8 +1,8 @@
-use lab::record::{Outcome, OutcomeKind, TrialRecord};
-use load::{Failure, SECOND};
+use lab::record::{OutcomeKind, TrialRecord};
+use load::Failure;
 
 use super::*;
-use crate::fixture::{closed, fail, paired, series};
+use crate::fixture::{closed, end, fail, growing, paired};
 
 const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
 const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
@@ -15,13 +15,13 @@ fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> GateCours
         GateCourse::of(&paired(&format!("'base', 'head'{third}"), "most = 20")).unwrap();
     let trial = |subject: &str, repeat: usize, share: f64| -> TrialRecord {
         let mut trial = closed(subject, repeat as u32, 1_300.0 * share);
-        trial.series.push(series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]));
+        growing(&mut trial, "subject.cpu.total", "ns", 5e9);
         trial
     };
     for (repeat, share) in head.iter().enumerate() {
         course.add(&trial("base", repeat, 1.0));
         let mut of_head = trial("head", repeat, *share);
-        of_head.outcome = Outcome { kind: ends, says: String::new() };
+        end(&mut of_head, ends);
         course.add(&of_head);
         if let Some(control) = control {
             course.add(&trial("again", repeat, control[repeat]));

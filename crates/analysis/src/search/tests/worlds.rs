@@ -1,7 +1,8 @@
 //! Servers whose capacity is known, simulated arrival by arrival.
 
-use load::{Chance, SECOND};
+use load::{Chance, Nanos};
 
+use crate::fixture::MS;
 use crate::search::aim::PARTS;
 use crate::search::{Aim, Answer, End, Evidence, Found, Limit, Noise, Press, Search, Step, Tried};
 
@@ -56,12 +57,15 @@ pub(super) struct Measured {
     made: usize,
 }
 
-pub(super) fn p99(milliseconds: u64) -> Aim {
-    let within = milliseconds * SECOND / 1_000;
-    Aim { limits: vec![Limit { percent: 99.0, within }], failures: 0.01 }
+pub(in crate::search) fn aim(percent: f64, within: Nanos) -> Aim {
+    Aim { limits: vec![Limit { percent, within }], failures: 0.01 }
 }
 
-pub(super) fn search(aim: Aim, seed: u64) -> Search {
+pub(super) fn p99(milliseconds: u64) -> Aim {
+    aim(99.0, milliseconds * MS)
+}
+
+pub(in crate::search) fn search(aim: Aim, seed: u64) -> Search {
     Search {
         aim,
         width: 0.05,
@@ -76,26 +80,23 @@ pub(super) fn search(aim: Aim, seed: u64) -> Search {
 
 /// Searches to the end; of each trial is known what it finds. Each takes 0.7 s besides its load.
 pub(super) fn scripted(search: &Search, mut finds: impl FnMut(&Press) -> Found) -> Answer {
-    let mut trials = Vec::new();
-    loop {
-        match search.next(&trials) {
-            Step::Press(press) => {
-                trials.push(Tried { found: finds(&press), took_s: press.seconds + 0.7 });
-            }
-            Step::Done(answer) => return *answer,
-        }
-    }
+    searched(search, |press| Tried { found: finds(press), took_s: press.seconds + 0.7 }).0
 }
 
-/// Searches to the end; the trials that it took, too.
+/// Searches a world to the end.
 pub(super) fn found(world: World, search: &Search) -> (Answer, Vec<Tried>) {
     let mut measured =
         Measured { world, chance: Chance::new(search.seed), has_collapsed: false, made: 0 };
+    searched(search, |press| measured.tried(press, &search.aim))
+}
+
+/// The answer, and the trials that it took.
+fn searched(search: &Search, mut tries: impl FnMut(&Press) -> Tried) -> (Answer, Vec<Tried>) {
     let mut trials = Vec::new();
     loop {
         assert!(trials.len() < 500, "it ends");
         match search.next(&trials) {
-            Step::Press(press) => trials.push(measured.tried(&press, &search.aim)),
+            Step::Press(press) => trials.push(tries(&press)),
             Step::Done(answer) => return (*answer, trials),
         }
     }
@@ -106,10 +107,8 @@ impl Measured {
         let Some(rate) = press.rate else {
             let servers = self.world.servers.max(1) as f64;
             let per_s = (servers / self.world.mean).min(self.world.tokens.unwrap_or(f64::MAX));
-            return Tried {
-                found: Found::Closed { per_s },
-                took_s: press.seconds + self.world.around_s,
-            };
+            let took_s = press.seconds + self.world.around_s;
+            return Tried { found: Found::Closed { per_s }, took_s };
         };
         self.made += 1;
         let is_disturbed = self
@@ -197,6 +196,12 @@ impl Measured {
     }
 }
 
+/// Both ends, as rates: 0, or infinite, where one is not known.
+pub(super) fn ends(answer: &Answer) -> (f64, f64) {
+    let rate = |end: &Option<End>| end.as_ref().map(|end| end.rate);
+    (rate(&answer.lower).unwrap_or(0.0), rate(&answer.upper).unwrap_or(f64::INFINITY))
+}
+
 /// The probability that an answer of M/M/c takes longer than this, by Erlang's formula.
 fn late_mmc(servers: usize, mu: f64, rate: f64, limit: f64) -> f64 {
     let offered = rate / mu;
@@ -232,6 +237,7 @@ pub(super) fn truth_mmc(servers: usize, mu: f64, limit: f64) -> f64 {
 }
 
 /// How many of so many searches hold the truth, reach the width, and what they cost at the median.
+#[derive(Default)]
 pub(super) struct Tally {
     pub(super) held: usize,
     pub(super) narrow: usize,
@@ -248,24 +254,12 @@ pub(super) struct Tally {
 }
 
 pub(super) fn tally(world: World, truth: f64, aim: &Aim, limit_s: f64, searches: u64) -> Tally {
-    let (mut trials, mut seconds) = (Vec::new(), Vec::new());
-    let mut tally = Tally {
-        held: 0,
-        narrow: 0,
-        too_low: 0,
-        too_high: 0,
-        trials: 0,
-        seconds: 0.0,
-        open: 0,
-        full: 0,
-        width: 0.0,
-    };
-    let mut widths = Vec::new();
+    let (mut trials, mut seconds, mut widths) = (Vec::new(), Vec::new(), Vec::new());
+    let mut tally = Tally::default();
     for seed in 0..searches {
         let search = Search { limit_s, ..search(aim.clone(), 1_000 + seed) };
         let (answer, _) = found(world, &search);
-        let low = answer.lower.as_ref().map_or(0.0, |end| end.rate);
-        let high = answer.upper.as_ref().map_or(f64::INFINITY, |end| end.rate);
+        let (low, high) = ends(&answer);
         tally.held += usize::from(low <= truth && truth <= high);
         tally.too_high += usize::from(truth < low);
         tally.too_low += usize::from(high < truth);

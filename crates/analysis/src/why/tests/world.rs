@@ -1,11 +1,11 @@
 //! Simulated servers whose costs are known, their sampled trials and their measured rounds.
 
-use lab::figure::{Fold, Number};
+use lab::figure::Fold;
 use load::Chance;
 use profile::{BLOCKS, Line, Method, Profile, Side, Stack, Target};
 
 use crate::Estimate;
-use crate::fixture::normal;
+use crate::fixture::{normal, numbers};
 use crate::why::{Explanation, Sampled, explain};
 
 /// Two seconds at 997 Hz on a busy CPU.
@@ -155,9 +155,7 @@ pub(super) fn empty() -> Profile {
 }
 
 pub(super) fn measured(us: impl Iterator<Item = f64>) -> Estimate {
-    let number = |value| Number { value, is_bound: false, is_supported: true };
-    let numbers: Vec<Number> = us.map(number).collect();
-    Estimate::of(&numbers, Fold::Factors).expect("rounds")
+    Estimate::of(&numbers(&us.collect::<Vec<_>>()), Fold::Factors).expect("rounds")
 }
 
 /// The explanation from so many sampled trials of each.

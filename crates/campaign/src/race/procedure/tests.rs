@@ -84,9 +84,8 @@ fn what_cannot_be_is_refused_with_its_flag() {
 
 #[test]
 fn a_race_of_flags_is_read_back_from_a_store_as_it_was_made() {
-    let folder = std::env::temp_dir().join(format!("dyno-made-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut store = store::Store::open(&folder.join("runs.sqlite")).unwrap();
+    let folder = crate::fixture::Folder::new();
+    let mut store = store::Store::open(&folder.0.join("runs.sqlite")).unwrap();
     let labels = [label("A", "a"), label("B", "b")];
     let rate: load::Rate = "2500.5".parse().unwrap();
     let open = |arrivals| Load::Open { arrivals, connections: 4, max_connections: 9 };
@@ -113,6 +112,4 @@ fn a_race_of_flags_is_read_back_from_a_store_as_it_was_made() {
         let id = store.begin(&run).unwrap();
         assert_eq!(store.run(id).unwrap(), run);
     }
-    drop(store);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
