@@ -37,6 +37,11 @@ fn found(name: &str, stated: Stated) -> Vec<String> {
     rows.map(|line| line.trim_end().to_string()).chain(of_file).collect()
 }
 
+/// The rules that were broken.
+fn ids<'a>(rows: impl Iterator<Item = &'a AuditedRow>) -> Vec<&'static str> {
+    rows.flat_map(|row| &row.findings).map(|it| it.rule().name()).collect()
+}
+
 fn untested(name: &str, stated: Stated, rule: Rule) -> Vec<Why> {
     let source = audited(name, stated);
     source.untested.iter().filter(|it| it.rule == rule).map(|it| it.why).collect()
@@ -77,28 +82,137 @@ fn healthy_results_raise_nothing() {
 }
 
 #[test]
-fn what_was_planted_in_wrk_s_text_is_found() {
-    assert_eq!(
-        found("wrk-false.txt", NOTHING),
-        [
-            "wrk-false.txt #1: invalid littles_law",
-            "wrk-false.txt #2: invalid percentiles_not_ascending",
-            "wrk-false.txt #3: invalid mean_impossible mean_above_p99",
-            "wrk-false.txt #4: invalid failures_ranked",
-            "wrk-false.txt #5: suspect failures_ranked too_few_samples",
-            "wrk-false.txt #6: invalid no_number",
-        ]
-    );
+fn what_was_planted_is_found() {
+    let few = |connections| Stated { connections: Some(connections), ..NOTHING };
+    let planted: [(&str, Stated, &[&str]); 15] = [
+        (
+            "wrk-false.txt",
+            NOTHING,
+            &[
+                "wrk-false.txt #1: invalid littles_law",
+                "wrk-false.txt #2: invalid percentiles_not_ascending",
+                "wrk-false.txt #3: invalid mean_impossible mean_above_p99",
+                "wrk-false.txt #4: invalid failures_ranked",
+                "wrk-false.txt #5: suspect failures_ranked too_few_samples",
+                "wrk-false.txt #6: invalid no_number",
+            ],
+        ),
+        // 1,967/s × 1.2 s are 2,360 requests on 100 connections, and no contradiction: they count from a schedule.
+        ("wrk2.txt", NOTHING, &["wrk2.txt: valid too_few_samples"]),
+        (
+            "hey-false.txt",
+            NOTHING,
+            &["hey-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"],
+        ),
+        ("hey-healthy.txt", few(10.0), &["hey-healthy.txt: invalid littles_law"]),
+        ("oha-false.txt", NOTHING, &["oha-false.txt: invalid percentiles_not_ascending"]),
+        (
+            "oha-false.json",
+            NOTHING,
+            &["oha-false.json: invalid mean_impossible mean_above_p99 failures_ranked"],
+        ),
+        (
+            "h2load-false.txt",
+            NOTHING,
+            &["h2load-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"],
+        ),
+        // 512,000/s × 12.4 ms are 6,349 streams: more than 50 on each of 64 connections.
+        ("h2load-healthy.txt", few(3200.0), &["h2load-healthy.txt: invalid littles_law"]),
+        (
+            "k6-false.json",
+            NOTHING,
+            &["k6-false.json: invalid mean_impossible mean_above_p99 failures_ranked"],
+        ),
+        (
+            "k6-false.txt",
+            NOTHING,
+            &["k6-false.txt: invalid percentiles_not_ascending failures_ranked"],
+        ),
+        (
+            "gcannon-false.txt",
+            NOTHING,
+            &[
+                "gcannon-false.txt: invalid percentiles_not_ascending rate_impossible littles_law failures_ranked",
+            ],
+        ),
+        (
+            "dyno-false.json",
+            NOTHING,
+            &["dyno-false.json: invalid percentiles_not_ascending littles_law failures_ranked"],
+        ),
+        (
+            "techempower-false.json",
+            NOTHING,
+            &[
+                "brook: valid",
+                "brook: invalid littles_law",
+                "brook: invalid no_number",
+                "river: valid",
+                "river: invalid unit_missing failures_ranked",
+                "river: invalid mean_impossible",
+                "brook: valid",
+                "brook: invalid littles_law",
+            ],
+        ),
+        (
+            "arena-false-64.json",
+            NOTHING,
+            &[
+                "brook: invalid littles_law same_rate",
+                "river: suspect mean_above_p99 same_rate",
+                "creek: invalid failures_ranked same_rate",
+                "delta: suspect unit_missing same_rate",
+                "rill: valid",
+                "pond: invalid no_number",
+            ],
+        ),
+        (
+            "web-frameworks-false.json",
+            SECONDS,
+            &[
+                "brook: suspect same_rate same_median",
+                "river: suspect same_rate same_median",
+                "creek: suspect same_rate same_median",
+                "delta: suspect same_rate same_median",
+                "rill: invalid percentiles_not_ascending",
+                "pond: invalid no_number",
+                "fen: invalid failures_ranked",
+                "file: no_number",
+            ],
+        ),
+    ];
+    for (name, stated, expected) in planted {
+        assert_eq!(found(name, stated), expected, "{name}");
+    }
+    let without = found("web-frameworks-false.json", NOTHING);
+    assert_eq!(without.last().map(String::as_str), Some("file: no_number unit_missing"));
 }
 
 #[test]
-fn wrk2_counts_from_a_schedule_to_which_little_s_law_does_not_apply() {
-    // 1,967/s × 1.2 s are 2,360 requests on 100 connections, and no contradiction.
-    assert_eq!(found("wrk2.txt", NOTHING), ["wrk2.txt: valid too_few_samples"]);
-    let why = [Why::NoLimit(NoLimit::Schedule)];
-    assert_eq!(untested("wrk2.txt", NOTHING, Rule::Little), why);
-    let stated = Stated { connections: Some(100.0), ..NOTHING };
-    assert_eq!(untested("wrk2.txt", stated, Rule::Little), why, "whatever is stated");
+fn a_rule_that_cannot_be_applied_says_why() {
+    let stated = |connections| Stated { connections: Some(connections), ..NOTHING };
+    for (name, stated, why) in [
+        ("wrk2.txt", NOTHING, NoLimit::Schedule),
+        ("wrk2.txt", stated(100.0), NoLimit::Schedule),
+        ("hey-healthy.txt", NOTHING, NoLimit::Connections),
+        ("h2load-healthy.txt", NOTHING, NoLimit::Streams),
+        // A board has rows of many kinds.
+        ("arena-h2-64.json", stated(3200.0), NoLimit::Streams),
+        ("arena-h2-64.json", NOTHING, NoLimit::Streams),
+        // The summary does not say whether a schedule started the requests.
+        ("k6-false.txt", NOTHING, NoLimit::Executor),
+        // 64,000/s × 2.2 ms are more than 64 connections hold, but both figures are means of several runs.
+        ("web-frameworks-healthy.json", SECONDS, NoLimit::Averages),
+        ("zrk-healthy.json", NOTHING, NoLimit::Schedule),
+    ] {
+        assert_eq!(untested(name, stated, Rule::Little), [Why::NoLimit(why)], "{name}");
+    }
+    // The mean of a pipelined load is not compared with its connections.
+    let why = untested("techempower-false.json", NOTHING, Rule::Little);
+    assert!(why.contains(&Why::NoLimit(NoLimit::Pipelined)), "{why:?}");
+    assert_eq!(untested("techempower-false.json", NOTHING, Rule::MeanAboveP99), [Why::NoP99]);
+    let renamed = read("renamed.json", &fixture("arena-healthy-64.json"), NOTHING).unwrap();
+    assert_eq!(renamed.rows[0].limit, Limit::Unknown(NoLimit::Profile));
 }
 
 #[test]
@@ -128,121 +242,6 @@ fn a_share_that_is_there_already_is_not_read_again() {
     let twice = text.replace(" 75.000%", " 50.000%    9.99ms\n 75.000%");
     let source = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
     assert_eq!(source(&twice), source(&text));
-}
-
-#[test]
-fn what_was_planted_in_hey_s_and_oha_s_results_is_found() {
-    assert_eq!(
-        found("hey-false.txt", NOTHING),
-        ["hey-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"]
-    );
-    assert_eq!(
-        found("oha-false.txt", NOTHING),
-        ["oha-false.txt: invalid percentiles_not_ascending"]
-    );
-    assert_eq!(
-        found("oha-false.json", NOTHING),
-        ["oha-false.json: invalid mean_impossible mean_above_p99 failures_ranked"]
-    );
-    let few = Stated { connections: Some(10.0), ..NOTHING };
-    assert_eq!(found("hey-healthy.txt", few), ["hey-healthy.txt: invalid littles_law"]);
-    assert_eq!(
-        untested("hey-healthy.txt", NOTHING, Rule::Little),
-        [Why::NoLimit(NoLimit::Connections)]
-    );
-}
-
-#[test]
-fn what_was_planted_in_h2load_s_and_k6_s_results_is_found() {
-    assert_eq!(
-        found("h2load-false.txt", NOTHING),
-        ["h2load-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"]
-    );
-    assert_eq!(
-        untested("h2load-healthy.txt", NOTHING, Rule::Little),
-        [Why::NoLimit(NoLimit::Streams)]
-    );
-    // 512,000/s × 12.4 ms are 6,349 streams: more than 50 on each of 64 connections.
-    let few = Stated { connections: Some(3200.0), ..NOTHING };
-    assert_eq!(found("h2load-healthy.txt", few), ["h2load-healthy.txt: invalid littles_law"]);
-    let why = untested("arena-h2-64.json", few, Rule::Little);
-    assert_eq!(why, [Why::NoLimit(NoLimit::Streams)], "a board has rows of many kinds");
-    assert_eq!(
-        found("k6-false.json", NOTHING),
-        ["k6-false.json: invalid mean_impossible mean_above_p99 failures_ranked"]
-    );
-    assert_eq!(
-        found("k6-false.txt", NOTHING),
-        ["k6-false.txt: invalid percentiles_not_ascending failures_ranked"]
-    );
-    // The summary does not say whether a schedule started the requests.
-    assert_eq!(untested("k6-false.txt", NOTHING, Rule::Little), [Why::NoLimit(NoLimit::Executor)]);
-}
-
-#[test]
-fn what_was_planted_in_techempower_s_results_is_found() {
-    assert_eq!(
-        found("techempower-false.json", NOTHING),
-        [
-            "brook: valid",
-            "brook: invalid littles_law",
-            "brook: invalid no_number",
-            "river: valid",
-            "river: invalid unit_missing failures_ranked",
-            "river: invalid mean_impossible",
-            "brook: valid",
-            "brook: invalid littles_law",
-        ]
-    );
-    // The mean of a pipelined load is not compared with its connections.
-    let why = untested("techempower-false.json", NOTHING, Rule::Little);
-    assert!(why.contains(&Why::NoLimit(NoLimit::Pipelined)), "{why:?}");
-    assert_eq!(untested("techempower-false.json", NOTHING, Rule::MeanAboveP99), [Why::NoP99]);
-}
-
-#[test]
-fn what_was_planted_in_httparena_s_data_is_found() {
-    assert_eq!(
-        found("arena-false-64.json", NOTHING),
-        [
-            "brook: invalid littles_law same_rate",
-            "river: suspect mean_above_p99 same_rate",
-            "creek: invalid failures_ranked same_rate",
-            "delta: suspect unit_missing same_rate",
-            "rill: valid",
-            "pond: invalid no_number",
-        ]
-    );
-    assert_eq!(
-        untested("arena-h2-64.json", NOTHING, Rule::Little),
-        [Why::NoLimit(NoLimit::Streams)]
-    );
-    let renamed = read("renamed.json", &fixture("arena-healthy-64.json"), NOTHING).unwrap();
-    assert_eq!(renamed.rows[0].limit, Limit::Unknown(NoLimit::Profile));
-}
-
-#[test]
-fn what_was_planted_in_the_benchmarker_s_data_is_found() {
-    assert_eq!(
-        found("web-frameworks-false.json", SECONDS),
-        [
-            "brook: suspect same_rate same_median",
-            "river: suspect same_rate same_median",
-            "creek: suspect same_rate same_median",
-            "delta: suspect same_rate same_median",
-            "rill: invalid percentiles_not_ascending",
-            "pond: invalid no_number",
-            "fen: invalid failures_ranked",
-            "file: no_number",
-        ]
-    );
-    let without = found("web-frameworks-false.json", NOTHING);
-    assert_eq!(without.last().map(String::as_str), Some("file: no_number unit_missing"));
-    // 64,000/s × 2.2 ms are more than 64 connections hold, but both figures are means of several runs.
-    assert_eq!(
-        untested("web-frameworks-healthy.json", SECONDS, Rule::Little),
-        [Why::NoLimit(NoLimit::Averages)]
-    );
 }
 
 #[test]
@@ -317,13 +316,12 @@ fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
     {
         text = text.replace(time, "0.0001");
     }
-    let stated = |connections| Stated { connections: Some(connections), ..NOTHING };
-    let ids = |connections| {
-        let found = audit(vec![read("hey.txt", text.as_bytes(), stated(connections)).unwrap()]);
-        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().name()).collect::<Vec<_>>()
-    };
-    assert_eq!(ids(8.0), Vec::<&str>::new());
-    assert_eq!(ids(4.0), ["littles_law"], "not even 50 µs");
+    // Not even 50 µs fit on four.
+    for (connections, expected) in [(8.0, &[][..]), (4.0, &["littles_law"])] {
+        let stated = Stated { connections: Some(connections), ..NOTHING };
+        let found = audit(vec![read("hey.txt", text.as_bytes(), stated).unwrap()]);
+        assert_eq!(ids(found.rows()), expected);
+    }
 }
 
 #[test]
@@ -387,11 +385,7 @@ fn many_marks_in_many_rows_are_compared_in_time() {
 
 #[test]
 fn damaged_files_are_read_or_refused() {
-    let mut seed = 7_u64;
-    let mut chance = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below.max(1)
-    };
+    let mut chance = load::Chance::new(7);
     let folder = format!("{}/fixtures", env!("CARGO_MANIFEST_DIR"));
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
@@ -403,9 +397,9 @@ fn damaged_files_are_read_or_refused() {
         let whole = fixture(&name);
         for _ in 0..60 {
             let mut content = whole.clone();
-            for _ in 0..=chance(8) {
-                let (at, byte) = (chance(content.len()), chance(256) as u8);
-                match chance(3) {
+            for _ in 0..=chance.below(8) {
+                let (at, byte) = (chance.below(content.len()), chance.below(256) as u8);
+                match chance.below(3) {
                     0 => content.truncate(at + 1),
                     1 => content[at] = byte,
                     _ => content.insert(at, b"09-.%\"{}[]:, \n"[usize::from(byte) % 14]),
@@ -418,14 +412,30 @@ fn damaged_files_are_read_or_refused() {
 }
 
 #[test]
-fn a_rate_and_a_standard_deviation_that_cannot_be_are_found() {
-    let ids = |name: &str, from: &str, to: &str| {
-        let text = String::from_utf8(fixture(name)).unwrap().replace(from, to);
-        let found = audit(vec![read(name, text.as_bytes(), NOTHING).unwrap()]);
-        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().name()).collect::<Vec<_>>()
-    };
-    assert_eq!(ids("wrk-healthy.txt", "640640 requests", "320320 requests"), ["rate_impossible"]);
-    assert_eq!(ids("hey-healthy.txt", "10.0031 secs", "5.0031 secs"), ["rate_impossible"]);
-    assert_eq!(ids("wrk-healthy.txt", "310.00us", "5.00ms"), ["sd_impossible"]);
-    assert_eq!(ids("h2load-healthy.txt", "2.10ms    80", "20.10ms    80"), ["sd_impossible"]);
+fn a_healthy_result_with_one_false_number_raises_what_it_must() {
+    for (name, from, to, rule) in [
+        ("wrk-healthy.txt", "640640 requests", "320320 requests", "rate_impossible"),
+        ("hey-healthy.txt", "10.0031 secs", "5.0031 secs", "rate_impossible"),
+        ("wrk-healthy.txt", "310.00us", "5.00ms", "sd_impossible"),
+        ("h2load-healthy.txt", "2.10ms    80", "20.10ms    80", "sd_impossible"),
+        ("h2load-new.json", "\"sd\":0.0021", "\"sd\":0.0221", "sd_impossible"),
+        ("h2load-new.json", "\"4xx\":0", "\"4xx\":4000000", "failures_ranked"),
+        ("gcannon-ws.json", "\"avg\": 610", "\"avg\": 710", "littles_law"),
+        ("gcannon-ws.json", "\"read\": 0", "\"read\": 50000", "failures_ranked"),
+        // A rate of zrk's is a count divided by a time.
+        (
+            "zrk-healthy.json",
+            "\"achieved_rate\": 9990.00",
+            "\"achieved_rate\": 11990.00",
+            "rate_impossible",
+        ),
+        // 9,990/s × 9.9 ms are 99 requests on 64 connections.
+        ("zrk-healthy.json", "\"closed\": false", "\"closed\": true", "littles_law"),
+        ("zrk-healthy.json", "\"timeout\": 0", "\"timeout\": 5000", "failures_ranked"),
+        ("zrk-healthy.json", "\": 10000,", "\": 12000,", "rate_missed"),
+    ] {
+        let whole = String::from_utf8(fixture(name)).unwrap();
+        let found = audit(vec![read(name, whole.replace(from, to).as_bytes(), NOTHING).unwrap()]);
+        assert_eq!(ids(found.rows()), [rule], "{name}: {to}");
+    }
 }

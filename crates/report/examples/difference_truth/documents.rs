@@ -1,6 +1,21 @@
-//! What written documents say of differences.
+//! What written documents say of differences. The names of `report` are those of the module above, which may be in it.
 
+use analysis::Gate;
+use load::Chance;
 use serde_json::Value;
+
+use super::simulated::{self, World};
+use super::{Compared, Findings, OfCommand, Shown, Side};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Race,
+    Run,
+    Compare,
+}
+
+pub(crate) const KINDS: [(Kind, &str); 3] =
+    [(Kind::Race, "race"), (Kind::Run, "run"), (Kind::Compare, "compare")];
 
 /// What one document says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +32,32 @@ impl Said {
     pub(crate) fn is_any(&self) -> bool {
         !self.headline.is_empty() || 0 < self.others
     }
+}
+
+/// What one simulated output says.
+pub(crate) fn said(kind: Kind, world: World, chance: &mut Chance) -> Said {
+    let (record, trials) = simulated::run(world, matches!(kind, Kind::Race), chance);
+    let mut findings = Findings::of(&1, &record, &trials, Vec::new());
+    match kind {
+        Kind::Race => {
+            findings.command = OfCommand::Race;
+            race(&parsed(findings.json()))
+        }
+        Kind::Run => run(&parsed(findings.json())),
+        Kind::Compare => {
+            // A has equal rows.
+            let (other, before) = simulated::run(World { truth: 1.0, ..world }, false, chance);
+            let base = Findings::of(&2, &other, &before, Vec::new());
+            let [a, b] = [&base, &findings].map(|findings| Side { findings, subject: None });
+            // Any difference counts.
+            let gate = Gate { tolerance: 0.0, ..Gate::default() };
+            compare(&parsed(Compared::of(a, b, gate).json()))
+        }
+    }
+}
+
+fn parsed(text: serde_json::Result<String>) -> Value {
+    text.and_then(|text| serde_json::from_str(&text)).expect("it is JSON")
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -47,7 +88,7 @@ fn of_pairs(pairs: &[Value]) -> Said {
 
 /// `dyno race --json`: each side against the first. Its sentence says that no difference is shown of exactly those sides
 /// of which neither the throughput nor the p99 is said to differ.
-pub(crate) fn race(document: &Value) -> Said {
+fn race(document: &Value) -> Said {
     let pairs = list(&document["ratios"]);
     let mut said = of_pairs(pairs);
     let is_named = |figure: &Value| {
@@ -61,7 +102,7 @@ pub(crate) fn race(document: &Value) -> Said {
 }
 
 /// `dyno report --format json`: the ranks. Its sentence names a fastest server where there are two groups.
-pub(crate) fn run(document: &Value) -> Said {
+fn run(document: &Value) -> Said {
     let mut said = Said::default();
     for ranks in list(&document["tables"][0]["ranks"]) {
         let groups = list(&ranks["groups"]);
@@ -78,7 +119,7 @@ pub(crate) fn run(document: &Value) -> Said {
 
 /// `dyno compare --json`: each row of B against that of A. A row is not worse in the table where its figure cannot be
 /// told below it.
-pub(crate) fn compare(document: &Value) -> Said {
+fn compare(document: &Value) -> Said {
     let mut said = of_pairs(list(&document["rows"]));
     for (row, judged) in list(&document["rows"]).iter().zip(list(&document["gate"]["rows"])) {
         let figures = list(&row["figures"]).iter();

@@ -8,13 +8,12 @@
 mod documents;
 mod simulated;
 
-use analysis::Gate;
-use documents::Said;
+use documents::{KINDS, Kind, said};
 use load::Chance;
 use report::Findings;
 use report::render::Shown;
 use report::run::{Compared, OfCommand, Side};
-use simulated::{Law, World, run};
+use simulated::{Law, World};
 
 const SEED: u64 = 23;
 const OUTPUTS: usize = 10_000;
@@ -31,41 +30,6 @@ const LAWS: [(Law, &str); 5] = [
     (Law::Drifting, "drifting"),
     (Law::OneNoisy, "one side × 5"),
 ];
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Race,
-    Run,
-    Compare,
-}
-
-const KINDS: [(Kind, &str); 3] =
-    [(Kind::Race, "race"), (Kind::Run, "run"), (Kind::Compare, "compare")];
-
-/// What one simulated output says.
-fn said(kind: Kind, world: World, chance: &mut Chance) -> Said {
-    let parsed = |text: serde_json::Result<String>| {
-        text.and_then(|text| serde_json::from_str(&text)).expect("it is JSON")
-    };
-    let (record, trials) = run(world, matches!(kind, Kind::Race), chance);
-    let mut findings = Findings::of(&1, &record, &trials, Vec::new());
-    match kind {
-        Kind::Race => {
-            findings.command = OfCommand::Race;
-            documents::race(&parsed(findings.json()))
-        }
-        Kind::Run => documents::run(&parsed(findings.json())),
-        Kind::Compare => {
-            // A has equal rows.
-            let (other, before) = run(World { truth: 1.0, ..world }, false, chance);
-            let base = Findings::of(&2, &other, &before, Vec::new());
-            let [a, b] = [&base, &findings].map(|findings| Side { findings, subject: None });
-            // Any difference counts.
-            let gate = Gate { tolerance: 0.0, ..Gate::default() };
-            documents::compare(&parsed(Compared::of(a, b, gate).json()))
-        }
-    }
-}
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).collect();

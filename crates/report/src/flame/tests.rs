@@ -34,22 +34,6 @@ fn boxes(graph: &FlameGraph) -> String {
     graph.frames.iter().map(line).collect()
 }
 
-/// What a function takes is a share of its caller's, from the left, by name; the kernel stands right of the program.
-#[test]
-fn boxes_are_as_wide_as_their_time_and_stand_below_their_caller() {
-    expect![[r#"
-        0.000 1.000 above | all: 16.0 µs an answer, 100 %
-          0.000 0.875 program | main: 14.0 µs an answer, 88 %
-            0.000 0.750 program | parse: 12.0 µs an answer, 75 %
-              0.000 0.250 program | copy: 4.00 µs an answer, 25 %
-                0.000 0.250 nameless | not named (libc): 4.00 µs an answer, 25 %
-          0.875 0.125 kernel | receive: 2.00 µs an answer, 12 %
-            0.750 0.125 program | write: 2.00 µs an answer, 12 %
-              0.750 0.125 kernel | send: 2.00 µs an answer, 12 %
-    "#]]
-    .assert_eq(&boxes(&FlameGraph::of("after", &after())));
-}
-
 #[test]
 fn a_difference_is_by_microseconds_and_what_has_gone_stands_beside_it() {
     let graph = FlameGraph::difference(["before", "after"], [&before(), &after()]);
@@ -69,8 +53,9 @@ fn a_difference_is_by_microseconds_and_what_has_gone_stands_beside_it() {
     .assert_eq(&boxes(&graph));
 }
 
+/// What a function takes is a share of its caller's, from the left, by name; the kernel stands right of the program.
 #[test]
-fn a_graph_is_drawn_as_it_was() {
+fn boxes_are_as_wide_as_their_time_and_stand_below_their_caller() {
     let graph = FlameGraph::of("\"after\" <b>", &after());
     expect![[r#"
         <svg xmlns="http://www.w3.org/2000/svg" class="wide" role="img" viewBox="0 0 960 168" width="960" height="168">

@@ -1,5 +1,4 @@
-use analysis::gate::Answer;
-use analysis::gate::{Bounds, Finding, Rule, Unclear, WhyWorse};
+use analysis::gate::Rule;
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::{LoadRecord, Outcome, OutcomeKind, TrialKey};
@@ -10,45 +9,11 @@ use super::*;
 use crate::render::Screen;
 use crate::run::fixture::{recording, recount};
 
-fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
-    let finding = Finding {
-        answer,
-        pairs: 8,
-        units: 8,
-        mean,
-        spread: 0.02,
-        half: Some(0.015),
-        bounds: Bounds::default(),
-    };
-    Weighed {
-        figure,
-        point: Point::Connections(16),
-        is_gated: true,
-        finding,
-        means: Some([10_000.0, 9_000.0]),
-        pairs: vec![PairOf { base: 10_000.0, side: 9_000.0, are_bounds: [false; 2], counts: true }],
-        ratio: Some((-mean).exp()),
-        bounds: [false; 2],
-        interval: Some(((-mean - 0.015).exp(), (-mean + 0.015).exp())),
-        least: Some(0.043),
-        false_alarms: Some(0.004),
-        control: None,
-    }
-}
-
-fn weighing(verdict: Verdict, figures: Vec<Weighed>) -> Weighing {
-    Weighing {
-        rule: Rule::usual(),
-        figures,
-        verdict,
-        conduct: Default::default(),
-        tried: 9,
-        counted: 8,
-        disturbances: Vec::new(),
-    }
-}
-
-fn gate<'a>(weighing: &'a Weighing, run: &'a RunRecord, head: &'a str) -> FinishedGate<'a> {
+pub(crate) fn gate<'a>(
+    weighing: &'a Weighing,
+    run: &'a RunRecord,
+    head: &'a str,
+) -> FinishedGate<'a> {
     FinishedGate {
         weighing,
         early: None,
@@ -64,52 +29,12 @@ fn gate<'a>(weighing: &'a Weighing, run: &'a RunRecord, head: &'a str) -> Finish
     }
 }
 
-#[test]
-fn a_head_that_is_worse_is_named_with_its_ratio() {
-    let figures = vec![weighed(Figure::Throughput, Answer::Worse, 0.1)];
-    let weighing = weighing(Verdict::Worse(WhyWorse::Figures), figures);
-    let run = RunRecord::default();
-    let gate = gate(&weighing, &run, "dir:.");
-    assert!(
-        gate.sentence().starts_with("Worse: throughput/s, 16 connections: 0.90"),
-        "{}",
-        gate.sentence()
-    );
-    assert!(
-        gate.junit().unwrap().contains("<failure message=\"worse: 0.90"),
-        "{}",
-        gate.junit().unwrap()
-    );
-    assert!(
-        gate.junit().unwrap().contains("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"")
-    );
-    let json: serde_json::Value = serde_json::from_str(&gate.json().unwrap()).unwrap();
-    assert_eq!((&json["answer"], &json["figures"][0]["pairs"]), (&"worse".into(), &8.into()));
-    let measures = gate.measures().unwrap();
-    let [measure] = &measures[..] else { panic!("{measures:?}") };
-    assert_eq!(measure.of, "head ÷ base · 16 connections");
-    assert_eq!((&*measure.name, &*measure.says), ("throughput_per_s_ratio", "worse, 8 pairs"));
-    assert!(measure.ends[0] < Some(measure.value) && Some(measure.value) < measure.ends[1]);
-}
-
-#[test]
-fn what_cannot_be_told_says_why_and_is_skipped() {
-    let wide = Answer::CannotTell(Unclear::Wide);
-    let weighing = weighing(
-        Verdict::CannotTell(WhyUnclear::Figures),
-        vec![weighed(Figure::CpuPerThousand, wide, 0.01)],
-    );
-    let run = RunRecord::default();
-    let gate = gate(&weighing, &run, "dir:.");
-    assert!(gate.sentence().contains("with this noise, 8 pairs can detect a difference of 4.3 %"));
-    assert!(gate.junit().unwrap().contains("<skipped"), "{}", gate.junit().unwrap());
-}
-
 /// The names of branches and folders are others' texts.
 #[test]
 fn names_are_shown_and_never_obeyed() {
-    let weighing =
-        weighing(Verdict::NotWorse, vec![weighed(Figure::Throughput, Answer::NotWorse, 0.0)]);
+    let course = course(&ALIKE.map(head));
+    let load = Gated { course: &course, gated: vec![Figure::Throughput], shown: Vec::new() };
+    let weighing = weigh(&[load], Rule::usual(), 0);
     let run = RunRecord::default();
     let gate = gate(&weighing, &run, "git:<img src=x>|`@all`[a](b)\u{1b}");
     let markdown = gate.markdown();
@@ -138,6 +63,13 @@ enum Happened {
 
 const FINE: Side = Side(1_300, OutcomeKind::Measured, Happened::Nothing);
 const DEAD: Side = Side(0, OutcomeKind::Died, Happened::Nothing);
+/// Answers a second of heads that are as fast as the base.
+const ALIKE: [u64; 6] = [1_300, 1_310, 1_290, 1_305, 1_295, 1_300];
+
+/// A head that answers so many requests a second, beside the base.
+fn head(per_s: u64) -> [Side; 2] {
+    [FINE, Side(per_s, OutcomeKind::Measured, Happened::Nothing)]
+}
 
 fn trial(subject: &str, repeat: u32, Side(per_s, kind, happened): Side) -> TrialRecord {
     let point = Point::Connections(8);
@@ -166,13 +98,20 @@ fn trial(subject: &str, repeat: u32, Side(per_s, kind, happened): Side) -> Trial
     }
 }
 
+/// The course of a gate with these keys of an experiment and of its pairs.
+pub(crate) fn course_of(keys: &str, of_pairs: &str) -> GateCourse {
+    let text = format!(
+        "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
+         load = {{ closed = {{ connections = 8 }}, duration = '10s' }}\n{keys}\n\
+         trials = {{ slices = '100ms', pairs = {{ detect = 0.05, level = 0.01, missed = 0.05, \
+         figures = ['throughput_per_s'], most = 20{of_pairs} }} }}"
+    );
+    let source = SourceFile { name: "x".into(), text };
+    GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap()
+}
+
 fn course(pairs: &[[Side; 2]]) -> GateCourse {
-    let text = "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
-                load = { closed = { connections = 8 }, duration = '10s' }\n\
-                trials = { slices = '100ms', pairs = { detect = 0.05, level = 0.01, missed = 0.05, \
-                figures = ['throughput_per_s'], most = 20 } }";
-    let source = SourceFile { name: "x".into(), text: text.into() };
-    let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
+    let mut course = course_of("", "");
     for (repeat, [base, head]) in pairs.iter().enumerate() {
         course.add(&trial("base", repeat as u32, *base));
         course.add(&trial("head", repeat as u32, *head));
@@ -217,17 +156,20 @@ fn told(
     };
     assert!(gate.junit().unwrap().contains(kind), "{}", gate.junit().unwrap());
     let screen = Screen::file(200);
+    let measures = gate.measures().unwrap();
+    let is_within = |it: &Measure| it.ends[0] < Some(it.value) && Some(it.value) < it.ends[1];
+    assert!(measures.iter().all(is_within), "{measures:?}");
     let texts = [gate.text(screen), gate.markdown()].concat();
     let begins = sentence.split([':', ';', '[']).next().unwrap();
     assert_eq!(texts.matches(begins).count(), 2, "{begins}: {texts}");
-    (word, sentence, texts + &gate.json().unwrap())
+    let of_programs = format!("{}{measures:?}", gate.junit().unwrap());
+    (word, sentence, texts + &gate.json().unwrap() + &of_programs)
 }
 
 /// Every end of a gate, by trials that are made up.
 #[test]
 fn every_end_of_a_gate_is_told_alike_in_all_forms() {
-    let head = |per_s: u64| [FINE, Side(per_s, OutcomeKind::Measured, Happened::Nothing)];
-    let alike = [1_300, 1_310, 1_290, 1_305, 1_295, 1_300].map(head);
+    let alike = ALIKE.map(head);
     let slower = [1_000, 1_010, 990, 1_005, 995, 1_000].map(head);
     let wide = [1_800, 900, 1_700, 1_000, 1_600, 950].map(head);
     let speed = &[Figure::Throughput][..];
@@ -240,61 +182,62 @@ fn every_end_of_a_gate_is_told_alike_in_all_forms() {
     let kept = || Some(Ok(Vec::new()));
     let ruled_out = "Not worse: a head that is 5 % worse is ruled out; throughput/s";
     of(&alike, speed, None, None, Word::NotWorse, ruled_out);
-    of(&alike, speed, kept(), None, Word::NotWorse, "; and the head breaks no clause of the RFCs");
-    of(&slower, speed, kept(), None, Word::Worse, "Worse: throughput/s, 8 connections: 0.7");
-    of(&wide, speed, kept(), None, Word::CannotTell, "Cannot tell whether the head is 5 % worse");
-    of(&[[FINE, DEAD]; 3], speed, kept(), None, Word::Worse, "where the base was measured");
-    of(
-        &[[DEAD, DEAD]; 3],
-        speed,
-        kept(),
-        None,
-        Word::CannotTell,
-        "3 of 3 pairs were disturbed and did not count",
-    );
+    let texts =
+        of(&slower, speed, kept(), None, Word::Worse, "Worse: throughput/s, 8 connections: 0.7");
+    for part in [
+        "tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"",
+        "<failure message=\"worse: 0.7",
+        "\"head ÷ base · 8 connections\", name: \"throughput_per_s_ratio\"",
+        "\"worse, 6 pairs\"",
+    ] {
+        assert!(texts.contains(part), "{part}: {texts}");
+    }
+    let wide_says = "Cannot tell whether the head is 5 % worse";
+    let texts = of(&wide, speed, kept(), None, Word::CannotTell, wide_says);
+    assert!(texts.contains("failures=\"0\" errors=\"0\" skipped=\"2\""), "{texts}");
     let broken = Some(Ok(vec!["x (y)".to_string()]));
     of(&alike, speed, broken, None, Word::Worse, "newly breaks x (y)");
-    // Wrong answers and failures come first, and what is tolerated comes last.
     let faulty = |happened| Side(1_300, OutcomeKind::Measured, happened);
     let (failing, wrong) = (faulty(Happened::Failed(520)), faulty(Happened::Wrong));
-    let head = "Worse: the head failed 4.0 % of the requests (3,120 of 78,000), all";
-    of(&[[FINE, failing]; 6], speed, kept(), None, Word::Worse, head);
-    let head = "Worse: the head answered wrongly: < 0.1 % of the requests (6 of 78,000)";
-    of(&[[FINE, wrong]; 6], speed, kept(), None, Word::Worse, head);
-    let base = "Cannot tell: the base failed 4.0 % of the requests";
-    of(&[[failing, FINE]; 6], speed, kept(), None, Word::CannotTell, base);
-    of(
-        &[[failing, wrong]; 6],
-        speed,
-        kept(),
-        None,
-        Word::CannotTell,
-        "; and the head answered wrongly",
-    );
     let few = alike.map(|[_, head]| [faulty(Happened::Failed(13)), head]);
-    let named = " Tolerated: the base failed 78 of 78,000 requests (0.1 %)";
-    of(&few, speed, kept(), None, Word::NotWorse, named);
+    // Wrong answers and failures come first, and what is tolerated comes last.
+    let faults: [(&[[Side; 2]], Word, &str); 8] = [
+        (&alike, Word::NotWorse, "; and the head breaks no clause of the RFCs"),
+        (&[[FINE, DEAD]; 3], Word::Worse, "where the base was measured"),
+        (&[[DEAD, DEAD]; 3], Word::CannotTell, "3 of 3 pairs were disturbed and did not count"),
+        (
+            &[[FINE, failing]; 6],
+            Word::Worse,
+            "Worse: the head failed 4.0 % of the requests (3,120 of 78,000), all",
+        ),
+        (
+            &[[FINE, wrong]; 6],
+            Word::Worse,
+            "Worse: the head answered wrongly: < 0.1 % of the requests (6 of 78,000)",
+        ),
+        (
+            &[[failing, FINE]; 6],
+            Word::CannotTell,
+            "Cannot tell: the base failed 4.0 % of the requests",
+        ),
+        (&[[failing, wrong]; 6], Word::CannotTell, "; and the head answered wrongly"),
+        (&few, Word::NotWorse, " Tolerated: the base failed 78 of 78,000 requests (0.1 %)"),
+    ];
+    for (pairs, word, says) in faults {
+        of(pairs, speed, kept(), None, word, says);
+    }
     // Clauses alone: what disturbs the pairs does not matter.
     let busy = [1, 2, 3].map(|it| [FINE, Side(1_300 + it, OutcomeKind::Measured, Happened::Busy)]);
     let clauses = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
     of(&busy, &[], kept(), None, Word::NotWorse, clauses);
     // What was measured is shown where it decides nothing.
-    let texts = of(
-        &busy,
-        speed,
-        None,
-        None,
-        Word::CannotTell,
-        "3 of 3 pairs were disturbed and did not count",
-    );
+    let disturbed = "3 of 3 pairs were disturbed and did not count";
+    let texts = of(&busy, speed, None, None, Word::CannotTell, disturbed);
     let pairs = texts.matches("1,300/1,301*, 1,300/1,302*, 1,300/1,303*").count();
     assert_eq!(pairs, 1, "Markdown escapes the stars, and the text has them: {texts}");
-    assert!(
-        texts.contains(
-            "\"head\": 1303.0,\n          \"head_is_bound\": false,\n          \"counts\": false"
-        ),
-        "{texts}"
-    );
+    let last =
+        "\"head\": 1303.0,\n          \"head_is_bound\": false,\n          \"counts\": false";
+    assert!(texts.contains(last), "{texts}");
     for (early, word, says) in [
         (Early::HeadFails, Word::Worse, "Worse: the head failed twice, and the base did not: for"),
         (

@@ -8,7 +8,7 @@ use super::lines::of_run;
 use super::*;
 use crate::Findings;
 use crate::render::{Screen, text};
-use crate::run::fixture;
+use crate::run::{fixture, tests::under};
 
 mod origins;
 
@@ -16,22 +16,12 @@ const DAY_MS: i64 = 86_400_000;
 
 /// The fixture's servers in a closed loop of 16 connections; one of them is a reference.
 fn closed() -> (RunRecord, Vec<TrialRecord>) {
-    let mut run = fixture::run();
-    run.files[0].1 = run.files[0].1.replace(
-        "load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000,",
-        "load = { closed = { connections = [16] }, duration = \"10s\",",
-    );
-    fixture::reread(&mut run);
+    let (mut run, mut trials) =
+        under("closed = { connections = [16] }", Point::Connections(16), 100.0);
     run.entries[1].tier = "reference".into();
-    let is_kept = |point: Point| point == Point::Sessions(100.0);
-    run.plan.retain(|key| is_kept(key.point));
-    run.plan.iter_mut().for_each(|key| key.point = Point::Connections(16));
-    let mut trials = fixture::trials();
-    trials.retain(|trial| is_kept(trial.key.point));
     let whole = trials[0].clone();
     for trial in &mut trials {
         *trial = TrialRecord { key: trial.key.clone(), ..whole.clone() };
-        trial.key.point = Point::Connections(16);
         let answers = if trial.key.subject == "evil" { 20_000 } else { 10_000 };
         trial.loaded.as_mut().unwrap().recording = fixture::recording(answers, 1_000_000);
     }
@@ -42,21 +32,16 @@ fn commit(number: usize) -> Commit {
     Commit { hash: format!("{:040x}", 0xabc0 + number), is_dirty: false }
 }
 
-fn of(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Line> {
-    of_origin(run, trials, &Origin::default())
-}
-
-fn of_origin(run: &RunRecord, trials: &[TrialRecord], origin: &Origin) -> Vec<Line> {
+fn of(run: &RunRecord, trials: &[TrialRecord], origin: &Origin) -> Vec<Line> {
     of_run(&Findings::of(&1, run, trials, Vec::new()), origin, Some(&commit(0)))
 }
 
 /// One line of a closed loop's throughput.
 fn throughput() -> Line {
     let (run, trials) = closed();
-    let mut lines = of(&run, &trials);
-    let at =
-        lines.iter().position(|line| line.subject == "quick" && line.figure == "throughput_per_s");
-    lines.swap_remove(at.unwrap())
+    let mut lines = of(&run, &trials, &Origin::default()).into_iter();
+    let is_it = |line: &Line| line.subject == "quick" && line.figure == "throughput_per_s";
+    lines.find(is_it).unwrap()
 }
 
 /// A run a day, with these values and a commit for each.
@@ -103,6 +88,10 @@ fn shown(trend: &Trend) -> String {
     text(&trend.document(), Screen { is_full: true, ..Screen::file(110) })
 }
 
+fn shown_of(lines: &[Line]) -> String {
+    shown(&trend(&written(lines)))
+}
+
 fn json_of(trend: &Trend) -> serde_json::Value {
     serde_json::from_str(&trend.json().unwrap()).unwrap()
 }
@@ -110,18 +99,12 @@ fn json_of(trend: &Trend) -> serde_json::Value {
 #[test]
 fn a_run_has_a_line_for_each_figure_of_each_row_with_the_reference_beside_it() {
     let (run, trials) = closed();
-    let lines = of(&run, &trials);
+    let lines = of(&run, &trials, &Origin::default());
     let quick: Vec<&Line> = lines.iter().filter(|line| line.subject == "quick").collect();
     let figures: Vec<&str> = quick.iter().map(|line| line.figure.as_str()).collect();
     assert_eq!(
-        figures,
-        [
-            "throughput_per_s",
-            "response_p50_ms",
-            "response_p99_ms",
-            "cpu_ms_per_1000",
-            "rss_peak_bytes"
-        ]
+        figures.join(" "),
+        "throughput_per_s response_p50_ms response_p99_ms cpu_ms_per_1000 rss_peak_bytes"
     );
     let first = quick[0];
     assert_eq!((first.value, &first.rounds[..]), (1_000.0, &[1_000.0, 1_000.0][..]));
@@ -137,7 +120,7 @@ fn a_run_has_a_line_for_each_figure_of_each_row_with_the_reference_beside_it() {
 #[test]
 fn a_schedule_s_rate_is_no_figure_of_a_server() {
     let (run, trials) = (fixture::run(), fixture::trials());
-    let lines = of(&run, &trials);
+    let lines = of(&run, &trials, &Origin::default());
     assert!(!lines.is_empty() && lines.iter().all(|line| line.figure != "throughput_per_s"));
 }
 
@@ -234,7 +217,7 @@ fn what_is_said_of_a_change_stands_below_it() {
 fn a_change_too_small_for_a_percentage_is_a_ratio() {
     let mut values = vec![1_000.0; 10];
     values.extend([1_000.3; 10]);
-    let shown = shown(&trend(&written(&days(&values))));
+    let shown = shown_of(&days(&values));
     assert!(shown.contains(": throughput/s 1.0003× ("), "{shown}");
 }
 
@@ -251,7 +234,7 @@ fn series_that_are_too_short_are_not_among_those_in_which_nothing_changed() {
 fn no_command_proves_what_is_of_no_commit_or_of_one() {
     let mut lines = days(&step(900.0));
     lines[10].run.is_dirty = Some(true);
-    let says = shown(&trend(&written(&lines)));
+    let says = shown_of(&lines);
     let since = format!("Since {} with changes: ", &lines[10].run.commit.as_deref().unwrap()[..8]);
     assert!(says.contains(&since) && says.contains("one of the two runs has no commit"), "{says}");
     let hash = commit(0).hash;
@@ -259,7 +242,7 @@ fn no_command_proves_what_is_of_no_commit_or_of_one() {
         .iter_mut()
         .for_each(|line| (line.run.commit, line.run.is_dirty) = (Some(hash.clone()), Some(false)));
     lines[10..].iter_mut().for_each(|line| line.dyno_version = "9.9".into());
-    let says = shown(&trend(&written(&lines)));
+    let says = shown_of(&lines);
     assert!(says.contains("both runs have the same commit"), "{says}");
     assert!(says.contains("dyno changed there, too: 0.1.0, then 9.9"), "{says}");
 }
@@ -289,7 +272,7 @@ fn machines_and_plans_are_series_of_their_own() {
     assert_eq!((found.series.len(), found.shifts().count()), (3, 0));
     let says = shown(&found);
     assert!(says.contains("No series is long enough: a change is seen in 15 runs"), "{says}");
-    let steady = shown(&trend(&written(&days(&step(1_000.0)))));
+    let steady = shown_of(&days(&step(1_000.0)));
     assert!(steady.contains("No change that this history shows, in 1 series."), "{steady}");
     assert!(says.contains("this machine: cpu.model A CPU"), "{says}");
 }
@@ -330,27 +313,18 @@ fn what_is_no_measurement_is_left_out() {
     lines[3].is_bound = true;
     let found = trend(&written(&lines));
     assert_eq!((found.series[0].values.len(), found.series[0].left_out), (3, 3));
-    let all_bad: Vec<Line> =
-        lines.iter().map(|line| Line { verdict: "invalid".into(), ..line.clone() }).collect();
-    let found = trend(&written(&all_bad));
+    lines.iter_mut().for_each(|line| line.verdict = "invalid".into());
+    let found = trend(&written(&lines));
     assert!(shown(&found).contains("No series is long enough") && found.page().contains("<html"));
 }
 
 #[test]
 fn a_machine_that_slows_down_is_no_change_of_a_server_beside_its_reference() {
-    let beside = |lines: Vec<Line>| -> Vec<Line> {
-        let reference = |line: &Line| Some(2.0 * line.value);
-        lines
-            .into_iter()
-            .map(|line| Line {
-                reference: Some("oracle".into()),
-                reference_value: reference(&line),
-                ..line
-            })
-            .collect()
-    };
-    let alone = trend(&written(&days(&step(900.0))));
-    let lines = beside(days(&step(900.0)));
+    let mut lines = days(&step(900.0));
+    let alone = trend(&written(&lines));
+    for line in &mut lines {
+        (line.reference, line.reference_value) = (Some("oracle".into()), Some(2.0 * line.value));
+    }
     let found = trend(&written(&lines));
     assert_eq!((alone.shifts().count(), found.shifts().count()), (1, 0));
     assert_eq!(json_of(&found)["series"][0]["relative_to"], "oracle");

@@ -365,28 +365,23 @@ fn doubtful(row: &Row) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use lab::experiment::Point;
-    use lab::record::{TrialKey, TrialRecord};
+    use lab::record::TrialKey;
 
     use super::*;
-    use crate::run::fixture;
 
     const H2C: &str = "echo-xml over h2c, 1 stream";
 
     /// The fixture's run with these trials' keys changed.
-    fn run(change: impl Fn(&mut TrialKey)) -> (RunRecord, Vec<TrialRecord>) {
-        let (mut run, mut trials) = (fixture::run(), fixture::trials());
-        run.plan.iter_mut().for_each(&change);
-        trials.iter_mut().for_each(|trial| change(&mut trial.key));
-        (run, trials)
+    fn run(id: u64, change: impl Fn(&mut TrialKey)) -> Findings<'static> {
+        Findings::numbered(id, |run, trials| {
+            run.plan.iter_mut().for_each(&change);
+            trials.iter_mut().for_each(|trial| change(&mut trial.key));
+        })
     }
 
     /// What is said of protocols where the keys of A and of B are changed like this.
     fn apart(a: impl Fn(&mut TrialKey), b: impl Fn(&mut TrialKey)) -> Vec<String> {
-        let [a, b] = [run(a), run(b)];
-        let [first, second] = [(&7, &a), (&8, &b)]
-            .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new()));
-        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
-        Compared::of(first, second, Gate::default()).apart_by_protocol()
+        Compared::whole(&run(7, a), &run(8, b)).apart_by_protocol()
     }
 
     fn over(task: &str) -> impl Fn(&mut TrialKey) {
@@ -417,18 +412,15 @@ mod tests {
 
     #[test]
     fn only_the_side_that_has_few_samples_is_marked() {
-        let [a, mut b] = [run(|_| {}), run(|_| {})];
-        for trial in &mut b.1 {
-            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-            let mut few = load::Distribution::new(5 * load::SECOND);
-            (0..50).for_each(|_| few.record(1_000_000));
-            total.response = few;
-        }
-        let [first, second] = [(&7, &a), (&8, &b)]
-            .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new()));
-        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
-        let compared = Compared::of(first, second, Gate::default());
-        let text = compared.text(crate::render::Screen::file(200));
+        let few = Findings::numbered(8, |_, trials| {
+            for trial in trials {
+                let response = &mut trial.loaded.as_mut().unwrap().recording.total.response;
+                *response = load::Distribution::new(5 * load::SECOND);
+                response.record_many(1_000_000, 50);
+            }
+        });
+        let whole = Findings::usual();
+        let text = Compared::whole(&whole, &few).text(crate::render::Screen::file(200));
         let p99 = text.lines().find(|line| line.trim_start().starts_with("p99 ")).unwrap();
         let cells: Vec<&str> = p99.split_whitespace().collect();
         assert!(!cells[1].contains('*') && cells[2].contains('*'), "{p99}");
@@ -441,12 +433,13 @@ mod tests {
     }
 
     fn notes_that_both_are_adaptive(spin: Spin) -> bool {
-        let (run, mut trials) = run(|_| {});
-        let fact = lab::record::Fact { name: SPIN.into(), value: spin.name().into() };
-        trials.iter_mut().for_each(|trial| trial.conditions.push(fact.clone()));
-        let [first, second] = [&7, &8].map(|id| Findings::of(id, &run, &trials, Vec::new()));
-        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
-        let notes = Compared::of(first, second, Gate::default()).notes();
+        let [a, b] = [7, 8].map(|id| {
+            let fact = lab::record::Fact { name: SPIN.into(), value: spin.name().into() };
+            Findings::numbered(id, |_, trials| {
+                trials.iter_mut().for_each(|trial| trial.conditions.push(fact.clone()));
+            })
+        });
+        let notes = Compared::whole(&a, &b).notes();
         notes.iter().any(|note| note.contains("polled adaptively"))
     }
 

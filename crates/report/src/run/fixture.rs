@@ -313,28 +313,25 @@ pub(crate) fn profile(garbage: u32) -> Profile {
     }
 }
 
-fn sampled_key(number: u32, subject: &str, rate: f64) -> TrialKey {
-    TrialKey::new(number, subject, "echo-xml", Point::Sessions(rate), number / 2)
-}
-
 /// Both servers were sampled at 100 sessions/s, and one was refused at 200.
 pub(crate) fn sample(run: &mut RunRecord) {
-    for number in (0..12).step_by(2) {
-        let found = |garbage| Ok(profile(garbage));
-        run.profiles
-            .push(ProfileRecord { key: sampled_key(number, "quick", 100.0), found: found(4) });
-        run.profiles
-            .push(ProfileRecord { key: sampled_key(number + 1, "evil", 100.0), found: found(60) });
+    let refused = Err("this kernel lets only root sample".into());
+    for (number, (subject, found)) in (0..12)
+        .map(|number| [("quick", Ok(profile(4))), ("evil", Ok(profile(60)))][number % 2].clone())
+        .chain([("quick", refused)])
+        .enumerate()
+    {
+        let (number, rate) = (number as u32, if number < 12 { 100.0 } else { 200.0 });
+        let key = TrialKey::new(number, subject, "echo-xml", Point::Sessions(rate), number / 2);
+        run.profiles.push(ProfileRecord { key, found });
     }
-    let found = Err("this kernel lets only root sample".into());
-    run.profiles.push(ProfileRecord { key: sampled_key(12, "quick", 200.0), found });
 }
 
 pub(crate) fn trials() -> Vec<TrialRecord> {
     run().plan.into_iter().map(trial).collect()
 }
 
-fn trial(key: TrialKey) -> TrialRecord {
+pub(crate) fn trial(key: TrialKey) -> TrialRecord {
     let is_evil = key.subject == "evil";
     let (rate, round) = (key.point.value(), u64::from(key.repeat));
     // Evil keeps up with the lower rate only.
@@ -421,26 +418,12 @@ pub(crate) fn recount(total: &mut Tally, response: u64) {
     total.attempted = total.correct + total.failed_in_all() + total.under_way;
     (total.due, total.on_time) = (total.attempted, total.correct);
     for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
-        *times = equal(response, total.correct);
+        *times = Distribution::new(response.max(5 * SECOND));
+        times.record_many(response, total.correct);
     }
     let given_up = Failure::ALL.into_iter().filter(|failure| failure.is_censored());
     let given_up: u64 = given_up.map(|failure| total.failures(failure)).sum();
     (0..given_up + total.under_way).for_each(|_| total.response.record_censored(5 * SECOND));
-}
-
-/// So many times the same.
-fn equal(time: u64, times: u64) -> Distribution {
-    let mut all = Distribution::new(time.max(5 * SECOND));
-    let mut some = all.clone();
-    some.record(time);
-    for bit in 0..u64::BITS - times.leading_zeros() {
-        if times >> bit & 1 == 1 {
-            all.merge(&some);
-        }
-        let twice = some.clone();
-        some.merge(&twice);
-    }
-    all
 }
 
 /// Ten seconds, by a lane that is busy half of the time.

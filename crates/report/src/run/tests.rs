@@ -1,5 +1,7 @@
+use analysis::Gate;
 use expect_test::expect;
-use lab::record::{RunRecord, TrialRecord};
+use lab::experiment::Point;
+use lab::record::{Entry, RunRecord, TrialKey, TrialRecord};
 
 use super::*;
 
@@ -21,7 +23,24 @@ impl Findings<'static> {
     }
 
     pub(crate) fn usual() -> Findings<'static> {
-        Findings::found((fixture::run(), fixture::trials()))
+        Findings::after(|_, _| {})
+    }
+
+    /// Of the fixture's run after this change.
+    pub(crate) fn after(
+        change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
+    ) -> Findings<'static> {
+        Findings::numbered(7, change)
+    }
+
+    /// The same by another number in its store.
+    pub(crate) fn numbered(
+        id: u64,
+        change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
+    ) -> Findings<'static> {
+        let (mut run, mut trials) = (fixture::run(), fixture::trials());
+        change(&mut run, &mut trials);
+        Findings::of(&id, Box::leak(Box::new(run)), trials.leak(), Vec::new())
     }
 
     /// Of held connections, so many rounds.
@@ -32,15 +51,69 @@ impl Findings<'static> {
     }
 }
 
+impl<'a> Compared<'a> {
+    /// Two runs as they are, by the usual gate.
+    pub(crate) fn whole(a: &'a Findings<'a>, b: &'a Findings<'a>) -> Compared<'a> {
+        let [a, b] = [a, b].map(|findings| Side { findings, subject: None });
+        Compared::of(a, b, Gate::default())
+    }
+}
+
+/// Gives a run another load, in the words of an experiment.
+pub(crate) fn order(run: &mut RunRecord, load: &str) {
+    let text = run.files[0].1.clone();
+    let line = text.lines().find(|line| line.starts_with("load")).unwrap();
+    let load =
+        format!("load = {{ {load}, duration = \"10s\", warmup = \"0s\", timeout = \"5s\" }}");
+    run.files[0].1 = text.replace(line, &load);
+    fixture::reread(run);
+}
+
+/// The fixture's servers under this load, at a place which has the trials of so many sessions a second.
+pub(crate) fn under(load: &str, point: Point, sessions: f64) -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    order(&mut run, load);
+    run.plan.retain(|key| key.point == Point::Sessions(sessions));
+    trials.retain(|trial| trial.key.point == Point::Sessions(sessions));
+    let keys = run.plan.iter_mut().chain(trials.iter_mut().map(|trial| &mut trial.key));
+    keys.for_each(|key| key.point = point);
+    (run, trials)
+}
+
+/// The first of `quick`, `evil`, which is called Other, and `third`, in so many rounds at one place. Of each trial the
+/// number of its side is handed over.
+pub(crate) fn sides(
+    sides: usize,
+    rounds: usize,
+    load: &str,
+    point: Point,
+    mut change: impl FnMut(usize, &mut TrialRecord),
+) -> (RunRecord, Vec<TrialRecord>) {
+    let mut run = fixture::run();
+    let text = run.files[0].1.replace("history = \"two-2011.csv\"\n", "");
+    let text = text.replace("\"absent\"", "\"third\"");
+    run.files[0].1 = text.replace("repeat = 2", &format!("repeat = {rounds}"));
+    order(&mut run, load);
+    run.files.truncate(2);
+    run.entries[1].title = "Other".into();
+    let (name, title) = ("third".into(), "Third".into());
+    run.entries[2] = Entry { name, title, ..run.entries[0].clone() };
+    run.entries.truncate(sides);
+    let mut trials = vec![fixture::trial(run.plan[0].clone()); sides * rounds];
+    for (number, trial) in trials.iter_mut().enumerate() {
+        let (subject, repeat) = (["quick", "evil", "third"][number % sides], number / sides);
+        trial.key = TrialKey::new(number as u32, subject, "echo-xml", point, repeat as u32);
+        change(number % sides, trial);
+    }
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    (run, trials)
+}
+
 /// The parts of a text, with an empty line between them, that begin so.
 pub(crate) fn parts(text: &str, begin: &[&str]) -> String {
     let all = text.trim_end().split("\n\n");
     let wanted = all.filter(|part| begin.iter().any(|begin| part.starts_with(begin)));
     wanted.collect::<Vec<_>>().join("\n\n")
-}
-
-pub(crate) fn text(findings: &Findings<'_>, screen: Screen) -> String {
-    findings.text(screen)
 }
 
 pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Value {
@@ -51,17 +124,9 @@ pub(crate) fn csv(findings: &Findings<'_>) -> String {
     findings.csv().expect("a run has trials")
 }
 
-pub(crate) fn markdown(findings: &Findings<'_>) -> String {
-    findings.markdown()
-}
-
-pub(crate) fn page(findings: &Findings<'_>) -> String {
-    findings.page()
-}
-
 /// The full text, in this width.
 pub(super) fn full(findings: &Findings<'_>, width: usize, is_coloured: bool) -> String {
-    text(findings, Screen { is_coloured, is_full: true, ..Screen::file(width) })
+    findings.text(Screen { is_coloured, is_full: true, ..Screen::file(width) })
 }
 
 fn whole(width: usize, is_coloured: bool) -> String {
@@ -197,8 +262,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
 #[test]
 fn the_method_says_that_servers_take_turns_in_slices() {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    let mut findings = Findings::of(&7, &run, &trials, Vec::new());
+    let mut findings = Findings::usual();
     findings.experiment.as_mut().unwrap().slices = Some(std::time::Duration::from_millis(100));
     let text = full(&findings, 200, false);
     assert!(text.contains("loads them in slices") && !text.contains("shuffled"), "{text}");
@@ -234,14 +298,14 @@ fn what_a_subject_wrote_is_shown_and_not_obeyed() {
 #[test]
 fn a_silence_and_stated_processes_are_shown_only_where_there_are_some() {
     let said = |silence: u64, processes: &str| {
-        let (mut run, mut trials) = (fixture::run(), fixture::trials());
-        for entry in &mut run.entries {
-            entry.processes = processes.into();
-        }
-        for loaded in trials.iter_mut().filter_map(|trial| trial.loaded.as_mut()) {
-            (loaded.recording.silence.longest, loaded.recording.silence.sum) = (silence, silence);
-        }
-        let text = markdown(&Findings::of(&7, &run, &trials, Vec::new()));
+        let findings = Findings::after(|run, trials| {
+            run.entries.iter_mut().for_each(|entry| entry.processes = processes.into());
+            for loaded in trials.iter_mut().filter_map(|trial| trial.loaded.as_mut()) {
+                let found = &mut loaded.recording.silence;
+                (found.longest, found.sum) = (silence, silence);
+            }
+        });
+        let text = findings.markdown();
         let alike = text.lines().find(|line| line.starts_with("the same in all rows")).unwrap();
         ["silent", "longest silence", "processes"].map(|it| alike.contains(&format!(" · {it} ")))
     };
@@ -251,21 +315,21 @@ fn a_silence_and_stated_processes_are_shown_only_where_there_are_some() {
 
 #[test]
 fn a_history_that_cannot_be_read_is_reported() {
-    let break_it = |run: &mut RunRecord| run.files[2].1.push_str("quick,echo-xml,1,zebra,1,\n");
-    let (mut run, trials) = (fixture::run(), fixture::trials());
-    break_it(&mut run);
-    let text = full(&Findings::of(&7, &run, &trials, Vec::new()), 100, false);
+    let unknown = "quick,echo-xml,1,zebra,1,\n";
+    let findings = Findings::after(|run, _| run.files[2].1.push_str(unknown));
+    let text = full(&findings, 100, false);
     assert!(text.contains("experiments/history/two-2011.csv:5: unknown figure `zebra`"), "{text}");
 }
 
 #[test]
 fn what_runs_it_once_more_is_a_command_that_works() {
     let again = |file: &str, is_quick| {
-        let (mut run, trials) = (fixture::run(), fixture::trials());
-        run.files[0].0 = file.into();
-        fixture::reread(&mut run);
-        run.is_quick = is_quick;
-        let text = full(&Findings::of(&7, &run, &trials, Vec::new()), 300, false);
+        let findings = Findings::after(|run, _| {
+            run.files[0].0 = file.into();
+            fixture::reread(run);
+            run.is_quick = is_quick;
+        });
+        let text = full(&findings, 300, false);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.split_once("to repeat: `").unwrap().1.split('`').next().unwrap().to_string()
     };
@@ -275,19 +339,9 @@ fn what_runs_it_once_more_is_a_command_that_works() {
 }
 
 #[test]
-fn every_trial_has_a_line_and_every_figure_a_column() {
+fn a_line_of_csv_has_the_version_as_a_text_and_why_a_trial_is_no_measurement() {
     let csv = csv(&Findings::usual());
-    let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines.len(), 1 + 8);
-    let heading: Vec<&str> = lines[0].split(',').collect();
-    let place = heading.iter().position(|name| *name == "throughput_per_s").unwrap();
-    let cells: Vec<&str> = lines[1].split(',').collect();
-    assert_eq!((cells.len(), cells[place]), (heading.len(), "1000"));
     assert!(csv.contains("'=cmd|' /C calc'!A0***"), "{csv}");
-    assert!(
-        csv.contains(
-            "died,it ended 1.2 s after the load began: signal 11 (SEGV),invalid,not_measured,"
-        ),
-        "{csv}"
-    );
+    let died = "died,it ended 1.2 s after the load began: signal 11 (SEGV),invalid,not_measured,";
+    assert!(csv.contains(died), "{csv}");
 }

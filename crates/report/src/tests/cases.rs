@@ -4,7 +4,7 @@ use std::fmt;
 
 use analysis::Gate;
 use lab::experiment::Point;
-use lab::record::{Fact, OutcomeKind, RACE, RunRecord, TrialRecord};
+use lab::record::{Fact, RACE, RunRecord, TrialRecord};
 use load::{Distribution, Failure, Http2, Recording, SECOND};
 use serde_json::Value;
 use wire::Mismatch;
@@ -156,52 +156,48 @@ impl Case {
 
     /// Two sides at one place in three rounds; what is found is found of the second.
     fn record(&self) -> (RunRecord, Vec<TrialRecord>) {
-        let (mut record, mut trials) = (fixture::run(), fixture::trials());
-        let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000";
         let (load, point) = match self.is_open {
-            true => ("open = { rate = 1000 }, duration = \"10s\"", Point::Requests(1_000.0)),
-            false => ("closed = { connections = 8 }, duration = \"10s\"", Point::Connections(8)),
+            true => ("open = { rate = 1000 }", Point::Requests(1_000.0)),
+            false => ("closed = { connections = 8 }", Point::Connections(8)),
         };
+        let (mut record, trials) = run::tests::sides(2, 3, load, point, |side, trial| {
+            if self.is_http2 {
+                trial.key.workload = "echo-xml over h2c, 1 stream".into();
+            }
+            let recording = &mut trial.loaded.as_mut().unwrap().recording;
+            *recording = self.of_round(u64::from(trial.key.repeat), side == 1);
+        });
         // What was given up is tolerated, so that it is compared.
-        let (history, promise) = ("history = \"two-2011.csv\"", "promise = { failures = \"5%\" }");
-        let text = record.files[0].1.replace(sessions, load).replace(history, promise);
-        record.files[0].1 = text.replace("repeat = 2", "repeat = 3");
+        record.files[0].1.insert_str(0, "promise = { failures = \"5%\" }\n");
         fixture::reread(&mut record);
-        record.files.truncate(2);
-        record.entries[1].title = "Other".into();
         if self.kind == "race" {
             record.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
         }
-        trials.truncate(6);
-        for (number, trial) in trials.iter_mut().enumerate() {
-            let key = &mut trial.key;
-            key.number = number as u32;
-            (key.repeat, key.point) = (key.number / 2, point);
-            key.subject = ["quick", "evil"][number % 2].into();
-            if self.is_http2 {
-                key.workload = "echo-xml over h2c, 1 stream".into();
-            }
-            trial.outcome.kind = OutcomeKind::Measured;
-            let round = u64::from(key.repeat);
-            let mut found = fixture::recording(9_760 + 13 * round, MS + 31_000 * round);
-            let total = &mut found.total;
-            for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
-                (0..400).for_each(|n| times.record(2 * MS + n * 9_177));
-            }
-            (total.due, total.attempted) = (total.due + 400, total.attempted + 400);
-            (total.correct, total.correct_inside) =
-                (total.correct + 400, total.correct_inside + 400);
-            total.on_time += 400;
-            if number % 2 == 1 {
-                for (failure, times) in self.failures() {
-                    total.failed[failure.index()] += times;
-                    (total.due, total.attempted) = (total.due + times, total.attempted + times);
-                }
-                (0..self.given_up).for_each(|_| total.response.record_censored(5 * SECOND));
-            }
-            trial.loaded.as_mut().unwrap().recording = found;
-        }
-        record.plan = trials.iter().map(|trial| trial.key.clone()).collect();
         (record, trials)
+    }
+
+    fn of_round(&self, round: u64, is_second: bool) -> Recording {
+        let mut found = fixture::recording(9_760 + 13 * round, MS + 31_000 * round);
+        let total = &mut found.total;
+        for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
+            (0..400).for_each(|n| times.record(2 * MS + n * 9_177));
+        }
+        for counted in [
+            &mut total.due,
+            &mut total.attempted,
+            &mut total.correct,
+            &mut total.correct_inside,
+            &mut total.on_time,
+        ] {
+            *counted += 400;
+        }
+        if is_second {
+            for (failure, times) in self.failures() {
+                total.failed[failure.index()] += times;
+                (total.due, total.attempted) = (total.due + times, total.attempted + times);
+            }
+            (0..self.given_up).for_each(|_| total.response.record_censored(5 * SECOND));
+        }
+        found
     }
 }

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use analysis::gate::{GateCourse, Gated, Rule, Weighing, weigh};
-use lab::experiment::{Experiment, Point};
+use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::{LoadRecord, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
-use lab::source_file::SourceFile;
 use load::{Distribution, Failure, SECOND};
 use serde_json::Value;
 use wire::Chance;
@@ -17,7 +16,8 @@ use super::forbidden::{Told, said};
 use super::printed::Stated;
 use super::readers::{MARKDOWN, Reader, TEXT};
 use super::sentences::unknown;
-use super::{Seen, compare, list, number, ratio, table, unit};
+use super::{Seen, any, compare_cell, list, number, ratio, table, unit};
+use crate::gate::tests::{course_of, gate};
 use crate::gate::{Early, FinishedGate};
 use crate::render::Shown;
 use crate::run::fixture::recording;
@@ -25,10 +25,6 @@ use crate::run::fixture::recording;
 /// Right answers of each trial, in ten seconds.
 const CORRECT: u64 = 1_000;
 const GATES: u64 = 1_200;
-
-fn any<T: Clone>(chance: &mut Chance, of: &[T]) -> T {
-    of[chance.below(of.len())].clone()
-}
 
 /// What is so of all trials of a side.
 struct World {
@@ -94,15 +90,7 @@ fn made(seed: u64) -> Made {
     let builds = any(chance, &[None, None, None, Some(5)]);
     let wrong = any(chance, &[0.0, 0.0, 1.0]);
     let keys = builds.map_or(String::new(), |builds| format!(", builds = {builds}"));
-    let text = format!(
-        "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
-         load = {{ closed = {{ connections = 8 }}, duration = '10s' }}\n\
-         require = {{ wrong = '{wrong}%' }}\n\
-         trials = {{ slices = '100ms', pairs = {{ detect = 0.05, level = 0.01, missed = 0.05, \
-         figures = ['throughput_per_s'], most = 20{keys} }} }}"
-    );
-    let source = SourceFile { name: "x".into(), text };
-    let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
+    let mut course = course_of(&format!("require = {{ wrong = '{wrong}%' }}"), &keys);
     let pace = any(chance, &[0.4, 0.9, 0.95, 0.98, 1.0, 1.0, 1.0, 1.01, 1.3]);
     let worlds = [1.0, pace].map(|speed| world(chance, speed));
     let noise = any(chance, &[0.000_1, 0.001, 0.01, 0.03, 0.2]);
@@ -150,17 +138,10 @@ impl Made {
     fn told_by<T>(&self, then: impl FnOnce(&FinishedGate<'_>) -> T) -> T {
         let run = RunRecord::default();
         then(&FinishedGate {
-            weighing: &self.weighed(),
             early: self.early.map(|early| (early, "for a reason".into())),
-            base: "git:main",
-            head: "dir:.",
             newly_broken: self.newly_broken.clone(),
-            equal: Vec::new(),
-            command: "dyno gate",
-            runs: vec!["1".into()],
-            run: Some(&run),
             trials: &self.trials,
-            why: None,
+            ..gate(&self.weighed(), &run, "dir:.")
         })
     }
 
@@ -281,28 +262,19 @@ fn figures_agree(seen: &mut Seen, format: &(&Reader, String), figures: &[&Value]
             ("shows", share("least_shown_percent")),
             ("alarms", share("false_alarms_percent")),
         ] {
-            let about = format!("{about}, {column}");
+            let stated = value.map(|value| Stated { value, is_bound, ..Stated::default() });
             let printed = cells[column].replace("< ", "<");
-            match value {
-                None => assert_eq!(printed, "–", "{about}"),
-                Some(value) => {
-                    let stated = Stated { value, is_bound, ..Stated::default() };
-                    compare(seen, &about, Some(&printed), &stated);
-                }
+            compare_cell(seen, &format!("{about}, {column}"), &printed, stated.as_ref());
+        }
+        let mut ratio = ratio(of);
+        if let Some(stated) = &mut ratio {
+            // One pair has no interval: then the sides say to which end the ratio is open.
+            stated.has_interval = stated.ends != [None; 2];
+            if !stated.has_interval && of["base_is_bound"] == true {
+                stated.ends[1] = Some(stated.value);
             }
         }
-        match ratio(of) {
-            None => assert_eq!(cells["head ÷ base"], "–", "{about}"),
-            Some(mut stated) => {
-                // One pair has no interval: then the sides say to which end the ratio is open.
-                let is_alone = stated.ends == [None; 2];
-                stated.has_interval = !is_alone;
-                if is_alone && of["base_is_bound"] == true {
-                    stated.ends[1] = Some(stated.value);
-                }
-                compare(seen, &about, cells.get("head ÷ base"), &stated);
-            }
-        }
+        compare_cell(seen, &about, &cells["head ÷ base"], ratio.as_ref());
         let answer = of["answer"].as_str().unwrap();
         let says = match of["is_gated"] == true {
             true if answer.starts_with("cannot_tell") => "cannot tell".into(),

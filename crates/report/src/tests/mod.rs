@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 
 use lab::figure::Figure;
 use serde_json::Value;
+use wire::Chance;
 
 use crate::document::Document;
 use crate::render;
@@ -33,6 +34,11 @@ struct Seen {
     /// Ratios to a bound.
     open: usize,
     words: BTreeSet<String>,
+}
+
+/// One of these.
+pub(crate) fn any<T: Clone>(chance: &mut Chance, of: &[T]) -> T {
+    of[chance.below(of.len())].clone()
 }
 
 fn number(of: &Value) -> Option<f64> {
@@ -71,6 +77,14 @@ fn compare(seen: &mut Seen, about: &str, printed: Option<&String>, stated: &Stat
     seen.bounds += usize::from(stated.is_bound);
     seen.intervals += usize::from(printed.contains('['));
     seen.open += usize::from(stated.is_bound && printed.contains('×'));
+}
+
+/// A cell, which has a dash where nothing is stated.
+fn compare_cell(seen: &mut Seen, about: &str, printed: &str, stated: Option<&Stated>) {
+    match stated {
+        None => assert_eq!(printed, "–", "{about}"),
+        Some(stated) => compare(seen, about, Some(&printed.to_string()), stated),
+    }
 }
 
 /// What people read of a document, each format with its reader.

@@ -19,13 +19,14 @@ const LOADS: u64 = 3;
 
 /// Three loads, of which each answers a little less than the one before, and later.
 fn recordings(case: &Case) -> Vec<Recording> {
+    let mut first = case.recording();
+    if !case.is_open {
+        first.scheduled_until = None;
+    }
     let one = |place: u64| {
-        let mut recording = case.recording();
+        let mut recording = first.clone();
         recording.total.correct_inside -= 41 * place;
         recording.total.on_time -= 49 * place;
-        if !case.is_open {
-            recording.scheduled_until = None;
-        }
         recording
     };
     (0..LOADS).map(one).collect()

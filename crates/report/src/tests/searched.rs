@@ -8,14 +8,10 @@ use units::duration;
 use wire::Chance;
 
 use super::printed::Stated;
-use super::{Reader, Seen, compare, formats, list, mark, number, table};
+use super::{Reader, Seen, any, compare, compare_cell, formats, list, mark, number, table};
 use crate::capacity;
 use crate::render::Shown;
 use crate::run::tests::searches::{aim, of, with};
-
-fn any<T: Copy>(chance: &mut Chance, of: &[T]) -> T {
-    of[chance.below(of.len())]
-}
 
 /// One to six trials of a rate, of which some may have ended early.
 fn judged(chance: &mut Chance) -> Judged {
@@ -111,14 +107,13 @@ fn servers_agree(seen: &mut Seen, format: &(&Reader, String), searches: &[&Value
             ("not/s", "upper_per_s", doubt, false),
             ("answers/s", "answered_at_lower_per_s", "", false),
         ] {
-            let about = format!("{about}, {column}");
-            let Some(value) = number(&capacity[name]) else {
-                assert_eq!(cells[column], "–", "{about}");
-                continue;
-            };
-            let stated = Stated { is_bound, marks: marks.into(), ..plain(value) };
+            let stated = number(&capacity[name]).map(|value| Stated {
+                is_bound,
+                marks: marks.into(),
+                ..plain(value)
+            });
             let printed = cells[column].replace(" (short)", "");
-            compare(seen, &about, Some(&printed), &stated);
+            compare_cell(seen, &format!("{about}, {column}"), &printed, stated.as_ref());
         }
         assert_eq!(cells["trials"], search["trials"].to_string(), "{about}");
     }

@@ -5,27 +5,23 @@ use std::collections::BTreeMap;
 
 use analysis::Gate;
 use lab::experiment::Point;
-use lab::record::{Entry, Fact, OutcomeKind, RACE, RunRecord, TrialRecord};
+use lab::record::{Fact, OutcomeKind, RACE, RunRecord, TrialRecord};
 use load::{Distribution, Failure, SECOND};
 use serde_json::Value;
 use wire::Chance;
 
 use super::forbidden::{Told, said};
 use super::printed::{Stated, check};
-use super::{estimate, ratio, unit};
+use super::{any, estimate, ratio, unit};
 use crate::document::{Block, Document};
 use crate::render::Shown;
-use crate::run::{Compared, Findings, Side, fixture, race};
+use crate::run::{self, Compared, Findings, Side, race};
 use crate::sentence;
 
 const SIDES: [(&str, &str); 3] = [("quick", "Quick"), ("evil", "Other"), ("third", "Third")];
 const KINDS: [&str; 3] = ["race", "run", "compare"];
 /// Right answers of each trial, in ten seconds.
 const CORRECT: u64 = 1_100;
-
-fn any<T: Copy>(chance: &mut Chance, of: &[T]) -> T {
-    of[chance.below(of.len())]
-}
 
 /// A side, as it is in every round.
 #[derive(Clone, Copy)]
@@ -81,30 +77,12 @@ fn made(seed: u64, times: &[Distribution]) -> Made {
     let sides = if kind == "compare" { 2 } else { 2 + chance.below(2) };
     let (rounds, is_open) = (1 + chance.below(4), chance.below(2) == 1);
     let worlds: Vec<World> = (0..sides).map(|_| world(&mut chance)).collect();
-    let mut record = fixture::run();
     let (load, point) = match is_open {
-        true => ("open = { rate = 110 }, duration = \"10s\"", Point::Requests(110.0)),
-        false => ("closed = { connections = 8 }, duration = \"10s\"", Point::Connections(8)),
+        true => ("open = { rate = 110 }", Point::Requests(110.0)),
+        false => ("closed = { connections = 8 }", Point::Connections(8)),
     };
-    let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000";
-    let text = record.files[0].1.replace(sessions, load).replace("\"absent\"", "\"third\"");
-    let text = text.replace("history = \"two-2011.csv\"\n", "");
-    record.files[0].1 = text.replace("repeat = 2", &format!("repeat = {rounds}"));
-    fixture::reread(&mut record);
-    record.files.truncate(2);
-    record.entries[1].title = "Other".into();
-    record.entries[2] =
-        Entry { name: "third".into(), title: "Third".into(), ..record.entries[0].clone() };
-    record.entries.truncate(sides);
-    if kind == "race" {
-        record.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
-    }
-    let template = fixture::trials().swap_remove(0);
-    let mut trials = Vec::new();
-    for number in 0..sides * rounds {
-        let (world, mut trial) = (worlds[number % sides], template.clone());
-        (trial.key.number, trial.key.repeat) = (number as u32, (number / sides) as u32);
-        (trial.key.subject, trial.key.point) = (SIDES[number % sides].0.into(), point);
+    let (mut record, trials) = run::tests::sides(sides, rounds, load, point, |side, trial| {
+        let world = worlds[side];
         trial.outcome.kind = match chance.below(40) {
             0 => OutcomeKind::Died,
             _ => OutcomeKind::Measured,
@@ -123,9 +101,10 @@ fn made(seed: u64, times: &[Distribution]) -> Made {
         total.attempted = CORRECT + world.failed + world.own + total.under_way;
         total.due = total.attempted;
         total.on_time = ((world.on_time * total.due as f64) as u64).min(CORRECT);
-        trials.push(trial);
+    });
+    if kind == "race" {
+        record.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
     }
-    record.plan = trials.iter().map(|trial| trial.key.clone()).collect();
     Made { kind, record, trials, sides, is_open }
 }
 

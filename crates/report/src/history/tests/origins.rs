@@ -1,5 +1,7 @@
 //! Lines of races and of loads, and the commands that prove their changes.
 
+use load::{Arrivals, Load};
+
 use super::*;
 
 /// A race of the fixture's two servers; the first of them is no reference.
@@ -15,7 +17,7 @@ fn race() -> (RunRecord, Vec<TrialRecord>, Origin) {
         side("evil", &["./evil", "-p", "{port}"]),
         side("quick", &["env", "KEY=s3cret", "sh", "-c", "exec it"]),
     ];
-    let load = load::Load::Closed { connections: 16 };
+    let load = Load::Closed { connections: 16 };
     let fields = [("authorization".to_string(), "s3cret".to_string())];
     let flags = Flags::of(&load).with("--path", &without_values("/a?t=s3cret&b"));
     let flags = flags.with_fields("-H", &fields).with_unwritten("-b", true).words();
@@ -25,19 +27,14 @@ fn race() -> (RunRecord, Vec<TrialRecord>, Origin) {
 #[test]
 fn a_race_has_lines_for_each_side_and_ratios_to_the_first() {
     let (run, trials, origin) = race();
-    let lines = of_origin(&run, &trials, &origin);
-    let of = |name: &str| -> Vec<&Line> {
-        lines
-            .iter()
-            .filter(|line| line.subject == name && line.figure == "throughput_per_s")
-            .collect()
-    };
-    let (first, other) = (of("evil side"), of("quick side"));
-    assert_eq!((first.len(), other.len()), (1, 1));
-    assert_eq!((first[0].value, other[0].value), (2_000.0, 1_000.0));
-    assert_eq!((first[0].first_side.as_deref(), first[0].ratio_to_first), (None, None));
-    assert_eq!(other[0].first_side.as_deref(), Some("evil side"));
-    assert!((other[0].ratio_to_first.unwrap() - 0.5).abs() < 1e-9);
+    let lines = of(&run, &trials, &origin);
+    let of_speed = lines.iter().filter(|line| line.figure == "throughput_per_s");
+    let [other, first] = of_speed.collect::<Vec<_>>()[..] else { panic!("{lines:?}") };
+    assert_eq!((first.subject.as_str(), other.subject.as_str()), ("evil side", "quick side"));
+    assert_eq!((first.value, other.value), (2_000.0, 1_000.0));
+    assert_eq!((first.first_side.as_deref(), first.ratio_to_first), (None, None));
+    assert_eq!(other.first_side.as_deref(), Some("evil side"));
+    assert!((other.ratio_to_first.unwrap() - 0.5).abs() < 1e-9);
     let text = written(&lines);
     assert!(text.contains("KEY=…") && !text.contains("s3cret"), "{text}");
     assert_eq!(read_text(&text).lines.len(), lines.len(), "what is written is read");
@@ -58,7 +55,7 @@ fn a_ratio_that_is_a_bound_or_of_an_invalid_side_is_none() {
         // The books of this side do not balance.
         recording.total.attempted += 5_000;
     }
-    let lines = of_origin(&run, &trials, &origin);
+    let lines = of(&run, &trials, &origin);
     let first = lines.iter().find(|line| line.subject == "evil side").unwrap();
     assert_eq!(first.verdict, "invalid");
     let mut others = lines.iter().filter(|line| line.subject == "quick side");
@@ -70,7 +67,7 @@ fn a_ratio_that_is_a_bound_or_of_an_invalid_side_is_none() {
 #[test]
 fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
     let (run, trials, origin) = race();
-    let lines = of_origin(&run, &trials, &origin);
+    let lines = of(&run, &trials, &origin);
     let is_meant = |line: &&Line| line.subject == "quick side" && line.figure == "throughput_per_s";
     let one = lines.iter().find(is_meant).unwrap();
     let mut lines = days_of(one, &step(900.0));
@@ -105,11 +102,11 @@ fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flag
         experiment: Some(asked.clone()),
         from: from.map(String::from),
         terms: vec![term.into()],
-        flags: Flags::of(&load::Load::Closed { connections: 16 }).with("-d", &"10s").words(),
+        flags: Flags::of(&Load::Closed { connections: 16 }).with("-d", &"10s").words(),
         ..Origin::default()
     };
     let line = |origin: &Origin| {
-        let lines = of_origin(&run, &trials, origin);
+        let lines = of(&run, &trials, origin);
         lines.into_iter().find(|line| line.figure == "response_p99_ms").unwrap()
     };
     let one = line(&origin(None, "a"));
@@ -159,20 +156,18 @@ fn a_line_of_another_command_or_with_flags_of_another_is_skipped() {
 #[test]
 fn flags_say_how_a_load_arrived() {
     let rate: load::Rate = "2500.5".parse().unwrap();
-    let open = |arrivals| load::Load::Open { arrivals, connections: 4, max_connections: 9 };
-    let flags = |load: load::Load| Flags::of(&load).words().join(" ");
-    assert_eq!(flags(open(load::Arrivals::Constant(rate))), "-r 2500.5 -c 4 --detect 5%");
-    let poisson = open(load::Arrivals::Poisson(rate));
-    assert_eq!(flags(poisson), "-r 2500.5 --arrivals poisson -c 4 --detect 5%");
     let second = std::time::Duration::from_secs(1);
-    let ramp = load::Arrivals::Ramp { from: rate, to: rate, over: second };
-    assert_eq!(flags(open(ramp)), "-r 2500.5..2500.5 -c 4");
-    let steps = load::Arrivals::Steps(vec![(rate, second), (rate, second)]);
-    assert_eq!(flags(open(steps)), "-r 2500.5:1s,2500.5:1s -c 4");
-    let sessions = load::Load::Sessions {
-        arrivals: load::Arrivals::Constant(rate),
-        calls: 3,
-        max_connections: 9,
-    };
-    assert_eq!(flags(sessions), "--sessions 2500.5 --calls 3");
+    let ramp = Arrivals::Ramp { from: rate, to: rate, over: second };
+    let max_connections = 9;
+    for (arrivals, flags) in [
+        (Arrivals::Constant(rate), "-r 2500.5 -c 4 --detect 5%"),
+        (Arrivals::Poisson(rate), "-r 2500.5 --arrivals poisson -c 4 --detect 5%"),
+        (ramp, "-r 2500.5..2500.5 -c 4"),
+        (Arrivals::Steps(vec![(rate, second); 2]), "-r 2500.5:1s,2500.5:1s -c 4"),
+    ] {
+        let open = Load::Open { arrivals, connections: 4, max_connections };
+        assert_eq!(Flags::of(&open).words().join(" "), flags);
+    }
+    let sessions = Load::Sessions { arrivals: Arrivals::Constant(rate), calls: 3, max_connections };
+    assert_eq!(Flags::of(&sessions).words().join(" "), "--sessions 2500.5 --calls 3");
 }

@@ -1,5 +1,5 @@
 use expect_test::expect;
-use load::{Failure, Folded, SECOND, Window};
+use load::{Failure, Folded, Recording, SECOND, Window};
 
 use super::*;
 use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open, window};
@@ -111,19 +111,19 @@ fn hey_s_shape_has_every_answer_by_its_real_status() {
     assert!(text.contains(statuses), "{text}");
 }
 
+/// It failed in so many ways.
+fn failing() -> Recording {
+    let mut recording = healthy();
+    let ways = ["connect.refused", "recv.reset", "send.reset", "recv.deadline", "content.status"];
+    for (name, times) in ways.into_iter().zip(1..) {
+        fail(&mut recording, Failure::named(name).unwrap(), times);
+    }
+    recording
+}
+
 #[test]
 fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
-    let mut recording = healthy();
-    let status = Failure::named("content.status").unwrap();
-    for (failure, times) in [
-        (Failure::ConnectRefused, 1),
-        (Failure::RecvReset, 2),
-        (Failure::SendReset, 3),
-        (Failure::Deadline, 4),
-        (status, 5),
-    ] {
-        fail(&mut recording, failure, times);
-    }
+    let mut recording = failing();
     // A redirect is no error to wrk, whatever was expected.
     for status in [503, 503, 404, 301, 200] {
         recording.total.answers.count(status, 10);
@@ -240,18 +240,8 @@ fn a_closed_loop_has_the_target_that_it_reached_as_zrk_s_has() {
 
 #[test]
 fn every_failure_is_among_zrk_s_errors() {
-    let mut recording = healthy();
-    let named = |name| Failure::named(name).unwrap();
-    for (failure, times) in [
-        (Failure::ConnectRefused, 1),
-        (Failure::RecvReset, 2),
-        (Failure::SendReset, 3),
-        (Failure::Deadline, 4),
-        (named("content.status"), 5),
-        (named("content.mismatch"), 60),
-    ] {
-        fail(&mut recording, failure, times);
-    }
+    let mut recording = failing();
+    fail(&mut recording, Failure::named("content.mismatch").unwrap(), 60);
     (0..5).for_each(|_| recording.total.answers.count(503, 10));
     let errors = &zrk(&finished(open(), recording))["errors"];
     let value_of = |key: &str| errors[key].as_u64().unwrap();

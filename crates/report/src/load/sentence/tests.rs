@@ -13,16 +13,13 @@ use wire::Chance;
 
 use super::super::fixture::{self, MS, closed, finished, open, order};
 use super::super::{FinishedLoad, json};
+use crate::tests::any;
 use crate::tests::forbidden::{Told, said};
 
 /// A load, and what each of its requests took at least.
 struct Made {
     run: FinishedLoad,
     took: Vec<(u64, u64)>,
-}
-
-fn any<T: Copy>(chance: &mut Chance, of: &[T]) -> T {
-    of[chance.below(of.len())]
 }
 
 /// From 10 µs to 4.9 s, each power of ten as often as any other.

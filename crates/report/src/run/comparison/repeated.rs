@@ -89,32 +89,27 @@ mod tests {
     use analysis::Gate;
 
     use super::*;
+    use crate::run::Side;
     use crate::run::findings::Findings;
-    use crate::run::{Side, fixture};
 
     /// What a repetition says whose answers took so many times as long, and which has so many rounds.
     fn repeated(times: f64, rounds: u32) -> Vec<(RowRepeated, String)> {
-        let (run, trials) = (fixture::run(), fixture::trials());
-        let (mut again, mut others) = (run.clone(), trials.clone());
-        again.plan.retain(|key| key.repeat < rounds);
-        others.retain(|trial| trial.key.repeat < rounds);
-        for recording in
-            others.iter_mut().filter_map(|trial| Some(&mut trial.loaded.as_mut()?.recording))
-        {
-            let length = recording.measured_until - recording.measured_from;
-            recording.measured_until = recording.measured_from + (length as f64 * times) as u64;
-        }
-        let first = Findings::of(&"a", &run, &trials, Vec::new());
-        let second = Findings::of(&"b", &again, &others, Vec::new());
+        let first = Findings::usual();
+        let second = Findings::numbered(8, |run, trials| {
+            run.plan.retain(|key| key.repeat < rounds);
+            trials.retain(|trial| trial.key.repeat < rounds);
+            for loaded in trials.iter_mut().filter_map(|trial| trial.loaded.as_mut()) {
+                let found = &mut loaded.recording;
+                let length = (found.measured_until - found.measured_from) as f64;
+                found.measured_until = found.measured_from + (length * times) as u64;
+            }
+        });
         let [a, b] = [&first, &second].map(|findings| Side { findings, subject: None });
         Compared::of(a, b, Gate { tolerance: 0.0, figure: None }).repeated()
     }
 
     #[test]
     fn the_same_rounds_repeat_a_row_and_those_of_a_server_half_as_fast_do_not() {
-        let kinds = |found: Vec<(RowRepeated, String)>| {
-            found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>()
-        };
         let same = repeated(1.0, u32::MAX);
         assert!(same.iter().any(|(kind, _)| *kind == RowRepeated::Yes), "{same:#?}");
         assert!(same.iter().all(|(kind, _)| *kind != RowRepeated::No), "{same:#?}");
@@ -123,6 +118,6 @@ mod tests {
             slower.iter().any(|(kind, says)| *kind == RowRepeated::No && says.contains("differs")),
             "{slower:#?}"
         );
-        assert!(kinds(repeated(1.0, 0)).iter().all(|kind| *kind == RowRepeated::CannotTell));
+        assert!(repeated(1.0, 0).iter().all(|(kind, _)| *kind == RowRepeated::CannotTell));
     }
 }

@@ -2,9 +2,9 @@ use lab::conformance::{Area, Conformance, Evidence, Level, Report, Tag, stamp};
 use lab::record::{RunRecord, TrialRecord};
 
 use super::super::fixture;
-use super::super::tests::full;
-use super::super::tests::{csv, json, markdown, page};
+use super::super::tests::{csv, full, json};
 use super::*;
+use crate::render::Shown;
 use crate::svg;
 
 const HOSTILE: &str = fixture::POLYGLOT;
@@ -58,18 +58,9 @@ pub(in crate::run) fn found() -> (RunRecord, Vec<TrialRecord>) {
     (run, trials)
 }
 
-fn findings(
-    run: &RunRecord,
-    trials: &[TrialRecord],
-    of: impl Fn(&Findings<'_>) -> String,
-) -> String {
-    of(&Findings::of(&7, run, trials, Vec::new()))
-}
-
 #[test]
 fn a_text_has_the_score_beside_the_speed_and_the_gravest_failures() {
-    let (run, trials) = found();
-    let text = findings(&run, &trials, |findings| full(findings, 160, false));
+    let text = full(&Findings::found(found()), 160, false);
     let lines: Vec<&str> = text.lines().collect();
     let place = |what: &str| lines.iter().position(|line| line.contains(what)).expect(what);
     let evil = lines[place("Evil ␛[31m (not ranked)")];
@@ -90,17 +81,17 @@ fn a_text_has_the_score_beside_the_speed_and_the_gravest_failures() {
 
 #[test]
 fn every_format_says_it() {
-    let (run, trials) = found();
-    let markdown = findings(&run, &trials, markdown);
+    let findings = Findings::found(found());
+    let markdown = findings.markdown();
     assert!(
         markdown.contains("| 11/11 · MUST 0 · sec 0 |")
             && markdown.contains("Evil ␛\\[31m (not ranked)")
     );
     assert!(markdown.find("| Quick |") < markdown.find("| Evil"), "the ranked come first");
-    let csv = findings(&run, &trials, csv);
+    let csv = csv(&findings);
     assert!(csv.lines().next().unwrap().contains(",conformance,must_broken,security,not_ranked,"));
     assert!(csv.contains(",1 of 11,8,8,\"MUST broken 8, at most 1 may be\","), "{csv}");
-    let json = json(&Findings::of(&7, &run, &trials, Vec::new()));
+    let json = json(&findings);
     let [quick, evil] = &json["conformance"].as_array().unwrap()[..] else { panic!("two") };
     assert_eq!(
         (&quick["from_run"], &evil["not_ranked"]),
@@ -116,8 +107,8 @@ fn every_format_says_it() {
 
 #[test]
 fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
-    let (run, trials) = found();
-    let page = findings(&run, &trials, page);
+    let findings = Findings::found(found());
+    let page = findings.page();
     for odd in ["<script>alert", "</pre><script", "<img", "\u{1b}", "</title></style>"] {
         assert!(!page.contains(odd), "{odd}");
     }
@@ -132,8 +123,7 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
         assert!(page.contains(&pale(1)), "a server that is not ranked is pale: {what}");
         assert!(!page.contains(&pale(0)), "{what}");
     }
-    let alone =
-        findings(&run, &trials, |findings| svg(findings, "echo-xml", crate::Theme::Dark).unwrap());
+    let alone = svg(&findings, "echo-xml", crate::Theme::Dark).unwrap();
     assert!(
         alone.contains("svg [data-s=\"1\"]{filter:grayscale(1)") && alone.contains("data-s=\"1\"")
     );
@@ -143,8 +133,8 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
 
 #[test]
 fn a_page_of_27_subjects_and_200_cases_is_light() {
+    let plain = Findings::found(found()).page().len();
     let (mut run, trials) = found();
-    let plain = findings(&run, &trials, page).len();
     let verdicts: Vec<CaseVerdict> = (0..200)
         .map(|place| match place % 10 {
             0 => CaseVerdict::Fail,
@@ -160,6 +150,6 @@ fn a_page_of_27_subjects_and_200_cases_is_light() {
         run.plan.push(lab::record::TrialKey { subject: name.clone(), ..run.plan[0].clone() });
         run.conformance.push(checked(&name, &verdicts, "a server's answer, and what it should be"));
     }
-    let page = findings(&run, &trials, page).len();
+    let page = Findings::found((run, trials)).page().len();
     assert!(plain < page && page < plain + 1_500_000, "{plain} and {page}");
 }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::run::fixture;
 use expect_test::expect;
 use lab::record::{RunRecord, TrialRecord};
 
@@ -8,9 +7,7 @@ fn drawn(
     width: usize,
     glyphs: Glyphs,
 ) -> String {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    change(&mut run, &mut trials);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::after(change);
     let tables = findings.board.tables.iter();
     let lines = tables.flat_map(|table| lines(&findings, table, width, glyphs));
     lines.map(|line| line.shown(false).trim_end().to_string() + "\n").collect()

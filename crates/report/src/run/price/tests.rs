@@ -2,21 +2,20 @@
 
 use expect_test::expect;
 use lab::record::{RunRecord, TrialKey, TrialRecord};
-use load::{Http2, SECOND, Security, ServerSettings, Traffic, Waits, WantedStreams};
+use load::{Http2, SECOND, Security, Traffic};
 
 use super::*;
-use crate::render::Glyphs;
-use crate::render::Screen;
+use crate::render::{Glyphs, Screen, Shown};
 use crate::run::fixture;
-use crate::run::tests::{self, json, markdown, page, parts, text};
+use crate::run::tests::{csv, json, order, parts};
 
 const MS: u64 = 1_000_000;
+const SCREEN: Screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
 const CLEAR: &str = "echo-xml";
 const TLS: &str = "echo-xml over http/1.1+tls";
 const H2: &str = "echo-xml over h2, 10 streams";
 
-const LOAD: &str = "load = { closed = { connections = 8 }, protocol = [\"http/1.1\", \"http/1.1+tls\", \"h2\"], \
-                    streams = 10, duration = \"10s\", warmup = \"0s\" }";
+const LOAD: &str = "closed = { connections = 8 }, protocol = [\"http/1.1\", \"http/1.1+tls\", \"h2\"], streams = 10";
 
 /// Three servers, of which `idle` is a reference: so many answers in ten seconds of each, task and round.
 fn made(
@@ -34,10 +33,8 @@ fn made_of(
     answers: impl Fn(&str, &str, u32) -> Option<u64>,
 ) -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
-    let load = run.files[0].1.lines().find(|line| line.starts_with("load")).unwrap().to_string();
-    run.files[0].1 = run.files[0].1.replace(&load, ordered);
     run.files[0].1 = run.files[0].1.replace("article", "# article").replace("history", "# history");
-    fixture::reread(&mut run);
+    order(&mut run, ordered);
     for (entry, (name, title, tier)) in run.entries.iter_mut().zip([
         ("quick", "Quick", "default"),
         ("other", "Other", "default"),
@@ -52,13 +49,8 @@ fn made_of(
         for &task in tasks {
             for entry in &run.entries {
                 let Some(answers) = answers(&entry.name, task, repeat) else { continue };
-                let key = TrialKey::new(
-                    trials.len() as u32,
-                    &entry.name,
-                    task,
-                    Point::Connections(8),
-                    repeat,
-                );
+                let (number, point) = (trials.len() as u32, Point::Connections(8));
+                let key = TrialKey::new(number, &entry.name, task, point, repeat);
                 let mut trial = TrialRecord { key: key.clone(), ..model.clone() };
                 trial.checks.clear();
                 trial.loaded.as_mut().unwrap().recording = fixture::recording(answers, MS);
@@ -88,9 +80,7 @@ fn usual(subject: &str, task: &str, round: u32) -> Option<u64> {
 
 #[test]
 fn a_run_in_several_manners_says_what_they_cost() {
-    let (run, trials) = made(4, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
+    let findings = Findings::found(made(4, usual));
     expect![[r#"
         The price of TLS and HTTP/2  1× is no difference
 
@@ -123,35 +113,26 @@ fn a_run_in_several_manners_says_what_they_cost() {
         echo-xml over h2, 10 streams: Quick (in doubt) answered 4,900/s [3,000–8,000].
         The intervals show how much the rounds differ; another day or machine may differ more. Some figures
         are in doubt; they are marked."#]]
-    .assert_eq(&parts(&text(&findings, screen), &["The price of", "TLS: ", "HTTP/2: ", "in short"]));
+    .assert_eq(&parts(&findings.text(SCREEN), &["The price of", "TLS: ", "HTTP/2: ", "in short"]));
 }
 
 #[test]
 fn markdown_and_json_have_the_same_prices() {
-    let (run, trials) = made(4, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let markdown = markdown(&findings);
+    let findings = Findings::found(made(4, usual));
+    let markdown = findings.markdown();
     let row = "| Quick | 0.87× \\[0.87–0.88\\] | 1.00× \\[1.00–1.00\\] | 1.00× \\[1.00–1.00\\] | 1.14× \\[1.13–1.16\\] |";
     assert!(markdown.contains(row), "{markdown}");
     let json = json(&findings);
     let prices = json["prices"].as_array().unwrap();
-    let said: Vec<(&str, &str, &str, usize)> = prices
-        .iter()
-        .map(|price| {
-            (
-                price["paid_for"].as_str().unwrap(),
-                price["without"]["task"].as_str().unwrap(),
-                price["with"]["protocol"].as_str().unwrap(),
-                price["rows"].as_array().unwrap().len(),
-            )
-        })
-        .collect();
-    assert_eq!(said, [("tls", CLEAR, "http/1.1+tls", 3), ("http2", TLS, "h2", 2)]);
-    let quick = &prices[0]["rows"].as_array().unwrap()[1];
-    assert_eq!(
-        (quick["a_subject"].as_str(), quick["b_subject"].as_str()),
-        (Some("quick"), Some("quick"))
-    );
+    for (price, (paid_for, without, with, rows)) in
+        prices.iter().zip([("tls", CLEAR, "http/1.1+tls", 3), ("http2", TLS, "h2", 2)])
+    {
+        let said = [&price["paid_for"], &price["without"]["task"], &price["with"]["protocol"]];
+        assert_eq!(said, [paid_for, without, with]);
+        assert_eq!(price["rows"].as_array().unwrap().len(), rows);
+    }
+    let quick = &prices[0]["rows"][1];
+    assert_eq!([&quick["a_subject"], &quick["b_subject"]], ["quick", "quick"]);
     let throughput = &quick["figures"][0];
     assert_eq!(throughput["finding"], "worse");
     let ratio = throughput["ratio"].as_f64().unwrap();
@@ -161,8 +142,7 @@ fn markdown_and_json_have_the_same_prices() {
 
 #[test]
 fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
-    let findings = Findings::found(made(4, usual));
-    let page = page(&findings);
+    let page = Findings::found(made(4, usual)).page();
     let section = page.split("<section id=\"price\">").nth(1).expect("it has the section");
     let section = section.split("</section>").next().unwrap();
     assert_eq!(section.matches("class=\"wide\"").count(), 2, "{section}");
@@ -172,29 +152,19 @@ fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
 }
 
 #[test]
-fn lines_for_programs_have_the_streams_of_their_task() {
-    let findings = Findings::found(made(1, usual));
-    let csv = tests::csv(&findings);
-    let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
-    let at = heads.iter().position(|head| *head == "streams").unwrap();
-    // The name of the task over HTTP/2 has a comma of its own, within quotes.
-    let over_http2 = csv.lines().find(|line| line.contains("over h2, 10 streams")).unwrap();
-    assert_eq!(over_http2.split(',').nth(at + 1), Some("10"), "{over_http2}");
-    let clear = csv.lines().find(|line| line.contains(",echo-xml,quick")).unwrap();
-    assert_eq!(clear.split(',').nth(at), Some(""), "{clear}");
-}
-
-#[test]
-fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
+fn after_one_round_no_price_is_known_and_lines_for_programs_have_the_streams_of_their_task() {
     let findings = Findings::found(made(1, usual));
     let says = sentences(&findings).join(" ");
-    assert!(
-        says.contains("after one round, nothing is known of the price for Other and Quick"),
-        "{says}"
-    );
-    let screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
-    let text = text(&findings, screen);
-    assert!(text.contains("0.87×") && text.contains("not compared: one round"), "{text}");
+    let unknown = "after one round, nothing is known of the price for Other and Quick";
+    assert!(says.contains(unknown), "{says}");
+    let csv = csv(&findings);
+    let at = csv.lines().next().unwrap().split(',').position(|head| head == "streams").unwrap();
+    // The name of the task over HTTP/2 has a comma of its own, within quotes.
+    for (task, at, streams) in [("over h2, 10 streams", at + 1, "10"), (",echo-xml,quick", at, "")]
+    {
+        let line = csv.lines().find(|line| line.contains(task)).unwrap();
+        assert_eq!(line.split(',').nth(at), Some(streams), "{line}");
+    }
 }
 
 #[test]
@@ -203,9 +173,7 @@ fn a_server_that_failed_has_no_price_and_says_why() {
     let died = lab::record::OutcomeKind::Died;
     let others = trials.iter_mut().filter(|trial| trial.key.subject == "other");
     others.filter(|it| it.key.workload == TLS).for_each(|trial| trial.outcome.kind = died);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
-    let text = text(&findings, screen);
+    let text = Findings::found((run, trials)).text(SCREEN);
     assert!(text.contains("no price: Other, echo-xml over http/1.1+tls: not measured"), "{text}");
 }
 
@@ -222,8 +190,7 @@ fn the_sentence_is_about_the_highest_place_at_which_a_server_has_a_price() {
     }
     run.plan.extend(higher.iter().map(|trial| trial.key.clone()));
     trials.extend(higher);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let says = sentences(&findings);
+    let says = sentences(&Findings::found((run, trials)));
     assert_eq!(says.len(), 2, "{says:?}");
     for (paid_for, says) in ["TLS (", "HTTP/2 ("].into_iter().zip(&says) {
         assert!(says.starts_with(paid_for) && says.contains("at 8 connections"), "{says}");
@@ -231,73 +198,34 @@ fn the_sentence_is_about_the_highest_place_at_which_a_server_has_a_price() {
 }
 
 #[test]
-fn a_run_in_one_manner_has_no_prices() {
-    let findings = Findings::usual();
-    assert!(sentences(&findings).is_empty() && section(&findings).blocks.is_empty());
-}
-
-#[test]
 fn nothing_that_is_shown_is_a_difference_is_said_once() {
-    let (run, trials) = made(2, |subject, task, round| {
+    let says = sentences(&Findings::found(made(2, |subject, task, round| {
         let own = [1_000, 3_000][round as usize] * (1 + task.len() as u64 % 2 * u64::from(round));
         (subject != "idle").then_some(own)
-    });
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let says = sentences(&findings);
+    })));
     assert_eq!(says.len(), 1, "{says:?}");
     assert!(says[0].starts_with("For no server this data shows a difference that is due to TLS ("));
 }
 
-/// A cause of every doubt about TLS and HTTP/2 that dyno knows.
-fn plant(trial: &mut TrialRecord) {
-    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
-    let wanted = WantedStreams { connections: 1, streams: 10, server_cpus: Some(4) };
-    let waits = Waits { times: 2, sum: MS, longest: MS };
-    let mut traffic = Traffic { own_window: waits, peer_window: waits, ..Traffic::default() };
-    (traffic.calm_after_resets, traffic.resets_sent) = (1, 11);
-    traffic.goaways.add("NO_ERROR", 3);
-    let mut seen = Http2 { wanted, traffic, ..Http2::default() };
-    let settings = ServerSettings { max_concurrent_streams: Some(3), ..ServerSettings::default() };
-    seen.settings.push((settings, 1));
-    total.http2 = Some(Box::new(seen));
-    let mut security = Security::new(SECOND);
-    let agreed = &mut security.agreed;
-    (agreed.full, agreed.retried, agreed.meant_to_resume) = (10, 1, 10);
-    agreed.versions.add("1.3", 9);
-    agreed.versions.add("1.2", 1);
-    total.security = Some(Box::new(security));
-}
-
 #[test]
-fn doubts_about_tls_and_http2_reach_the_rows_and_the_report_of_a_run() {
+fn doubts_about_tls_and_http2_reach_the_report_of_a_run() {
     let (run, mut trials) = made(2, usual);
-    let is_planted =
-        |trial: &&mut TrialRecord| trial.key.subject == "quick" && trial.key.workload == H2;
-    trials.iter_mut().filter(is_planted).for_each(plant);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let entries = crate::run::trouble::doubts(&findings);
-    for name in [
-        "tls mixed",
-        "resumption unlike",
-        "hello retry",
-        "streams capped",
-        "few connections",
-        "own window",
-        "peer window",
-        "churn",
-        "calm",
-    ] {
-        let start = "Quick, echo-xml over h2, 10 streams at 8";
-        let is_it = |entry: &document::Entry| {
-            entry.head.starts_with(start) && entry.head.contains(&format!(", {name}: "))
-        };
-        assert!(entries.iter().any(is_it), "{name}: {entries:?}");
+    for trial in trials.iter_mut().filter(|it| it.key.subject == "quick" && it.key.workload == H2) {
+        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+        let traffic = Traffic { calm_after_resets: 1, resets_sent: 11, ..Traffic::default() };
+        total.http2 = Some(Box::new(Http2 { traffic, ..Http2::default() }));
+        let mut security = Security::new(SECOND);
+        security.agreed.versions.add("1.3", 9);
+        security.agreed.versions.add("1.2", 1);
+        total.security = Some(Box::new(security));
     }
-    let table = findings.board.tables.iter().find(|table| table.workload == H2).unwrap();
-    assert_eq!(table.rows[0].verdict(), Some(analysis::Verdict::Invalid), "tls_mixed");
-    let prices = findings.board.prices();
-    let price = prices.iter().find(|price| price.paid_for == PaidFor::Http2).unwrap();
-    assert!(price.left_out.iter().any(|lack| lack.row.subject == "quick"));
+    let entries = crate::run::trouble::doubts(&Findings::found((run, trials)));
+    for name in [", tls mixed: ", ", calm: "] {
+        let of_quick = "Quick, echo-xml over h2, 10 streams at 8";
+        let mut heads = entries.iter().map(|entry| &entry.head);
+        let is_there = heads.any(|head| head.starts_with(of_quick) && head.contains(name));
+        assert!(is_there, "{name}: {entries:?}");
+    }
 }
 
 const ONE: &str = "echo-xml over h2c, 1 stream";

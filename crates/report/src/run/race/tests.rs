@@ -2,37 +2,43 @@ use lab::experiment::Point;
 use lab::record::{Fact, RunRecord, TrialRecord};
 
 use super::*;
+use crate::render::{Screen, Shown};
 use crate::run::fixture;
+use crate::run::tests::under;
 use load::Failure;
 
-/// A race of two sides in a closed loop, with so many answers of so long in each round.
+/// A race of two sides, with so many answers of so long in each round.
 fn raced(rounds: [[(u64, u64); 2]; 2], load: &str, point: Point) -> (RunRecord, Vec<TrialRecord>) {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = \"0s\"";
-    run.files[0].1 = run.files[0].1.replace(sessions, load);
-    fixture::reread(&mut run);
+    let (mut run, mut trials) = under(load, point, 100.0);
     run.entries[1].title = "Other".into();
     run.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
-    run.plan.retain(|key| key.point == Point::Sessions(100.0));
-    trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
-    let keys = run.plan.iter_mut().chain(trials.iter_mut().map(|trial| &mut trial.key));
-    keys.for_each(|key| key.point = point);
     for trial in &mut trials {
         let side = usize::from(trial.key.subject == "evil");
         let (answers, response) = rounds[trial.key.repeat as usize][side];
         trial.outcome.kind = OutcomeKind::Measured;
-        let loaded = trial.loaded.as_mut().unwrap();
-        loaded.recording = fixture::recording(answers, response);
+        trial.loaded.as_mut().unwrap().recording = fixture::recording(answers, response);
     }
     (run, trials)
 }
 
-const CLOSED: &str = "closed = { connections = 8 }, duration = \"10s\", warmup = \"0s\"";
 const MS: u64 = 1_000_000;
 
+/// Of a closed loop.
+fn closed(rounds: [[(u64, u64); 2]; 2]) -> (RunRecord, Vec<TrialRecord>) {
+    raced(rounds, "closed = { connections = 8 }", Point::Connections(8))
+}
+
+/// One side answers a fifth more, in both rounds.
+fn usual() -> (RunRecord, Vec<TrialRecord>) {
+    closed([[(10_000, MS), (12_000, MS)]; 2])
+}
+
+fn says(findings: &Findings<'_>) -> String {
+    sentences(findings).join(" ").replace(" (in doubt)", "")
+}
+
 fn said(rounds: [[(u64, u64); 2]; 2]) -> String {
-    let findings = Findings::found(raced(rounds, CLOSED, Point::Connections(8)));
-    sentences(&findings).join(" ").replace(" (in doubt)", "")
+    says(&Findings::found(closed(rounds)))
 }
 
 #[test]
@@ -75,18 +81,17 @@ fn the_p99_has_what_the_headline_leaves_over() {
 #[test]
 fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
     let of = |failure: Failure, times: u64| {
-        let (run, mut trials) =
-            raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+        let (run, mut trials) = usual();
         for trial in trials.iter_mut().filter(|trial| trial.key.subject == "evil") {
             let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.failed[failure.index()] += times;
             total.attempted += times;
             total.due += times;
         }
-        let findings = Findings::of(&7, &run, &trials, Vec::new());
+        let findings = Findings::found((run, trials));
         let json: serde_json::Value = serde_json::from_str(&json::of(&findings).unwrap()).unwrap();
         let finding = json["ratios"][0]["figures"][0]["finding"].clone();
-        (sentences(&findings).join(" ").replace(" (in doubt)", ""), findings.race(), finding)
+        (super::tests::says(&findings), findings.race(), finding)
     };
     let named = |name: &str| Failure::named(name).unwrap();
     let (says, outcome, finding) = of(named("content.mismatch"), 3_000);
@@ -109,25 +114,19 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
 #[test]
 fn at_an_offered_rate_the_schedule_s_own_rate_is_in_no_comparison() {
     // Slices paused one schedule longer than the other: both answered all that was due.
-    let open = "open = { rate = 50 }, duration = \"10s\", warmup = \"0s\"";
     let rounds = [[(423, 150 * MS), (420, 160 * MS)]; 2];
-    let findings = Findings::found(raced(rounds, open, Point::Requests(50.0)));
+    let findings = Findings::found(raced(rounds, "open = { rate = 50 }", Point::Requests(50.0)));
     let says = sentences(&findings).join(" ");
     assert!(!says.contains("as many requests"), "{says}");
-    let screen = crate::render::Screen::file(160);
-    let text = crate::render::text(&crate::render::Shown::document(&findings), screen);
+    let text = findings.text(Screen::file(160));
     assert!(text.contains("offered/s") && text.contains("on time (5 s)"), "{text}");
 }
 
 #[test]
 fn at_a_rate_that_both_keep_up_with_the_price_of_an_answer_is_compared() {
-    let open = "open = { rate = 1000 }, duration = \"10s\", warmup = \"0s\"";
     let rounds = [[(10_000, MS), (10_000, MS)]; 2];
-    let (run, mut trials) = raced(rounds, open, Point::Requests(1_000.0));
-    let says = |trials: &[TrialRecord]| {
-        let findings = Findings::of(&7, &run, trials, Vec::new());
-        sentences(&findings).join(" ").replace(" (in doubt)", "")
-    };
+    let (run, mut trials) = raced(rounds, "open = { rate = 1000 }", Point::Requests(1_000.0));
+    let says = |trials: &[TrialRecord]| says(&Findings::of(&7, &run, trials, Vec::new()));
     let same = says(&trials);
     assert!(same.starts_with("No difference is shown: Other uses 1.00× ["), "{same}");
     assert!(same.contains("the CPU time of Quick for each answer, at 1.00× ["), "{same}");
@@ -138,7 +137,7 @@ fn at_a_rate_that_both_keep_up_with_the_price_of_an_answer_is_compared() {
 
 #[test]
 fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
-    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    let (run, mut trials) = usual();
     let race = |trials: &[TrialRecord]| Findings::of(&7, &run, trials, Vec::new()).race();
     assert_eq!(race(&trials), RaceOutcome::Measured);
     let mut idle = trials.clone();
@@ -157,7 +156,7 @@ fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
 
 #[test]
 fn a_side_that_went_wrong_and_one_that_was_not_tried_are_told_apart() {
-    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    let (run, mut trials) = usual();
     let says = |trials: &[TrialRecord]| {
         let findings = Findings::of(&7, &run, trials, Vec::new());
         (sentences(&findings).concat(), trouble::failures(&findings).is_empty())
@@ -173,7 +172,7 @@ fn a_side_that_went_wrong_and_one_that_was_not_tried_are_told_apart() {
 #[test]
 fn the_picture_has_the_ratio_and_those_of_the_rounds() {
     let rounds = [[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_500, 2 * MS)]];
-    let findings = Findings::found(raced(rounds, CLOSED, Point::Connections(8)));
+    let findings = Findings::found(closed(rounds));
     let rows = picture::rows(&findings).unwrap();
     let names: Vec<&str> = rows.names.iter().map(|name| name.title.as_str()).collect();
     assert_eq!(names, ["Other", "round 1", "round 2"]);
@@ -184,7 +183,7 @@ fn the_picture_has_the_ratio_and_those_of_the_rounds() {
         ("throughput/s", &["1.20×", "1.30×"][..])
     );
     assert!(throughput.values[0].interval.is_some() && throughput.values[1].interval.is_none());
-    let page = crate::run::tests::page(&findings);
+    let page = findings.page();
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not there"));
     assert!(place("Each server divided by Quick") < place("p99 (stroke: p50)"));
 }
@@ -192,27 +191,27 @@ fn the_picture_has_the_ratio_and_those_of_the_rounds() {
 #[test]
 fn the_table_of_a_race_has_the_p99_9() {
     let rounds = [[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_500, 2 * MS)]];
-    let findings = Findings::found(raced(rounds, CLOSED, Point::Connections(8)));
-    let text = crate::run::tests::text(&findings, crate::render::Screen::file(120));
+    let text = Findings::found(closed(rounds)).text(Screen::file(120));
     let heads = text.lines().find(|line| line.contains("p50") && line.contains("throughput/s"));
     let heads = heads.unwrap_or_else(|| panic!("{text}"));
     assert!(heads.contains(" p99.9 "), "{heads}");
 }
 
+fn said_of(is_kept: fn(&TrialRecord) -> bool) -> String {
+    let (run, mut trials) = usual();
+    trials.retain(is_kept);
+    says(&Findings::found((run, trials)))
+}
+
 /// Each side died in one of the two rounds.
 #[test]
 fn sides_that_have_no_round_in_common_did_not_keep_up_with_anything() {
-    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
-    trials.retain(|trial| (trial.key.subject == "evil") == (trial.key.repeat == 1));
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let says = sentences(&findings).join(" ").replace(" (in doubt)", "");
-    let answered = "Other answered 1,200/s, Quick 1,000/s.";
-    let never = "Other and Quick have no round in which both were measured: ";
-    assert_eq!(says, format!("{never}{answered}"));
-    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
-    trials.retain(|trial| trial.key.subject == "quick" || trial.key.repeat == 1);
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let says = sentences(&findings).join(" ").replace(" (in doubt)", "");
-    let one = "By the one round that both have it cannot be said whether they differ: ";
-    assert_eq!(says, format!("{one}{answered}"));
+    let never = said_of(|it| (it.key.subject == "evil") == (it.key.repeat == 1));
+    let one = said_of(|it| it.key.subject == "quick" || it.key.repeat == 1);
+    for (found, why) in [
+        (never, "Other and Quick have no round in which both were measured"),
+        (one, "By the one round that both have it cannot be said whether they differ"),
+    ] {
+        assert_eq!(found, format!("{why}: Other answered 1,200/s, Quick 1,000/s."));
+    }
 }

@@ -4,7 +4,7 @@ use lab::experiment::Point;
 use lab::record::{Entry, RunRecord, TrialKey, TrialRecord};
 use load::{HoldWindow, SECOND};
 
-use super::page;
+use crate::render::Shown;
 use crate::run::held::fixture::{self, trials};
 use crate::run::{Findings, fixture::reread};
 use crate::svg;
@@ -48,7 +48,7 @@ fn held_connections_have_a_price_list_and_pictures() {
     let run = run(&["quick", "lossy", "oracle"]);
     let trials = trials(&run);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let page = page(&findings);
+    let page = findings.page();
     for said in [
         "</dfn> costs</h2>",
         "memory of a connection",
@@ -82,7 +82,7 @@ fn a_crowd_that_holds_connections_has_a_page_that_stays_small() {
     for trial in &mut trials {
         slow_down(trial);
     }
-    let page = page(&Findings::of(&7, &crowd, &trials, Vec::new()));
+    let page = Findings::found((crowd, trials)).page();
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }
 
@@ -119,7 +119,7 @@ fn a_line_is_never_of_two_kinds_of_memory() {
             pss.points.retain(|(at, _)| kept(at / SECOND));
         }
         let findings = Findings::of(&7, &run, &trials, Vec::new());
-        (svg(&findings, "wspoll", crate::Theme::Auto), page(&findings).contains(" RSS <span"))
+        (svg(&findings, "wspoll", crate::Theme::Auto), findings.page().contains(" RSS <span"))
     };
     let (none, sparse, whole) =
         (chart(&|_| false), chart(&|second| !(11..23).contains(&second)), chart(&|_| true));

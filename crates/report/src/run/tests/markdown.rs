@@ -3,13 +3,6 @@
 use super::*;
 use crate::render::markdown_text as shown;
 use expect_test::expect;
-use lab::record::{RunRecord, TrialRecord};
-
-fn markdown(change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>)) -> String {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    change(&mut run, &mut trials);
-    super::markdown(&Findings::of(&7, &run, &trials, Vec::new()))
-}
 
 #[test]
 fn a_curve_has_each_at_its_best_and_then_every_load() {
@@ -36,42 +29,22 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
         | --- | --: | --: | --- | --: |
         | Quick | ≥2,000 | – | – | 2,000 |
         | Evil ␛\[31m | no rate tried | 1,000 | a round failed | 1,000 |"#]]
-    .assert_eq(&parts(&markdown(|_, _| {}), &["**Which", "| ", "<details>", "</details>"]));
-}
-
-#[test]
-fn one_place_is_one_table() {
-    let text = markdown(|run, trials| {
-        run.plan.retain(|key| key.point.value() < 150.0);
-        trials.retain(|trial| trial.key.point.value() < 150.0);
-    });
-    assert!(!text.contains("at 2,000 requests/s"), "{text}");
-    assert!(text.contains("\nat 1,000 requests/s"), "{text}");
-}
-
-#[test]
-fn a_run_without_a_trial_has_a_table_without_numbers() {
-    let text = markdown(|_, trials| trials.clear());
-    assert!(text.contains("0 of 8 trials") && text.contains("rounds 0 of 2"), "{text}");
-    let text = markdown(|run, trials| {
-        run.plan.clear();
-        trials.clear();
-    });
-    assert!(!text.contains("| throughput"), "{text}");
+    .assert_eq(&parts(&Findings::usual().markdown(), &["**Which", "| ", "<details>", "</details>"]));
 }
 
 #[test]
 fn nothing_that_others_wrote_acts() {
     const HOSTILE: &str = "<script>x</script>|`[a](javascript:x)![i](//e) **b** &lt; $x$ @all #1 https://e www.e \n# h\n\n---\u{1b}[2J\u{202e}";
     let named = |name: &str| {
-        markdown(|run, _| {
+        let findings = Findings::after(|run, _| {
             for entry in &mut run.entries {
                 entry.title = name.into();
                 entry.version = name.into();
                 entry.processes = name.into();
             }
             run.facts[0].value = name.into();
-        })
+        });
+        findings.markdown()
     };
     let (text, plain) = (named(HOSTILE), named("plain"));
     assert_eq!(text.lines().count(), plain.lines().count(), "it made lines of its own");

@@ -10,30 +10,24 @@ use lab::record::{Series, TrialKey};
 const MS: u64 = 1_000_000;
 
 #[test]
-fn what_strangers_wrote_is_shown_and_not_obeyed() {
-    let findings = Findings::found(fixture::hostile());
+fn every_subject_is_shown_in_depth_and_what_strangers_wrote_is_not_obeyed() {
+    let (run, mut trials) = fixture::hostile();
+    trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
+    let findings = Findings::found((run, trials));
     let chart = svg(&findings, "echo-xml", crate::Theme::Auto).expect("there are trials");
-    let page = page(&findings);
+    let page = findings.page();
     for text in [&page, &chart] {
-        for odd in ["<script>alert", "<script ", "<img", "<b ", "\u{1b}", "</title></style>"] {
+        for odd in
+            ["<script>alert", "<script ", "<img", "<b ", "\u{1b}", "</title></style>", "\"NaN"]
+        {
             assert!(!text.contains(odd), "{odd}");
         }
         assert!(text.contains("&lt;script&gt;"), "it is shown");
     }
     assert_eq!((page.matches("<script").count(), chart.matches("<script").count()), (1, 0));
-}
-
-#[test]
-fn every_subject_is_shown_in_depth() {
-    let (run, mut trials) = fixture::hostile();
-    trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
-    let page = page(&Findings::of(&7, &run, &trials, Vec::new()));
     assert_eq!(page.matches("<details class=\"fold\" data-s").count(), 2);
     assert!(page.contains("class=\"heat h1\"") && page.contains(">4711</td>"));
     assert!(page.contains("2011 and now"), "the article's figures");
-    for odd in ["<script>alert", "<img", "<b ", "\u{1b}", "\"NaN"] {
-        assert!(!page.contains(odd), "{odd}");
-    }
 }
 
 #[test]
@@ -65,7 +59,7 @@ fn a_page_of_five_subjects_at_twelve_places_in_three_rounds_is_light() {
     run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
     run.files.push(("subjects/s0/subject.toml".into(), "probe = \"beam\"".into()));
     run.files.push(("probes/beam/probe.toml".into(), BEAM.into()));
-    let page = page(&Findings::of(&7, &run, &trials, Vec::new()));
+    let page = Findings::found((run, trials)).page();
     assert_eq!(page.matches("class=\"strip\"").count(), 10, "of each the lowest and the highest");
     assert_eq!(
         page.matches(">BEAM schedulers in use<").count(),
@@ -89,7 +83,7 @@ const READINGS: [&str; 8] = [
 #[test]
 fn sessions_are_said_once_and_every_other_rate_counts_requests() {
     let findings = Findings::usual();
-    for text in [page(&findings), markdown(&findings)] {
+    for text in [findings.page(), findings.markdown()] {
         assert_eq!(text.matches("sessions/s").count(), 1, "{text}");
         assert!(
             text.contains("1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls)"),
@@ -100,7 +94,7 @@ fn sessions_are_said_once_and_every_other_rate_counts_requests() {
 
 #[test]
 fn the_first_link_leads_past_the_controls_to_a_section() {
-    let page = page(&Findings::usual());
+    let page = Findings::usual().page();
     let (_, body) = page.split_once("<body>\n<a class=\"skip\" href=\"#").expect("it is first");
     let (id, after) = body.split_once('"').unwrap();
     let (_, sections) = after.split_once("class=\"controls\"").expect("there are controls");
@@ -109,8 +103,7 @@ fn the_first_link_leads_past_the_controls_to_a_section() {
 
 #[test]
 fn a_page_needs_nothing_from_elsewhere() {
-    let (run, trials) = (fixture::run(), fixture::trials());
-    let page = page(&Findings::of(&7, &run, &trials, Vec::new()));
+    let page = Findings::usual().page();
     for odd in ["src=", "@import", "<link", "url(http", "unsafe"] {
         assert!(!page.contains(odd), "{odd}");
     }
@@ -120,21 +113,10 @@ fn a_page_needs_nothing_from_elsewhere() {
 
 #[test]
 fn the_answer_says_which_server_leads_by_how_much_and_which_falls_behind() {
-    let says = |(run, trials): (lab::record::RunRecord, Vec<lab::record::TrialRecord>)| {
-        sentence::all(&Findings::of(&7, &run, &trials, Vec::new()))
-            .join("\n")
-            .replace('\u{1b}', "␛")
-    };
-    expect![[r#"
-        Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
-        The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not been run are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
+    let says = |of| sentence::all(&Findings::found(of)).join("\n").replace('\u{1b}', "␛");
     expect![[r#"
         Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 2,000 requests/s; A server with quite a long name 1 holds every rate up to 2,000 requests/s; Node.js http 2 holds every rate up to 2,000 requests/s; Axum 3 holds every rate up to 2,000 requests/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 1,000 requests/s (p99 333ms).
         The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not been run are in no average."#]].assert_eq(&says(fixture::crowd()));
-    expect![[r#"
-        No server has been measured yet.
-        Trials that failed or have not been run are in no average."#]]
-    .assert_eq(&says((fixture::run(), Vec::new())));
     let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
     expect![[r#"
         Within the limits (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m holds 1,000 requests/s and breaks at 2,000 (p99 ≥5.00s, 4.2% failed, 96% on time).
@@ -143,49 +125,33 @@ fn the_answer_says_which_server_leads_by_how_much_and_which_falls_behind() {
 
 #[test]
 fn a_crowd_has_a_page_that_stays_small() {
-    let page = page(&Findings::found(fixture::crowd()));
+    let page = Findings::found(fixture::crowd()).page();
     assert!((100_000..1_500_000).contains(&page.len()), "{}", page.len());
 }
 
-#[test]
-fn a_curve_says_what_each_can_be_offered_and_one_place_does_not() {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    let says = |run: &lab::record::RunRecord, trials: &[lab::record::TrialRecord]| {
-        let page = page(&Findings::of(&7, run, trials, Vec::new()));
-        let (_, after) = page.split_once("<h3>What each can be <dfn")?;
-        let (_, rows) = after.split_once("<tbody class=\"at-0\">\n")?;
-        let cells = rows.split("</table>").next()?.replace("</td>", " | ");
-        let texts = cells.split('<').filter_map(|part| Some(part.split_once('>')?.1));
-        Some(texts.collect::<String>().replace('\u{1b}', "␛").trim().to_string())
-    };
-    expect![[r#"
-        Quick≥2,000 | – | – | 2,000 | 
-        Evil ␛[31mno rate tried | 1,000 | a round failed | 1,000 |"#]]
-    .assert_eq(&says(&run, &trials).expect("there is a curve"));
-    run.plan.retain(|key| key.point == Point::Sessions(100.0));
-    trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
-    assert_eq!(says(&run, &trials), None);
+/// Whether the page of three rounds says that some figures are still wider than asked for.
+fn says_what_is_wider(repeat: &str) -> bool {
+    let findings = Findings::after(|run, trials| {
+        for mut trial in trials.clone().into_iter().filter(|trial| trial.key.repeat == 1) {
+            trial.key.repeat = 2;
+            trials.push(trial);
+        }
+        run.files[0].1 = run.files[0].1.replace("repeat = 2", repeat);
+        fixture::reread(run);
+    });
+    findings.page().contains("still wider after the most rounds: ")
 }
 
 #[test]
 fn rounds_that_were_looked_for_say_why_there_are_no_more() {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    let mut third: Vec<_> = trials.iter().filter(|trial| trial.key.repeat == 1).cloned().collect();
-    third.iter_mut().for_each(|trial| trial.key.repeat = 2);
-    trials.extend(third);
-    let plain = page(&Findings::of(&7, &run, &trials, Vec::new()));
-    run.files[0].1 =
-        run.files[0].1.replace("repeat = 2", "repeat = 3, repeat_max = 3, until = \"±3%\"");
-    fixture::reread(&mut run);
-    let looked = page(&Findings::of(&7, &run, &trials, Vec::new()));
-    let says = "still wider after the most rounds: ";
-    assert!(looked.contains(says) && !plain.contains(says));
+    assert!(says_what_is_wider("repeat = 3, repeat_max = 3, until = \"±3%\""));
+    assert!(!says_what_is_wider("repeat = 2"));
 }
 
 #[test]
 fn ugly_data_has_whole_pages() {
     for (name, run, trials) in fixture::ugly() {
-        let page = page(&Findings::of(&7, &run, &trials, Vec::new()));
+        let page = Findings::found((run, trials)).page();
         assert!(page.ends_with("</html>\n") && page.len() < 2_000_000, "{name}");
         for odd in ["NaN", "\"inf", "-inf", "<script>alert", "\u{202e}"] {
             assert!(!page.contains(odd), "{name}: {odd}");
@@ -195,11 +161,11 @@ fn ugly_data_has_whole_pages() {
 
 #[test]
 fn a_run_without_trials_has_a_page_and_no_numbers() {
-    let mut run = fixture::run();
-    run.plan.clear();
-    let findings = Findings::of(&7, &run, &[], Vec::new());
-    assert!(
-        svg(&findings, "echo-xml", crate::Theme::Auto).is_none()
-            && page(&findings).ends_with("</html>\n")
-    );
+    let findings = Findings::after(|run, trials| {
+        run.plan.clear();
+        trials.clear();
+    });
+    assert!(svg(&findings, "echo-xml", crate::Theme::Auto).is_none());
+    assert!(findings.page().ends_with("</html>\n"));
+    assert!(!findings.markdown().contains("| throughput"));
 }

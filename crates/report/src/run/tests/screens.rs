@@ -12,9 +12,7 @@ fn check(
     begin: &[&str],
     expected: &Expect,
 ) {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    change(&mut run, &mut trials);
-    let text = full(&Findings::found((run, trials)), width, false);
+    let text = full(&Findings::after(change), width, false);
     let wanted = text.lines().filter(|line| begin.iter().any(|begin| line.starts_with(begin)));
     expected.assert_eq(&wanted.collect::<Vec<_>>().join("\n"));
 }
@@ -47,7 +45,7 @@ fn one_place_is_one_line_each() {
     check(
         one_place,
         100,
-        &["quick: ", "experiments/", "at 1,000", "server   ", "Evil", "Quick  ", "All servers"],
+        &["quick: ", "experiments/", "at 1,000", "server   ", "Evil", "Quick  ", "All s", "What e"],
         &expect![[r#"
             quick: times and rounds were reduced; for a first look, not to be quoted
             experiments/history/two-2011.csv: it is not among the run's files

@@ -127,10 +127,15 @@ fn sentence(searches: Vec<Searched>) -> String {
     with(searches, |findings| crate::sentence::all(findings).join(" "))
 }
 
-fn order(searches: Vec<Searched>) -> Vec<(String, Option<(usize, usize)>)> {
+/// The servers in their order, each with its ranks.
+fn ranked(searches: Vec<Searched>) -> Vec<String> {
     with(searches, |findings| {
-        let all = searches_by_task(findings);
-        all[0].iter().map(|it| (it.of.subject.clone(), it.rank)).collect()
+        let all = searches_by_task(findings).remove(0).into_iter();
+        all.map(|it| match it.rank {
+            Some((first, last)) => format!("{} {first} to {last}", it.of.subject),
+            None => it.of.subject.clone(),
+        })
+        .collect()
     })
 }
 
@@ -143,12 +148,7 @@ fn brackets_that_overlap_share_their_ranks_and_the_headline_names_no_winner() {
     let three = || {
         vec![found("c", 100.0, 105.0), found("a", 1_000.0, 1_050.0), found("b", 1_020.0, 1_070.0)]
     };
-    let ranks = order(three());
-    let at = |n: usize| (ranks[n].0.as_str(), ranks[n].1);
-    assert_eq!(
-        [at(0), at(1), at(2)],
-        [("b", Some((1, 2))), ("a", Some((1, 2))), ("c", Some((3, 3)))]
-    );
+    assert_eq!(ranked(three()), ["b 1 to 2", "a 1 to 2", "c 3 to 3"]);
     assert_eq!(
         sentence(three()),
         "With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals), these searches cannot tell which of B and A holds \
@@ -169,9 +169,8 @@ fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
         of("late", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
         of("mute", unable("no answer"), (holds(5_000.0), breaks(5_100.0))),
     ];
-    let ranks: Vec<Option<(usize, usize)>> =
-        order(all.clone()).into_iter().map(|it| it.1).collect();
-    assert_eq!(ranks, [Some((1, 2)), Some((1, 2)), Some((3, 3)), None, None]);
+    let ranks = ["more 1 to 2", "open 1 to 2", "missed 3 to 3", "mute", "late"];
+    assert_eq!(ranked(all.clone()), ranks);
     let says = sentence(all);
     for part in [
         "of those with a known capacity, these searches cannot tell which of MORE and OPEN holds most",
@@ -188,7 +187,7 @@ fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
 #[test]
 fn one_that_is_known_has_no_rank_and_none_that_holds_anything_is_said() {
     let alone = vec![found("a", 100.0, 105.0), of("b", unable("x"), (None, None))];
-    assert!(order(alone.clone()).iter().all(|it| it.1.is_none()));
+    assert_eq!(ranked(alone.clone()), ["a", "b"]);
     assert!(!sentence(alone).contains("most:"));
     let missed = |name| of(name, Conclusion::NotMet, (None, breaks(10.0)));
     assert!(
@@ -206,15 +205,10 @@ fn a_trial_that_does_not_belong_there_makes_the_answer_invalid_and_unranked() {
     let mut odd = found("a", 2_000.0, 2_100.0);
     odd.odd = Some(OddTrial { number: 3 });
     let all = vec![odd, found("b", 100.0, 105.0), found("c", 200.0, 210.0)];
-    let ranks = order(all.clone());
-    assert_eq!((ranks[0].0.as_str(), ranks[2].1), ("c", None));
+    assert_eq!(ranked(all.clone()), ["c 1 to 1", "b 2 to 2", "a"]);
     let text = with(all, |findings| full(findings, 140, false));
-    assert!(
-        text.contains(
-            "A: invalid, capacity odd trial: Trial 3 is damaged, missing, or not the one"
-        ),
-        "{text}"
-    );
+    let says = "A: invalid, capacity odd trial: Trial 3 is damaged, missing, or not the one";
+    assert!(text.contains(says), "{text}");
 }
 
 #[test]
@@ -273,20 +267,12 @@ fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_wor
     let all = vec![
         found("a", 1_000.0, 1_050.0),
         of("b", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
-        of(
-            "c",
-            Conclusion::CannotTell { says: "dyno sent late".into(), in_a_row: 12 },
-            (None, None),
-        ),
+        of("c", unable("dyno sent late"), (None, None)),
     ];
     with(all, |findings| {
-        let text = markdown(findings);
-        assert!(
-            text.contains(
-                "12 trials in a row were no evidence, and were not counted: dyno sent late"
-            ),
-            "{text}"
-        );
+        let text = findings.markdown();
+        let says = "3 trials in a row were no evidence, and were not counted: dyno sent late";
+        assert!(text.contains(says), "{text}");
         let worth = findings.worth();
         assert_eq!((worth.valid, worth.suspect, worth.invalid), (1, 1, 1));
         assert_eq!(findings.in_vain(), Some(("B".into(), 2)));
@@ -306,11 +292,11 @@ fn the_page_and_the_chart_alone_have_a_bar_for_each_server_and_escape_their_name
     run.entries[0].title = fixture::POLYGLOT.into();
     let mut findings = Findings::of(&7, &run, &[], Vec::new());
     findings.searches = searches;
-    let page = page(&findings);
+    let page = findings.page();
     assert!(!page.contains("<script>alert(1)"), "a title breaks out of the page");
     assert!(page.contains("1,000–1,050") && page.contains("≥ 9,000"), "both rows are drawn");
-    assert!(page.contains("dyno run --resume").eq(&false), "it is over");
-    let markdown = markdown(&findings);
+    assert!(!page.contains("dyno run --resume"), "it is over");
+    let markdown = findings.markdown();
     assert!(!markdown.contains("<script>") && markdown.contains("1,050"), "{markdown}");
 }
 
@@ -345,7 +331,7 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
     {
         assert!(text.contains(row), "{row}: {text}");
     }
-    let page = with(missed(), page);
+    let page = with(missed(), |it| it.page());
     assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials met the limits; 5 ended early"));
     let json = with(missed(), |it| capacity::json(it).unwrap());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -6,10 +6,8 @@ use lab::record::{ProfileRecord, RunRecord, TrialKey};
 
 use super::*;
 
-fn findings(test: impl FnOnce(&Findings<'_>)) {
-    let (mut run, trials) = (fixture::run(), fixture::trials());
-    fixture::sample(&mut run);
-    test(&Findings::of(&7, &run, &trials, Vec::new()));
+fn sampled() -> Findings<'static> {
+    Findings::after(|run, _| fixture::sample(run))
 }
 
 /// What the section says, in so many columns.
@@ -23,8 +21,8 @@ fn section(findings: &Findings<'_>, width: usize) -> String {
 
 #[test]
 fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
-    findings(|findings| {
-        expect![[r#"
+    let findings = sampled();
+    expect![[r#"
             Where the CPU time of an answer goes  shares of sampled trials, of the CPU time that the rounds measured
 
             echo-xml at 1,000 requests/s
@@ -50,37 +48,35 @@ fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
             echo-xml at 2,000 requests/s
             Quick: not sampled: this kernel lets only root sample
 
-        "#]].assert_eq(&section(findings, 120));
-        expect!["A single round does not show whether the CPU time of an answer differs between Quick and Evil [31m."]
-            .assert_eq(&crate::run::why::sentences(findings).join("\n"));
-    });
+        "#]].assert_eq(&section(&findings, 120));
+    expect!["A single round does not show whether the CPU time of an answer differs between Quick and Evil [31m."]
+        .assert_eq(&crate::run::why::sentences(&findings).join("\n"));
 }
 
 #[test]
 fn json_has_every_line_and_a_page_shows_no_name_as_markup() {
-    findings(|findings| {
-        let json = json(findings);
-        let why = &json["why"][0];
-        assert_eq!((&why["task"], &why["point"]), (&"echo-xml".into(), &100.0.into()));
-        let lines = why["explanation"]["difference"]["lines"].as_array().expect("lines");
-        assert_eq!(lines[0]["line"]["name"], "garbage collection");
-        assert!(lines[0]["gap"]["us"].as_f64().is_some_and(|us| 0.0 < us), "{}", lines[0]);
-        assert_eq!(json["why"][1]["unsampled"][0][1], "this kernel lets only root sample");
-        let page = page(findings);
-        assert!(!page.contains("<script>alert(1)") && !page.contains('\u{1b}'));
-        assert!(page.contains("alert(1)"), "the function's box has its name");
-    });
+    let findings = sampled();
+    let json = json(&findings);
+    let why = &json["why"][0];
+    assert_eq!((&why["task"], &why["point"]), (&"echo-xml".into(), &100.0.into()));
+    let lines = why["explanation"]["difference"]["lines"].as_array().expect("lines");
+    assert_eq!(lines[0]["line"]["name"], "garbage collection");
+    assert!(lines[0]["gap"]["us"].as_f64().is_some_and(|us| 0.0 < us), "{}", lines[0]);
+    assert_eq!(json["why"][1]["unsampled"][0][1], "this kernel lets only root sample");
+    let page = findings.page();
+    assert!(!page.contains("<script>alert(1)") && !page.contains('\u{1b}'));
+    assert!(page.contains("alert(1)"), "the function's box has its name");
 }
 
 /// Seven of many servers, each sampled twice.
-fn seven(test: impl FnOnce(&mut Findings<'_>)) {
+fn seven() -> Findings<'static> {
     let (mut run, trials) = fixture::crowd();
     for number in 0..14 {
         let subject = format!("server-{}", number % 7);
         let key = TrialKey { number, subject, ..run.plan[0].clone() };
         run.profiles.push(ProfileRecord { key, found: Ok(fixture::profile(4 + number % 7)) });
     }
-    test(&mut Findings::of(&7, &run, &trials, Vec::new()));
+    Findings::found((run, trials))
 }
 
 fn names(findings: &Findings<'_>) -> Vec<String> {
@@ -89,45 +85,43 @@ fn names(findings: &Findings<'_>) -> Vec<String> {
 
 #[test]
 fn of_several_servers_five_pairs_have_tables_and_one_of_them_has_graphs() {
-    seven(|findings| {
-        let json = json(findings);
-        let explanation = &json["why"][0]["explanation"];
-        let pairs = explanation["pairs"].as_array().expect("pairs");
-        assert!(pairs.len() == 5 && pairs.iter().all(|pair| pair["first"] == "server-0"));
-        let says = "Any other pair: `dyno compare --run 7 A B`";
-        let full = full(findings, 120, false);
-        assert!(full.contains(says) && full.matches("\nAxum 0 and ").count() == 5, "{full}");
-        assert!(!text(findings, Screen::file(120)).contains(says));
-        let page = page(findings);
-        assert_eq!(page.matches(">Axum 0 and ").count(), 5);
-        // On a phone the sentence has several lines.
-        assert_eq!(page.matches("What is called stands below its caller").count(), 3);
-        let all = names(findings);
-        assert_eq!((all.len(), all[0].as_str()), (1 + 7 + 5, "run-7-echo-xml"));
-        assert_eq!(all[2], "run-7-echo-xml-100-flame-2-server-1");
-    });
+    let findings = seven();
+    let json = json(&findings);
+    let explanation = &json["why"][0]["explanation"];
+    let pairs = explanation["pairs"].as_array().expect("pairs");
+    assert!(pairs.len() == 5 && pairs.iter().all(|pair| pair["first"] == "server-0"));
+    let says = "Any other pair: `dyno compare --run 7 A B`";
+    let full = full(&findings, 120, false);
+    assert!(full.contains(says) && full.matches("\nAxum 0 and ").count() == 5, "{full}");
+    assert!(!findings.text(Screen::file(120)).contains(says));
+    let page = findings.page();
+    assert_eq!(page.matches(">Axum 0 and ").count(), 5);
+    // On a phone the sentence has several lines.
+    assert_eq!(page.matches("What is called stands below its caller").count(), 3);
+    let all = names(&findings);
+    assert_eq!((all.len(), all[0].as_str()), (1 + 7 + 5, "run-7-echo-xml"));
+    assert_eq!(all[2], "run-7-echo-xml-100-flame-2-server-1");
 }
 
 #[test]
 fn a_difference_graph_says_what_it_is_of_and_charts_are_those_of_the_workload() {
-    seven(|findings| {
-        let svg = findings.charts().last().expect("a graph").svg;
-        assert!(svg.contains(" against Axum 0"), "{svg}");
-        assert!(svg.contains("echo-xml at 1,000 requests/s, two · run 7 · "), "{svg}");
-        findings.drawn.workload = Some("another".into());
-        assert_eq!(names(findings), [""; 0]);
-    });
+    let mut findings = seven();
+    let svg = findings.charts().last().expect("a graph").svg;
+    assert!(svg.contains(" against Axum 0"), "{svg}");
+    assert!(svg.contains("echo-xml at 1,000 requests/s, two · run 7 · "), "{svg}");
+    findings.drawn.workload = Some("another".into());
+    assert_eq!(names(&findings), [""; 0]);
 }
 
 #[test]
 fn a_graph_without_the_kernels_stacks_has_its_time_as_one_box() {
-    let (mut run, trials) = (fixture::run(), fixture::trials());
-    fixture::sample(&mut run);
-    for found in run.profiles.iter_mut().filter_map(|it| it.found.as_mut().ok()) {
-        found.stacks.retain(|stack| stack.line != 2);
-        found.method.user_only = true;
-    }
-    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let findings = Findings::after(|run, _| {
+        fixture::sample(run);
+        for found in run.profiles.iter_mut().filter_map(|it| it.found.as_mut().ok()) {
+            found.stacks.retain(|stack| stack.line != 2);
+            found.method.user_only = true;
+        }
+    });
     let graphs: Vec<Chart> = findings.charts().filter(|it| it.name.contains("flame")).collect();
     let svg = &graphs[0].svg;
     assert!(svg.contains("499 µs of CPU time an answer"), "{svg}");
