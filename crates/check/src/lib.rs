@@ -21,6 +21,9 @@ mod pulse;
 #[path = "../build/reader.rs"]
 mod reader;
 mod repeat;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/rfc7541.rs"]
+mod rfc7541;
 mod run;
 mod score;
 mod script;

@@ -79,6 +79,7 @@ impl Intake {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuts::cut_at;
     use crate::request::{FIELDS_MAX, HEAD_MAX, LINE_MAX};
     use proptest::prelude::*;
 
@@ -306,11 +307,7 @@ mod tests {
             bytes in requests(),
             cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..8),
         ) {
-            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            cuts.extend([0, bytes.len()]);
-            cuts.sort_unstable();
-            let pieces: Vec<&[u8]> = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).collect();
-            prop_assert_eq!(understood(&pieces), understood(&[&bytes]));
+            prop_assert_eq!(understood(&cut_at(&bytes, &cuts)), understood(&[&bytes]));
         }
 
         #[test]

@@ -18,6 +18,9 @@ mod body;
 mod burn;
 mod config;
 mod conn;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/cuts.rs"]
+mod cuts;
 mod dataset;
 mod date;
 mod delays;
@@ -36,6 +39,9 @@ mod queue;
 mod reply;
 mod request;
 mod resource;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/rfc7541.rs"]
+mod rfc7541;
 mod room;
 mod socket;
 mod spans;
@@ -43,6 +49,9 @@ mod state;
 mod tls;
 mod truth;
 mod wait;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/websocket.rs"]
+mod websocket;
 mod worker;
 mod xml;
 

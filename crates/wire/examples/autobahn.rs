@@ -36,23 +36,26 @@ fn talk(address: &str, target: &str, mut receive: impl FnMut(&[u8])) {
     let mut stream = TcpStream::connect(address).expect("the suite listens");
     let _ = stream.set_nodelay(true);
     let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
-    let (mut output, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
+    let (mut output, mut buffer, mut parts) = (Vec::new(), vec![0; 64 << 10], Vec::new());
     held.begin(0x5eed, &mut output);
-    loop {
-        if stream.write_all(&output).is_err() {
-            return;
-        }
+    while stream.write_all(&output).is_ok() {
         output.clear();
-        let count = match stream.read(&mut buffer) {
-            Ok(0) | Err(_) => return,
-            Ok(count) => count,
-        };
-        let messages = hear(&mut held, &buffer[..count], &mut output);
-        let Some((messages, is_over)) = messages else {
-            // After a fault, the last message is sent, and the server closes.
+        let Some(count) = stream.read(&mut buffer).ok().filter(|count| 0 < *count) else { return };
+        let (mut messages, mut is_over, mut kind) = (Vec::new(), false, true);
+        let heard = held.receive(&buffer[..count], &mut output, &mut |heard| match heard {
+            HeldEvent::Part { bytes, is_text } => {
+                parts.extend_from_slice(bytes);
+                kind = is_text;
+            }
+            HeldEvent::Message { .. } => messages.push((std::mem::take(&mut parts), kind)),
+            HeldEvent::Close(_) => is_over = true,
+            HeldEvent::Opened | HeldEvent::Ping | HeldEvent::Pong => {}
+        });
+        if heard.is_err() {
+            // The last message is sent, and the server closes.
             let _ = stream.write_all(&output);
             return;
-        };
+        }
         for (message, is_text) in messages {
             receive(&message);
             if let HeldSession::Socket(socket) = &mut held {
@@ -66,28 +69,4 @@ fn talk(address: &str, target: &str, mut receive: impl FnMut(&[u8])) {
             return;
         }
     }
-}
-
-/// Whole messages, and whether the peer sent a Close; none after a fault.
-type Messages = Option<(Vec<(Vec<u8>, bool)>, bool)>;
-
-thread_local! {
-    static PARTS: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
-fn hear(held: &mut HeldSession<'_>, bytes: &[u8], output: &mut Vec<u8>) -> Messages {
-    PARTS.with_borrow_mut(|parts| {
-        let (mut messages, mut is_over, mut kind) = (Vec::new(), false, true);
-        let result = held.receive(bytes, output, &mut |heard| match heard {
-            HeldEvent::Part { bytes, is_text } => {
-                parts.extend_from_slice(bytes);
-                kind = is_text;
-            }
-            HeldEvent::Message { .. } => messages.push((std::mem::take(parts), kind)),
-            HeldEvent::Close(_) => is_over = true,
-            HeldEvent::Opened => parts.clear(),
-            HeldEvent::Ping | HeldEvent::Pong => {}
-        });
-        result.ok().map(|()| (messages, is_over))
-    })
 }

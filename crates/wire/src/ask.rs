@@ -509,12 +509,12 @@ impl TryFrom<WrittenAsk> for Ask {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::encoded;
     use expect_test::{Expect as Snapshot, expect};
 
     fn check_bytes(request: &Request, expected: &Snapshot) {
         let ask = Ask::new(request, Expect::default()).unwrap();
-        let mut bytes = Vec::new();
-        ask.encode(Values { seq: 10, random: 3 }, &mut bytes);
+        let bytes = encoded(&ask, Values { seq: 10, random: 3 });
         expected.assert_eq(&String::from_utf8(bytes).unwrap().replace('\r', ""));
     }
 
@@ -576,11 +576,12 @@ mod tests {
             "#]],
         );
         let large = Request { body: b"{bytes:10000}".to_vec(), ..request.clone() };
-        let values = Values { seq: 0, random: 5 };
-        let [mut chunks, mut whole] = [Vec::new(), Vec::new()];
-        Ask::new(&large, Expect::default()).unwrap().encode(values, &mut chunks);
-        let unchunked = Request { chunked: false, ..large };
-        Ask::new(&unchunked, Expect::default()).unwrap().encode(values, &mut whole);
+        let bytes = |request: &Request| {
+            let ask = Ask::new(request, Expect::default()).unwrap();
+            encoded(&ask, Values { seq: 0, random: 5 })
+        };
+        let chunks = bytes(&large);
+        let whole = bytes(&Request { chunked: false, ..large });
         let body = &whole[whole.len() - 10_000..];
         let parts = [&b"1000\r\n"[..], &body[..4_096], b"\r\n1000\r\n", &body[4_096..8_192]];
         let last = [&b"\r\n710\r\n"[..], &body[8_192..], b"\r\n0\r\n\r\n"];
@@ -629,7 +630,7 @@ mod tests {
         };
         assert!(broken(|r| r.method = "GET /x".into()));
         assert!(broken(|r| r.target = "/a b".into()));
-        assert!(broken(|r| r.target = "/a\r\nX: y".into()));
+        assert!(broken(|r| r.target = "/a\r\nX:y".into()));
         assert!(broken(|r| r.host = "h\r\nX: y".into()));
         assert!(broken(|r| r.headers.push(("A b".into(), "c".into()))));
         assert!(broken(|r| r.headers.push(("A".into(), "c\nd: e".into()))));

@@ -85,15 +85,11 @@ fn is_brotli_of(body: &[u8], truth: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use flate2::Compression;
-    use flate2::read::GzEncoder;
-
     use super::*;
+    use crate::fixture;
 
     fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut packed = Vec::new();
-        GzEncoder::new(text, Compression::fast()).read_to_end(&mut packed).unwrap();
-        packed
+        fixture::gzip(text, 1)
     }
 
     /// Stored as it is: RFC 7932, 9.2, a window of 16 bits, one block of up to 64 kB, and an empty last one.

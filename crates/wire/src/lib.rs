@@ -8,12 +8,17 @@ mod ask;
 mod asks;
 mod chance;
 mod coding;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/cuts.rs"]
+mod cuts;
 mod dataset;
 mod expect;
 mod fault;
 mod file_body;
 mod file_rule;
 mod files;
+#[cfg(test)]
+mod fixture;
 mod forms;
 mod fortunes_page;
 mod h1;
@@ -23,11 +28,17 @@ mod json;
 #[cfg(test)]
 mod json_tests;
 mod meaning;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/rfc7541.rs"]
+mod rfc7541;
 mod rows;
 mod socket;
 mod tables;
 mod template;
 mod vary;
+#[cfg(test)]
+#[path = "../../units/tests/fixture/websocket.rs"]
+mod websocket;
 
 pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};

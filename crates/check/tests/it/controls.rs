@@ -25,10 +25,10 @@ pub(crate) fn serve(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> Socket
     address
 }
 
-/// All cases for HTTP/1.1, twice.
+/// All cases for HTTP/1.1.
 fn checked(treat: fn(TcpStream)) -> Report {
     let cases = quick().filter(|case| case.protocol() == Protocol::Http);
-    run(&plan(target(serve(treat)), cases.collect(), 2))
+    run(&plan(target(serve(treat)), cases.collect(), 1))
 }
 
 fn shown_points(report: &Report) -> f64 {

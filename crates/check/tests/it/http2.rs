@@ -15,7 +15,7 @@ use units::rfc9113::PING;
 pub(crate) use units::rfc9113::{ACK, DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE};
 
 use crate::controls::{Control, always, assert_low, serve};
-use crate::{oracle, plan, points, run, some, verdicts};
+use crate::{Revives, oracle, plan, points, run, some, verdicts};
 
 /// The memory of a server within the test's own process is not known; floods are judged by what it answers.
 struct Steady;
@@ -176,7 +176,7 @@ fn refuse_the_rest(client: TcpStream) {
             let has_both = frame.payload.starts_with(&begin) && frame.payload.ends_with(&end);
             frame.flags == flags && has_both && is_short
         };
-        let is_first = !has_asked;
+        let is_first = !has_asked && frame.stream == [0, 0, 0, 1];
         has_asked |= frame.kind == HEADERS;
         let answer = match frame.kind {
             SETTINGS if frame.payload.len() == 12 && !is_greeted => owed(frame),
@@ -186,20 +186,10 @@ fn refuse_the_rest(client: TcpStream) {
             {
                 Some(vec![])
             }
-            HEADERS
-                if is_first
-                    && frame.stream == [0, 0, 0, 1]
-                    && is_plain(b"\x03GET", b"\x06/hello", WHOLE) =>
-            {
+            HEADERS if is_first && is_plain(b"\x03GET", b"\x06/hello", WHOLE) => {
                 Some(said(HEADERS, WHOLE, frame.stream, OK))
             }
-            HEADERS
-                if is_first
-                    && frame.stream == [0, 0, 0, 1]
-                    && is_plain(b"\x04POST", b"\x05/user", 4) =>
-            {
-                Some(vec![])
-            }
+            HEADERS if is_first && is_plain(b"\x04POST", b"\x05/user", 4) => Some(vec![]),
             DATA if frame.flags == 1 && matches!(&frame.payload[..], b"hello" | b"dyno asks") => {
                 let body = said(DATA, 1, frame.stream, &frame.payload);
                 Some([said(HEADERS, 4, frame.stream, OK), body].concat())
@@ -263,21 +253,12 @@ fn die_of_a_short_ping(client: TcpStream) {
     });
 }
 
-/// Starts it again.
-struct Revives;
-
-impl Help for Revives {
-    fn revive(&self) -> bool {
-        IS_DEAD.store(false, Ordering::SeqCst);
-        true
-    }
-}
-
 #[test]
 fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     let few = some(&["H2-B01", "H2-G01", "H2-G04", "H2-G11"]);
     let plan = plan(target(serve(die_of_a_short_ping)), few, 1);
-    let report = check(&plan, &Revives, &mut |_| {});
+    let revives = Revives(|| IS_DEAD.store(false, Ordering::SeqCst));
+    let report = check(&plan, &revives, &mut |_| {});
     let pass = CaseVerdict::Pass;
     assert_eq!(verdicts(&report), [pass, pass, CaseVerdict::Crash, pass], "{:?}", amiss(&report));
     assert!(report.findings[2].why.contains("a plain GET was not answered any more"));

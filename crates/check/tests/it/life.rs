@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use check::{CaseVerdict, CheckPlan, Help, Patience, VerdictCounts, case, check};
+use check::{CaseVerdict, CheckPlan, Patience, VerdictCounts, case, check};
 
 use crate::script::Act;
 use crate::scripted::Scripted;
-use crate::{SHORT, oracle, plan, run, some, verdicts};
+use crate::{Revives, SHORT, oracle, plan, run, some, verdicts};
 
 #[test]
 fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
@@ -26,37 +26,18 @@ fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
     assert_eq!(VerdictCounts::of(&report.findings).unstable, 1);
 }
 
-/// Starts the server again; the same case would end it again.
-pub(crate) struct Restarts<'a>(pub(crate) &'a Scripted);
-
-impl Help for Restarts<'_> {
-    fn revive(&self) -> bool {
-        self.0.revive();
-        true
-    }
-}
-
 #[test]
 fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     let (_oracle, address) = oracle();
     let deadly = case("H1-B04").unwrap();
     let server = Scripted::mortal(address, deadly, Box::new(|_| &[]), 0);
     let plan = plan(server.target(), some(&["H1-B01", "H1-B03", "H1-B04"]), 2);
-    let report = check(&plan, &Restarts(&server), &mut |_| {});
+    // The same case would end it again.
+    let report = check(&plan, &Revives(|| server.revive()), &mut |_| {});
     assert_eq!(verdicts(&report), [CaseVerdict::Pass, CaseVerdict::Pass, CaseVerdict::Crash]);
     let tally = VerdictCounts::of(&report.findings);
     assert_eq!(tally.crash, 1);
     assert!(tally.points() <= 50.0, "{}", tally.points());
-}
-
-/// Starts the server again, and no case ends it any more.
-struct RestartsImmune<'a>(&'a Scripted);
-
-impl Help for RestartsImmune<'_> {
-    fn revive(&self) -> bool {
-        self.0.cure();
-        true
-    }
 }
 
 #[test]
@@ -66,7 +47,7 @@ fn a_server_that_dies_beside_other_cases_and_of_none_alone_has_crashed_all_the_s
     let scripts = |_| -> &'static [Act] { &[Act::Answer(200, "hello")] };
     let server = Scripted::mortal(address, deadly, Box::new(scripts), 0);
     let plan = plan(server.target(), some(&["H1-B01", "H1-B03", "H1-B04"]), 2);
-    let report = check(&plan, &RestartsImmune(&server), &mut |_| {});
+    let report = check(&plan, &Revives(|| server.cure()), &mut |_| {});
     assert_eq!(
         verdicts(&report),
         [CaseVerdict::Pass, CaseVerdict::Pass, CaseVerdict::Pass, CaseVerdict::Crash]
@@ -87,7 +68,7 @@ fn the_last_straw_is_not_blamed_for_all_the_others() {
     // It runs alone. The server dies the second time the case runs, and is as new when it is revived.
     let server = Scripted::mortal(address, deadly, Box::new(scripts), 1);
     let plan = CheckPlan { together: 1, ..plan(server.target(), vec![deadly], 2) };
-    let report = check(&plan, &RestartsImmune(&server), &mut |_| {});
+    let report = check(&plan, &Revives(|| server.cure()), &mut |_| {});
     assert_eq!(report.findings[0].verdict, CaseVerdict::Pass, "{}", report.findings[0].why);
     assert_eq!(report.findings[1].id, "H1-E06");
     assert!(report.findings[1].why.contains("H1-S05"), "{}", report.findings[1].why);

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod controls;
+#[path = "../../../oracle/src/date.rs"]
+mod date;
 mod http2;
 mod http2_fair;
 mod life;
@@ -11,6 +13,8 @@ mod script;
 mod scripted;
 mod sockets;
 mod tables;
+#[path = "../../../units/tests/fixture/websocket.rs"]
+mod websocket;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -24,6 +28,15 @@ use oracle::{Config, Listen, Oracle};
 /// No help: the server's memory is unknown, and it is not started again.
 struct NoHelp;
 impl Help for NoHelp {}
+
+/// Starts a server again by doing this.
+struct Revives<F>(F);
+impl<F: Fn() + Sync> Help for Revives<F> {
+    fn revive(&self) -> bool {
+        (self.0)();
+        true
+    }
+}
 
 /// Scripted servers are fast; what they do not do at once they never do.
 const SHORT: Patience = Patience {

@@ -6,11 +6,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::net::sockopt;
 
+use crate::date::imf_fixdate;
+
 /// One step of a scripted server. When a script is over, the connection stays open until the client ends it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     /// A well-formed answer with this status and content.
     Answer(u16, &'static str),
+    /// A well-formed answer with these field lines, too.
+    With(u16, &'static str, &'static str),
     /// A well-formed answer that announces that it is the last one; the connection is closed after it.
     Last(u16, &'static str),
     /// Octets as they are, except `{date}`, which becomes the current date.
@@ -42,6 +46,7 @@ pub(crate) fn play(script: &[Act], client: &mut TcpStream) -> Option<()> {
 fn perform(act: Act, client: &mut TcpStream) -> Option<()> {
     match act {
         Act::Answer(status, content) => client.write_all(&answer(status, content, "")).ok(),
+        Act::With(status, more, content) => client.write_all(&answer(status, content, more)).ok(),
         Act::Last(status, content) => {
             client.write_all(&answer(status, content, "Connection: close\r\n")).ok()?;
             perform(Act::Close, client)
@@ -98,37 +103,7 @@ pub(crate) fn answer(status: u16, content: &str, more: &str) -> Vec<u8> {
 }
 
 /// The current date, in the form of RFC 9110, 5.6.7.
-pub(crate) fn date() -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+fn date() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let (days, second) = (now / 86_400, now % 86_400);
-    let (mut year, mut day) = (1970, days);
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let len = |year| if is_leap(year) { 366 } else { 365 };
-    while day >= len(year) {
-        day -= len(year);
-        year += 1;
-    }
-    let february = if is_leap(year) { 29 } else { 28 };
-    let mut month = 0;
-    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if day < days {
-            break;
-        }
-        day -= days;
-        month += 1;
-    }
-    format!(
-        "{}, {:02} {} {year} {:02}:{:02}:{:02} GMT",
-        DAYS[(days % 7) as usize],
-        day + 1,
-        MONTHS[month],
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
+    String::from_utf8(imf_fixdate(now).to_vec()).unwrap()
 }

@@ -12,6 +12,7 @@ use check::{Case, Protocol, Step, Target};
 use rustix::net::sockopt;
 
 use crate::script::{Act, play};
+use crate::websocket::frame;
 
 /// What a case is recognised by: this many octets of each part of it.
 const KNOWN_BY: usize = 4 << 10;
@@ -138,7 +139,7 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
                 }
             }
             Step::Frames(first, len, count) => {
-                let frame = frame(*first, *len);
+                let frame = frame(*first, Some([0; 4]), &vec![b'x'; *len]);
                 part.extend(frame.repeat((*count).min(KNOWN_BY / frame.len() + 1)));
             }
             Step::Receive(_) | Step::ReceivePong(_) | Step::ReceiveToEnd if !part.is_empty() => {
@@ -157,25 +158,6 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
     }
     assert!(!parts.is_empty(), "{}: nothing to recognise it by", case.id);
     parts
-}
-
-/// A client's frame with this many octets `x`.
-fn frame(first: u8, len: usize) -> Vec<u8> {
-    let mut frame = vec![first];
-    match len {
-        0..=125 => frame.push(0x80 | len as u8),
-        126..=0xffff => {
-            frame.push(0xfe);
-            frame.extend((len as u16).to_be_bytes());
-        }
-        _ => {
-            frame.push(0xff);
-            frame.extend((len as u64).to_be_bytes());
-        }
-    }
-    frame.extend([0; 4]);
-    frame.extend(vec![b'x'; len]);
-    frame
 }
 
 impl Scene {

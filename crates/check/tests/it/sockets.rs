@@ -5,16 +5,13 @@ use std::net::{SocketAddr, TcpStream};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use check::{
-    Case, CaseVerdict, CheckPlan, Protocol, Report, Target, VerdictCounts, case, catalogue, check,
-};
+use check::{Case, CaseVerdict, Protocol, Report, Target, VerdictCounts, case, catalogue, check};
 use sha1::{Digest, Sha1};
 
 use crate::controls::{Control, always, assert_low, serve};
-use crate::life::Restarts;
 use crate::script::{Act, answer, play};
 use crate::scripted::Scripted;
-use crate::{oracle, plan, points, run, some};
+use crate::{Revives, oracle, plan, points, run, some, websocket};
 
 fn cases() -> Vec<&'static Case> {
     catalogue().iter().filter(|case| case.protocol() == Protocol::Socket).collect()
@@ -37,17 +34,9 @@ fn verdict(report: &Report, id: &str) -> CaseVerdict {
 }
 
 #[test]
-fn the_oracle_keeps_every_clause_of_websocket() {
-    let (_oracle, address) = oracle();
-    let plan = CheckPlan::new(target(address, "/hello", "/wsecho"), cases());
-    let tally = counts(&run(&plan));
-    assert_eq!((tally.pass, tally.unstable), (cases().len(), 0));
-}
-
-#[test]
 fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
     let (_oracle, address) = oracle();
-    let plan = CheckPlan::new(target(address, "/hello", "/wspoll/0.02"), cases());
+    let plan = plan(target(address, "/hello", "/wspoll/0.02"), cases(), 1);
     let tally = counts(&run(&plan));
     assert_eq!(tally.pass + tally.not_applicable, cases().len());
     assert!(tally.pass >= 40, "{tally}");
@@ -56,7 +45,7 @@ fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
 #[test]
 fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
     let (_oracle, address) = oracle();
-    let plan = CheckPlan::new(target(address, "/no-such-page", "/wsecho"), cases());
+    let plan = plan(target(address, "/no-such-page", "/wsecho"), cases(), 1);
     let report = run(&plan);
     assert_eq!(counts(&report).pass, cases().len());
 }
@@ -68,7 +57,7 @@ fn a_server_without_a_page_that_dies_has_crashed() {
     let server = Scripted::mortal(address, deadly, Box::new(|_| &[]), 0);
     let target = Target { get: "/no-such-page".into(), ..server.target() };
     let plan = plan(target, some(&["WS-B01", "WS-F04"]), 1);
-    let report = check(&plan, &Restarts(&server), &mut |_| {});
+    let report = check(&plan, &Revives(|| server.revive()), &mut |_| {});
     assert_eq!(verdict(&report, "WS-B01"), CaseVerdict::Pass);
     assert_eq!(verdict(&report, "WS-F04"), CaseVerdict::Crash);
     assert!(report.findings[1].why.contains("a handshake was not answered any more"));
@@ -129,20 +118,7 @@ fn frame(client: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
 }
 
 fn send(client: &mut TcpStream, first: u8, payload: &[u8]) -> Option<()> {
-    let mut frame = vec![first];
-    match payload.len() {
-        len @ 0..=125 => frame.push(len as u8),
-        len @ 126..=0xffff => {
-            frame.push(126);
-            frame.extend((len as u16).to_be_bytes());
-        }
-        len => {
-            frame.push(127);
-            frame.extend((len as u64).to_be_bytes());
-        }
-    }
-    frame.extend(payload);
-    client.write_all(&frame).ok()
+    client.write_all(&websocket::frame(first, None, payload)).ok()
 }
 
 /// Until something else than a ping comes.

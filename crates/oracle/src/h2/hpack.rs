@@ -95,6 +95,7 @@ fn push_number(out: &mut Vec<u8>, pattern: u8, bits: u32, number: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rfc7541::{GOOD_BLOCKS, NO_BLOCKS, check_examples, octets};
     use proptest::prelude::*;
 
     fn listed(decoder: &mut Decoder, block: &[u8]) -> Vec<(String, String)> {
@@ -104,73 +105,20 @@ mod tests {
         fields.iter().map(|(name, value)| (text(name), text(value))).collect()
     }
 
-    fn octets(hex: &str) -> Vec<u8> {
-        let hex: Vec<u8> = hex.bytes().filter(|byte| *byte != b' ').collect();
-        let two = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap();
-        hex.chunks(2).map(two).collect()
-    }
-
-    /// RFC 7541, appendix C.5 and C.6: three answers of one connection with a table of 256 octets.
     #[test]
-    fn the_answers_of_the_rfc_are_decoded_with_evictions() {
-        let plain = [
-            "4803 3330 3258 0770 7269 7661 7465 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3120 \
-             474d 546e 1768 7474 7073 3a2f 2f77 7777 2e65 7861 6d70 6c65 2e63 6f6d",
-            "4803 3330 37c1 c0bf",
-            "88c1 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3220 474d 54c0 5a04 677a 6970 7738 \
-             666f 6f3d 4153 444a 4b48 514b 425a 584f 5157 454f 5049 5541 5851 5745 4f49 553b 206d 6178 2d61 6765 3d33 \
-             3630 303b 2076 6572 7369 6f6e 3d31",
-        ];
-        let coded = [
-            "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 \
-             63c7 8f0b 97c8 e9ae 82ae 43d3",
-            "4883 640e ffc1 c0bf",
-            "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab 77ad 94e7 821d d7f2 e6c7 \
-             b335 dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f 9587 3160 65c0 03ed 4ee5 b106 3d50 07",
-        ];
-        for blocks in [plain, coded] {
-            let mut decoder = Decoder::new();
-            decoder.table.resize(256);
-            let lists = blocks.map(|block| listed(&mut decoder, &octets(block)));
-            let date = "Mon, 21 Oct 2013 20:13:2";
-            let of = |status: &str, second: &str| {
-                let fields = [
-                    (":status", status),
-                    ("cache-control", "private"),
-                    ("date", &format!("{date}{second} GMT")),
-                    ("location", "https://www.example.com"),
-                ];
-                fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
-            };
-            assert_eq!(lists[0], of("302", "1"));
-            assert_eq!(lists[1], of("307", "1"));
-            assert_eq!(lists[2][..4], of("200", "2"));
-            assert_eq!(lists[2][5].1, "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1");
-            assert_eq!((decoder.table.entries.len(), decoder.table.used), (3, 215));
-        }
+    fn the_blocks_of_the_rfc_are_decoded() {
+        check_examples(Decoder::new, |decoder, block| {
+            let fields = listed(decoder, block);
+            let lines: Vec<_> = fields.iter().map(|(n, value)| format!("{n}: {value}")).collect();
+            (lines.join("\n"), decoder.table.used)
+        });
     }
 
     #[test]
     fn what_is_no_block_is_refused() {
-        let refused =
-            |hex: &str| Decoder::new().decode(&octets(hex), &mut Fields::default()).is_err();
-        for wrong in [
-            "80",
-            "be",
-            "ffffffff7f",
-            "40",
-            "400a6b",
-            "00",
-            "82 20",
-            "3fe21f",
-            "4082ffff01 61",
-            "7f",
-        ] {
-            assert!(refused(wrong), "{wrong}");
-        }
-        for right in ["", "82", "20", "3fe11f", "82 84", "0f0d 01 61", "203fe11f"] {
-            assert!(!refused(right), "{right}");
-        }
+        let read = |hex: &str| Decoder::new().decode(&octets(hex), &mut Fields::default());
+        assert!(NO_BLOCKS.iter().all(|hex| read(hex).is_err()));
+        assert!(GOOD_BLOCKS.iter().all(|hex| read(hex).is_ok()));
     }
 
     proptest! {

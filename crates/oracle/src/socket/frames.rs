@@ -242,27 +242,13 @@ pub(crate) fn push_frame(opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuts::cut_at;
+    use crate::websocket::frame;
     use proptest::prelude::*;
-
-    const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
     /// A client's frame: its first byte, and its payload before it is masked.
     fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
-        let mut frame = vec![first];
-        match payload.len() {
-            length @ 0..=125 => frame.push(0x80 | length as u8),
-            length @ 126..=0xffff => {
-                frame.push(0xfe);
-                frame.extend((length as u16).to_be_bytes());
-            }
-            length => {
-                frame.push(0xff);
-                frame.extend((length as u64).to_be_bytes());
-            }
-        }
-        frame.extend(MASK);
-        frame.extend(payload.iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask));
-        frame
+        frame(first, Some([0x37, 0xfa, 0x21, 0x3d]), payload)
     }
 
     /// What a reader with a limit of 100,000 bytes understands of these pieces, up to the first fault.
@@ -387,11 +373,7 @@ mod tests {
             cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..8),
         ) {
             let bytes: Vec<u8> = frames.iter().flat_map(|(first, payload)| masked(*first, payload)).collect();
-            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            cuts.extend([0, bytes.len()]);
-            cuts.sort_unstable();
-            let pieces: Vec<&[u8]> = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).collect();
-            prop_assert_eq!(understood(&pieces), understood(&[&bytes]));
+            prop_assert_eq!(understood(&cut_at(&bytes, &cuts)), understood(&[&bytes]));
         }
 
         #[test]

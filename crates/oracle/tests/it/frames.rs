@@ -38,7 +38,7 @@ pub(crate) fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
     [length, &[kind, flags], &id.to_be_bytes(), payload].concat()
 }
 
-pub(crate) fn setting(name: u16, value: u32) -> Vec<u8> {
+fn setting(name: u16, value: u32) -> Vec<u8> {
     [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()
 }
 
@@ -116,7 +116,7 @@ fn ends(seen: &[Seen]) -> Vec<u32> {
     seen.iter().filter_map(end).collect()
 }
 
-pub(crate) fn shown(seen: &Seen) -> String {
+fn shown(seen: &Seen) -> String {
     let (kind, flags, id, payload) = match seen {
         Seen::Frame(kind, flags, id, payload) => (kind, flags, id, payload),
         Seen::Lie(octets) => return format!("no frame: {}", octets.escape_ascii()),

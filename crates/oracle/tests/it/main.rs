@@ -11,14 +11,16 @@ mod life;
 mod log;
 mod queue;
 mod sockets;
-mod strict;
 mod tls;
+#[path = "../../../units/tests/fixture/websocket.rs"]
+mod websocket;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use oracle::{Config, Listen, Oracle};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Far longer than any answer takes; only a bug waits this long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -62,6 +64,24 @@ fn read_out(stream: &mut TcpStream, most: usize) -> (Vec<u8>, Ending) {
         }
     }
     (seen, Ending::More)
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Beats from 0 on that are due every 10 ms; none of them has come early.
+fn check_beats(beats: impl Iterator<Item = String>) {
+    let mut before_ns = None;
+    for (number, beat) in beats.enumerate() {
+        let (name, due_ns) = beat.trim_end().split_once(" due_ns=").unwrap();
+        let due_ns: u64 = due_ns.parse().unwrap();
+        assert_eq!(name, format!("beat={number}"));
+        assert!(due_ns <= now_ns(), "it came early");
+        assert!(before_ns.is_none_or(|before| due_ns == before + 10_000_000));
+        before_ns = Some(due_ns);
+    }
 }
 
 fn wait_until(what_is_wrong: &str, mut is_so: impl FnMut() -> bool) {

@@ -4,9 +4,8 @@ use super::*;
 use crate::ask::{Ask, Request};
 use crate::dataset::Dataset;
 use crate::expect::{BodyRule, Expect, Mismatch};
-use crate::h1::{H1, Limits};
+use crate::fixture::{encoded, judged, whole};
 use crate::template::{Number, mix};
-use crate::{ExchangeId, News, Session};
 
 fn ask() -> Ask {
     let (count, times) = (Number::between(1, 50).unwrap(), Number::between(1, 8).unwrap());
@@ -31,20 +30,8 @@ fn right(ask: &Ask, values: Values, blanks: usize) -> String {
 
 /// Whether one connection finds this body right that comes in pieces of this size.
 fn hear(ask: &Ask, values: Values, body: &str, piece: usize, forms: &Forms) -> bool {
-    let limits = Limits::default();
-    let mut session = H1::new(&limits).learning(Some(forms.clone()));
-    let (mut news, mut output) = (Vec::new(), Vec::new());
-    session.submit(ExchangeId::default(), ask, values, &mut news, &mut output);
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
-    session.receive(head.as_bytes(), &mut news, &mut output).unwrap();
-    for part in body.as_bytes().chunks(piece) {
-        session.receive(part, &mut news, &mut output).unwrap();
-    }
-    let answered = news.iter().find_map(|news| match news {
-        News::Answered { mismatch, .. } => Some(*mismatch),
-        _ => None,
-    });
-    let mismatch = answered.expect("the answer is whole");
+    let answer = whole("200 OK", "", body.as_bytes());
+    let mismatch = judged(ask, values, &answer, Some(forms), piece);
     assert!(matches!(mismatch, None | Some(Mismatch::Body)));
     mismatch.is_none()
 }
@@ -148,9 +135,7 @@ fn forms_have_no_more_than_their_bytes_together() {
 
 /// The sum of the 150 integers that a request has.
 fn sum_sent(ask: &Ask, values: Values) -> u64 {
-    let mut bytes = Vec::new();
-    ask.encode(values, &mut bytes);
-    let text = String::from_utf8(bytes).unwrap();
+    let text = String::from_utf8(encoded(ask, values)).unwrap();
     let (_, body) = text.split_once("\r\n\r\n").unwrap();
     let sent: serde_json::Value = serde_json::from_str(body).unwrap();
     let all = sent["values"].as_array().unwrap();

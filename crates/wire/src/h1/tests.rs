@@ -2,6 +2,8 @@ use expect_test::{Expect as Snapshot, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::cuts::cut_at;
+use crate::fixture::whole;
 use crate::{Expect, Request, StatusRule, Template};
 
 const SOME: Values = Values { seq: 7, random: 11 };
@@ -265,46 +267,39 @@ fn nothing_grows_without_limit() {
 
 #[test]
 fn every_answer_is_judged() {
-    let judge = |expect: Expect, bytes: &str| {
-        let ask = Ask::new(&Request::get("h", "/"), expect).unwrap();
-        hear(&ask, &Limits::default(), &[bytes.as_bytes()], false)
-    };
     let status = |status| Expect { status, ..Expect::default() };
-    let body = |body| Expect { body, ..Expect::default() };
-    let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\nRust";
-    let right = "first, 200, Idle";
-
-    assert_eq!(judge(status(StatusRule::Exactly(200)), answer), right);
-    assert_eq!(judge(status(StatusRule::Exactly(201)), answer), "first, 200 wrong Status, Idle");
-    let moved = answer.replace("200", "301");
-    assert_eq!(judge(Expect::default(), &moved), "first, 301 wrong Status, Idle");
-
     let typed = |value: &str| Expect {
         headers: vec![("content-type".into(), Template::literal(value))],
         ..Expect::default()
     };
-    assert_eq!(judge(typed("text/xml"), answer), right);
-    assert_eq!(judge(typed("text/xm"), answer), "first, 200 wrong Header, Idle");
-    let with_charset =
-        "HTTP/1.1 200 OK\r\nContent-Type: text/xml ;charset=utf-8\r\nContent-Length: 0\r\n\r\n";
-    assert_eq!(judge(typed("text/xml"), with_charset), "first, 200, Idle");
-    assert_eq!(
-        judge(typed("text/xml;charset=latin1"), with_charset),
-        "first, 200 wrong Header, Idle"
-    );
-
+    let body = |body| Expect { body, ..Expect::default() };
+    let text = |text: &str| body(BodyRule::Exactly(Template::literal(text)));
+    let digest = |text: &str| body(BodyRule::Sha256(crate::sha256(text.as_bytes())));
+    let answer = whole("200 OK", "Content-Type: text/xml\r\n", b"Rust");
+    let with_charset = whole("200 OK", "Content-Type: text/xml ;charset=utf-8\r\n", b"");
+    let moved = whole("301 Moved", "", b"");
     let wrong = "first, 200 wrong Body, Idle";
-    for text in ["", "Rus", "Rusty", "rust"] {
-        assert_eq!(judge(body(BodyRule::Exactly(Template::literal(text))), answer), wrong);
+    for (expect, answer, heard) in [
+        (status(StatusRule::Exactly(200)), &answer, "first, 200, Idle"),
+        (status(StatusRule::Exactly(201)), &answer, "first, 200 wrong Status, Idle"),
+        (Expect::default(), &moved, "first, 301 wrong Status, Idle"),
+        (typed("text/xml"), &answer, "first, 200, Idle"),
+        (typed("text/xm"), &answer, "first, 200 wrong Header, Idle"),
+        (typed("text/xml"), &with_charset, "first, 200, Idle"),
+        (typed("text/xml;charset=latin1"), &with_charset, "first, 200 wrong Header, Idle"),
+        (text(""), &answer, wrong),
+        (text("Rus"), &answer, wrong),
+        (text("Rusty"), &answer, wrong),
+        (text("rust"), &answer, wrong),
+        (body(BodyRule::Length(4)), &answer, "first, 200, Idle"),
+        (body(BodyRule::Length(5)), &answer, wrong),
+        (digest("Rust"), &answer, "first, 200, Idle"),
+        (digest("rust"), &answer, wrong),
+    ] {
+        let ask = Ask::new(&Request::get("h", "/"), expect).unwrap();
+        let found = hear(&ask, &Limits::default(), &[answer], false);
+        assert_eq!(found, heard, "{:?}", ask.expect);
     }
-    assert_eq!(judge(body(BodyRule::Length(4)), answer), right);
-    assert_eq!(judge(body(BodyRule::Length(5)), answer), wrong);
-    let digest = |text: &str| {
-        use sha2::{Digest, Sha256};
-        BodyRule::Sha256(Sha256::digest(text).into())
-    };
-    assert_eq!(judge(body(digest("Rust")), answer), right);
-    assert_eq!(judge(body(digest("rust")), answer), wrong);
 }
 
 #[test]
@@ -314,8 +309,7 @@ fn the_requests_own_value_must_come_back() {
     let with = |values| {
         let mut body = Vec::new();
         echo.fill(values, &mut body);
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
-        hear(&ask, &Limits::default(), &[&[head.as_bytes(), &body].concat()], false)
+        hear(&ask, &Limits::default(), &[&whole("200 OK", "", &body)], false)
     };
     assert_eq!(with(SOME), "first, 200, Idle");
     assert_eq!(with(Values { random: 12, ..SOME }), "first, 200 wrong Body, Idle");
@@ -396,11 +390,7 @@ proptest! {
         let ask = ask("GET", BodyRule::Exactly(Template::literal("helloabc")));
         let whole = hear(&ask, &limits, &[&bytes], fin);
 
-        let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-        at.extend([0, bytes.len()]);
-        at.sort_unstable();
-        let pieces: Vec<&[u8]> = at.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(hear(&ask, &limits, &pieces, fin), whole.clone());
+        prop_assert_eq!(hear(&ask, &limits, &cut_at(&bytes, &cuts), fin), whole.clone());
 
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
         prop_assert_eq!(hear(&ask, &limits, &single, fin), whole);

@@ -40,25 +40,15 @@ fn check(cut: Cut, text: &str, ends: bool, expected: &Snapshot) {
 #[test]
 fn chunks_are_messages() {
     let text = format!("{CHUNKED}7\r\nbeat=0\n\r\n7\r\nbeat=1\n\r\n");
-    check(Cut::Chunk, &text, false, &expect![[r#"Opened, "beat=0\n"/7, "beat=1\n"/7, fine"#]]);
-    check(
-        Cut::Chunk,
-        &text,
-        true,
-        &expect![[r#"Opened, "beat=0\n"/7, "beat=1\n"/7, recv.cut_body"#]],
-    );
-    check(
-        Cut::Chunk,
-        &format!("{text}0\r\n\r\n"),
-        true,
-        &expect![[r#"Opened, "beat=0\n"/7, "beat=1\n"/7, held.ended"#]],
-    );
-    check(
-        Cut::Chunk,
-        &format!("{text}x"),
-        true,
-        &expect![[r#"Opened, "beat=0\n"/7, "beat=1\n"/7, proto.bad_chunk"#]],
-    );
+    for (end, ends, expected) in [
+        ("", false, "fine"),
+        ("", true, "recv.cut_body"),
+        ("0\r\n\r\n", true, "held.ended"),
+        ("x", true, "proto.bad_chunk"),
+    ] {
+        let heard = hear(Cut::Chunk, std::iter::once(format!("{text}{end}").as_bytes()), ends);
+        assert_eq!(heard, format!(r#"Opened, "beat=0\n"/7, "beat=1\n"/7, {expected}"#));
+    }
 }
 
 #[test]
@@ -104,19 +94,13 @@ fn an_answer_that_is_no_stream_is_distinguished() {
 #[test]
 fn no_message_grows_beyond_the_limit() {
     let long = "x".repeat(101);
-    check(
-        Cut::Chunk,
-        &format!("{CHUNKED}65\r\n{long}\r\n"),
-        false,
-        &expect!["Opened, limit.message"],
-    );
-    check(Cut::Chunk, &format!("{UNTIL_CLOSE}{long}"), false, &expect!["Opened, limit.message"]);
-    check(
-        Cut::Event,
-        &format!("{UNTIL_CLOSE}data{long}"),
-        false,
-        &expect!["Opened, limit.message"],
-    );
+    for (cut, begin) in [
+        (Cut::Chunk, format!("{CHUNKED}65\r\n")),
+        (Cut::Chunk, UNTIL_CLOSE.into()),
+        (Cut::Event, format!("{UNTIL_CLOSE}data")),
+    ] {
+        check(cut, &format!("{begin}{long}"), false, &expect!["Opened, limit.message"]);
+    }
 }
 
 proptest! {

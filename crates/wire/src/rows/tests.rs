@@ -4,12 +4,11 @@ use super::*;
 use crate::ask::{Ask, Request};
 use crate::chance::Chance;
 use crate::expect::{BodyRule, Expect};
+use crate::fixture::{judged, whole};
 use crate::forms::{Compared, Forms};
-use crate::h1::{H1, Limits};
 use crate::meaning::Statement;
 use crate::tables::Tables;
 use crate::template::Values;
-use crate::{ExchangeId, News, Session};
 
 fn rule(count: Option<u16>) -> Meaning {
     Meaning::Rows { tables: Tables::of(7), count }
@@ -22,17 +21,8 @@ fn ask(rule: Meaning) -> Ask {
 
 /// Whether one connection finds this body right.
 fn is_right(ask: &Ask, seq: u64, body: &str, forms: &Forms) -> bool {
-    let limits = Limits::default();
-    let mut session = H1::new(&limits).learning(Some(forms.clone()));
-    let (mut news, mut output) = (Vec::new(), Vec::new());
-    let values = Values { seq, random: 0 };
-    session.submit(ExchangeId::default(), ask, values, &mut news, &mut output);
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
-    session.receive(head.as_bytes(), &mut news, &mut output).unwrap();
-    for part in body.as_bytes().chunks(11) {
-        session.receive(part, &mut news, &mut output).unwrap();
-    }
-    news.iter().any(|news| matches!(news, News::Answered { mismatch: None, .. }))
+    let answer = whole("200 OK", "", body.as_bytes());
+    judged(ask, Values { seq, random: 0 }, &answer, Some(forms), 11).is_none()
 }
 
 fn object((id, number): (u32, u32)) -> String {

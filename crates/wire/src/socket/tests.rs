@@ -2,7 +2,7 @@ use expect_test::{Expect as Snapshot, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::HeldSession;
+use crate::{HeldSession, websocket};
 
 fn ask() -> Ask {
     socket_ask("h", "/ws", &[]).unwrap()
@@ -75,16 +75,7 @@ fn unmasked(mut output: &[u8]) -> Vec<u8> {
 }
 
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![first];
-    match payload.len() {
-        len @ 0..=125 => bytes.push(len as u8),
-        len => {
-            bytes.push(126);
-            bytes.extend_from_slice(&(len as u16).to_be_bytes());
-        }
-    }
-    bytes.extend_from_slice(payload);
-    bytes
+    websocket::frame(first, None, payload)
 }
 
 fn after_handshake(frames: &[u8]) -> (String, Vec<u8>) {
@@ -94,11 +85,6 @@ fn after_handshake(frames: &[u8]) -> (String, Vec<u8>) {
 
 fn check(frames: &[u8], expected: &Snapshot) {
     expected.assert_eq(&after_handshake(frames).0);
-}
-
-fn check_head(change: impl Fn(String) -> String, expected: &Snapshot) {
-    let head = change(String::from_utf8(agrees()).unwrap());
-    expected.assert_eq(&hear(std::iter::once(head.as_bytes()), true, HeldLimits::default()).0);
 }
 
 #[test]
@@ -120,29 +106,27 @@ fn the_request_is_that_of_a_websocket() {
 
 #[test]
 fn a_handshake_is_agreed_or_it_is_said_why_not() {
-    check_head(|head| head, &expect!["Opened, ws.cut"]);
-    check_head(|head| head.replace("101", "200"), &expect!["ws.not_switched"]);
-    check_head(|head| head.replace("websocket", "h2c"), &expect!["ws.no_upgrade"]);
-    check_head(|head| head.replace("keep-alive, Upgrade", "close"), &expect!["ws.no_upgrade"]);
-    check_head(|head| head.replace("Accept: ", "Accept: A"), &expect!["ws.bad_accept"]);
-    check_head(|head| head.replace("Accept: ", "Except: "), &expect!["ws.bad_accept"]);
-    check_head(
-        |head| {
-            head.replace(
-                "Upgrade: web",
-                "Sec-WebSocket-Extensions: permessage-deflate\r\nUpgrade: web",
-            )
-        },
-        &expect!["ws.not_offered"],
-    );
-    check_head(
-        |head| head.replace("Upgrade: web", "Sec-WebSocket-Protocol: chat\r\nUpgrade: web"),
-        &expect!["ws.not_offered"],
-    );
-    check_head(|head| head.replace("HTTP/1.1", "HTTP/1.0"), &expect!["proto.version"]);
-    check_head(|_| "SSH-2.0".into(), &expect!["proto.status_line"]);
-    check_head(|head| head[..40].into(), &expect!["recv.cut_head"]);
-    check_head(|_| String::new(), &expect!["recv.empty"]);
+    let offered = |field: &str| format!("Sec-WebSocket-{field}\r\nUpgrade: web");
+    for (old, new, expected) in [
+        ("", "", "Opened, ws.cut"),
+        ("101", "200", "ws.not_switched"),
+        ("websocket", "h2c", "ws.no_upgrade"),
+        ("keep-alive, Upgrade", "close", "ws.no_upgrade"),
+        ("Accept: ", "Accept: A", "ws.bad_accept"),
+        ("Accept: ", "Except: ", "ws.bad_accept"),
+        ("Upgrade: web", &offered("Extensions: permessage-deflate"), "ws.not_offered"),
+        ("Upgrade: web", &offered("Protocol: chat"), "ws.not_offered"),
+        ("HTTP/1.1", "HTTP/1.0", "proto.version"),
+        ("HTTP/1.1", "SSH-2.0", "proto.status_line"),
+    ] {
+        let head = String::from_utf8(agrees()).unwrap().replace(old, new);
+        let heard = hear(std::iter::once(head.as_bytes()), true, HeldLimits::default()).0;
+        assert_eq!(heard, expected, "{new} for {old}");
+    }
+    for (cut, expected) in [(40, "recv.cut_head"), (0, "recv.empty")] {
+        let heard = hear(std::iter::once(&agrees()[..cut]), true, HeldLimits::default()).0;
+        assert_eq!(heard, expected);
+    }
 }
 
 #[test]

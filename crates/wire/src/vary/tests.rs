@@ -4,6 +4,7 @@ use super::*;
 use crate::ask::{Ask, Request};
 use crate::asks::Asks;
 use crate::expect::Expect;
+use crate::fixture::encoded;
 use crate::h2::Scheme;
 
 fn requests() -> Vec<Request> {
@@ -48,15 +49,6 @@ fn meaning(bytes: &[u8]) -> Meaning {
 fn by_name(mut fields: Vec<(String, String)>) -> Vec<(String, String)> {
     fields.sort_by(|a, b| a.0.cmp(&b.0));
     fields
-}
-
-fn encoded(ask: &Ask, values: Values) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    ask.encode(values, &mut bytes);
-    if let Some(ready) = ask.ready(values) {
-        assert_eq!(ready, bytes);
-    }
-    bytes
 }
 
 fn names(bytes: &[u8]) -> Vec<&str> {

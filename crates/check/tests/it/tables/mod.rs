@@ -48,7 +48,7 @@ const TABLES: [&[Line]; 3] = [syntax::TABLE, semantics::TABLE, socket::TABLE];
 /// Cases of which the worst is a warning.
 const ONLY_WARN: [&[&str]; 3] = [syntax::ONLY_WARN, semantics::ONLY_WARN, socket::ONLY_WARN];
 /// This many lines are played at a time; they mostly wait.
-const TOGETHER: usize = 96;
+const TOGETHER: usize = 192;
 /// After this many mistakes the rest is not listed.
 const MISTAKES: usize = 20;
 /// The patience for lines that were wrong and run again alone.

@@ -2,12 +2,15 @@
 //! has arrived.
 
 use super::{Line, bends, breaks, keeps};
-use crate::script::Act::{Answer, Close, Mirror, Reset, Say};
+use crate::script::Act::{self, Answer, Close, Mirror, Reset, Say};
 
 pub(super) const ONLY_WARN: &[&str] = &[];
 
-/// An opened WebSocket: the proof that the key was read, and other fields.
+/// An opened WebSocket: the proof that the key was read, by default that of the usual key, and other fields.
 macro_rules! opened {
+    ($more:literal) => {
+        opened!("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", $more)
+    };
     ($accept:literal, $more:literal) => {
         Say(concat!(
             "HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
@@ -20,10 +23,8 @@ macro_rules! opened {
     };
 }
 
-const OPENED: &[u8] = b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-    Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
-const WRONGLY: &[u8] = b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-    Sec-WebSocket-Accept: S3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+const OPENED: Act = opened!("");
+const WRONGLY: Act = opened!("S3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "");
 const OURS: &[u8] = b"HTTP/1.1 426 So\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n";
 
 const X125: &[u8] = &filled::<2, 127>([0x81, 125]);
@@ -57,8 +58,8 @@ const CLOSES: &[&str] = &["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-
 const NOT_UTF8: &[&str] = &["WS-F11", "WS-U02", "WS-U03", "WS-U04", "WS-U05", "WS-U06"];
 
 pub(super) const TABLE: &[Line] = &[
-    keeps(&["WS-H01", "WS-H07", "WS-H13", "WS-H15"], &[Say(OPENED)]),
-    breaks(&["WS-H01", "WS-H07", "WS-H15"], &[Say(WRONGLY)]),
+    keeps(&["WS-H01", "WS-H07", "WS-H13", "WS-H15"], &[OPENED]),
+    breaks(&["WS-H01", "WS-H07", "WS-H15"], &[WRONGLY]),
     breaks(
         &["WS-H01", "WS-H07", "WS-H08", "WS-H13", "WS-H14", "WS-H15", "WS-H16", "WS-H17"],
         &[Answer(200, "")],
@@ -70,23 +71,16 @@ pub(super) const TABLE: &[Line] = &[
     bends(HANDSHAKES, &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close]),
     bends(&["WS-H02"], &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close]),
     // Other flaws of the answer are H1-V02's business.
-    keeps(
-        &["WS-H01"],
-        &[Say(b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\
-            Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")],
-    ),
+    keeps(&["WS-H01"], &[opened!("Content-Length: 0\r\n")]),
     bends(&["WS-G01"], &[Say(b"\x88\x02\x03\xf0")]),
     bends(&["WS-H02"], &[Answer(500, "")]),
-    breaks(&["WS-H02"], &[Say(OPENED)]),
+    breaks(&["WS-H02"], &[OPENED]),
     breaks(&["WS-H02"], &[Answer(200, "")]),
     keeps(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(400, "")]),
     bends(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(200, "")]),
     bends(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(500, "")]),
     bends(HANDSHAKES, &[Close]),
-    breaks(
-        &["WS-H03", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"],
-        &[Say(OPENED)],
-    ),
+    breaks(&["WS-H03", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"], &[OPENED]),
     bends(&["WS-H04"], &[opened!("lKZfoIRZy6JSLC69dh83fis/tKM=", "")]),
     breaks(HANDSHAKES, &[]),
     keeps(&["WS-H05", "WS-H06", "WS-H09", "WS-H11"], &[Answer(405, "")]),
@@ -100,26 +94,17 @@ pub(super) const TABLE: &[Line] = &[
             "Sec-WebSocket-Extensions: permessage-deflate\r\n"
         )],
     ),
-    keeps(
-        &["WS-H13"],
-        &[opened!("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "Sec-WebSocket-Protocol: dyno-two\r\n")],
-    ),
+    keeps(&["WS-H13"], &[opened!("Sec-WebSocket-Protocol: dyno-two\r\n")]),
     bends(&["WS-H13"], &[Answer(400, "")]),
-    breaks(
-        &["WS-H13"],
-        &[opened!("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "Sec-WebSocket-Protocol: chat\r\n")],
-    ),
+    breaks(&["WS-H13"], &[opened!("Sec-WebSocket-Protocol: chat\r\n")]),
     keeps(&["WS-H14"], &[opened!("6TSttpMMSNs1CrOC0xpDFklc1ss=", "")]),
     breaks(
         &["WS-H14"],
         &[opened!("6TSttpMMSNs1CrOC0xpDFklc1ss=", "Sec-WebSocket-Protocol: chat\r\n")],
     ),
-    breaks(
-        &["WS-H15"],
-        &[opened!("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "Sec-WebSocket-Extensions: x-dyno-nonesuch\r\n")],
-    ),
+    breaks(&["WS-H15"], &[opened!("Sec-WebSocket-Extensions: x-dyno-nonesuch\r\n")]),
     keeps(&["WS-H16"], &[opened!("C/0nmHhBztSRGR1CwL6Tf4ZjwpY=", "")]),
-    breaks(&["WS-H16"], &[Say(OPENED)]),
+    breaks(&["WS-H16"], &[OPENED]),
     keeps(&["WS-H17"], &[opened!("Or6jAXm15h6Ms7jRYVWTVH5Kfr8=", "")]),
     keeps(&["WS-B01"], &[Say(b"\x8a\x05again")]),
     breaks(&["WS-B01"], &[]),

@@ -2,14 +2,12 @@ use super::*;
 
 /// What a server's bytes do to a connection that is ready and has requests on the streams 1 and 3.
 fn hears(frames: &[Vec<u8>]) -> String {
-    let (order, ask) = (order(4), get());
-    Talk::asked(&order, &[&ask, &ask]).after(frames)
+    Talk::asked(order(4), [get(), get()]).after(frames)
 }
 
 #[test]
 fn a_connection_begins_with_a_preface_and_is_ready_when_the_server_has_sent_its_settings() {
-    let order = order(4);
-    let mut talk = Talk::open(&order);
+    let mut talk = Talk::open(order(4));
     assert_eq!(
         talk.look(),
         "> PREFACE, > SETTINGS 2=0 4=2147483647 6=65536, > WINDOW 0 +2147418112"
@@ -38,13 +36,11 @@ fn a_peer_that_does_not_begin_with_settings_is_no_http_2_server() {
         goaway(0, 0),
     ];
     for bytes in beginnings {
-        let order = order(1);
-        let mut talk = Talk::open(&order);
+        let mut talk = Talk::open(order(1));
         talk.look();
         assert_eq!(talk.after(&[bytes]), "> GOAWAY 0 1, fault h2.preface");
     }
-    let order = order(1);
-    let mut talk = Talk::open(&order);
+    let mut talk = Talk::open(order(1));
     assert_eq!(talk.h2.ended(&mut Vec::new()), Err(FrameFault::Preface.into()));
 }
 
@@ -56,11 +52,10 @@ fn settings_and_pings_are_acknowledged() {
     let flood = vec![frame(PING, 0, 0, &[0; 8]); 10_001];
     assert!(hears(&flood).ends_with("> GOAWAY 0 11, fault h2.frame"));
     // Whole answers in between show that the server works.
-    let (order, ask) = (order(1), get());
-    let mut talk = Talk::asked(&order, &[]);
+    let mut talk = Talk::asked(order(1), []);
     for turn in 0..3 {
         talk.hear(&vec![settings(&[]); 9_000].concat()).unwrap();
-        talk.ask(turn, &ask);
+        talk.ask(turn, get());
         talk.hear(&ok(2 * turn + 1)).unwrap();
     }
 }
@@ -165,8 +160,7 @@ fn a_block_of_fields_may_come_in_many_frames_that_nothing_interrupts() {
 
 #[test]
 fn goaway_drains_and_refuses_what_lies_beyond_its_last_stream() {
-    let (order, ask) = (order(4), get());
-    let mut talk = Talk::asked(&order, &[&ask; 3]);
+    let mut talk = Talk::asked(order(4), [get(); 3]);
     assert_eq!(talk.after(&[goaway(0x7fff_ffff, 0)]), "draining");
     assert_eq!(talk.h2.room(), 0);
     assert_eq!(talk.after(&[ok(1), goaway(3, 0)]), "1 begins, 1: 200 last, 3 refused");
@@ -179,8 +173,7 @@ fn goaway_drains_and_refuses_what_lies_beyond_its_last_stream() {
 #[test]
 fn a_goaway_with_an_error_is_why_the_answers_under_way_end() {
     for (code, class) in [(2, "h2.goaway"), (11, "h2.calm"), (99, "h2.goaway")] {
-        let (order, ask) = (order(4), get());
-        let mut talk = Talk::asked(&order, &[&ask; 2]);
+        let mut talk = Talk::asked(order(4), [get(); 2]);
         assert_eq!(talk.after(&[goaway(1, code)]), "draining, 2 refused");
         assert_eq!(talk.h2.ended(&mut Vec::new()).unwrap_err().name(), class);
     }
@@ -188,15 +181,14 @@ fn a_goaway_with_an_error_is_why_the_answers_under_way_end() {
 
 #[test]
 fn room_is_what_the_server_allows_of_what_is_wanted() {
-    let (order, ask) = (order(5), get());
-    let mut talk = Talk::ready(&order, &[(3, 2)]);
+    let mut talk = Talk::ready(order(5), &[(3, 2)]);
     assert_eq!(talk.h2.room(), 2);
-    talk.ask(1, &ask);
-    talk.ask(2, &ask);
+    talk.ask(1, get());
+    talk.ask(2, get());
     assert_eq!((talk.look().as_str(), talk.h2.room()), ("> HEADERS 1 end, > HEADERS 3 end", 0));
     assert_eq!(talk.after(&[settings(&[(3, 9)])]), "room, > SETTINGS ACK");
     assert_eq!(talk.h2.room(), 3);
-    talk.ask(3, &ask);
+    talk.ask(3, get());
     talk.look();
     // Lowered under way: those that are under way go on, and room comes back when few enough are.
     assert_eq!(talk.after(&[settings(&[(3, 1)])]), "> SETTINGS ACK");
@@ -212,11 +204,10 @@ fn room_is_what_the_server_allows_of_what_is_wanted() {
 
 #[test]
 fn a_slow_stream_is_in_no_others_way() {
-    let (order, ask) = (order(2), get());
-    let mut talk = Talk::asked(&order, &[&ask]);
+    let mut talk = Talk::asked(order(2), [get()]);
     let mut streams = Vec::new();
     for exchange in 2..100 {
-        talk.ask(exchange, &ask);
+        talk.ask(exchange, get());
         let bytes = std::mem::take(&mut talk.output);
         let stream = u32::from_be_bytes(bytes[5..9].try_into().unwrap());
         talk.hear(&ok(stream)).unwrap();
@@ -229,12 +220,11 @@ fn a_slow_stream_is_in_no_others_way() {
 
 #[test]
 fn a_connection_whose_numbers_are_used_up_is_drained() {
-    let (order, ask) = (order(2), get());
-    let mut talk = Talk::asked(&order, &[]);
+    let mut talk = Talk::asked(order(2), []);
     talk.h2.next_stream = 0x7fff_ffff - 14;
     let mut asked = 0;
     while 0 < talk.h2.room() {
-        talk.ask(asked, &ask);
+        talk.ask(asked, get());
         let stream = talk.h2.next_stream - 2;
         assert!(stream <= 0x7fff_ffff);
         talk.hear(&ok(stream)).unwrap();
@@ -248,10 +238,10 @@ fn a_connection_whose_numbers_are_used_up_is_drained() {
 fn the_windows_of_the_order_are_announced_and_kept_open() {
     let windows = Windows::new(10, 70_000).unwrap();
     let (order, ask) = (H2Order { windows, ..order(2) }, get());
-    let mut talk = Talk::open(&order);
+    let mut talk = Talk::open(order);
     let settings = "> SETTINGS 2=0 4=10 6=65536, > WINDOW 0 +4465";
     assert_eq!(talk.look(), format!("> PREFACE, {settings}"));
-    let mut talk = Talk::asked(&order, &[&ask, &ask]);
+    let mut talk = Talk::asked(order, [ask, ask]);
     let opened = head(1, EH, ":status: 200");
     assert_eq!(talk.after(&[opened, data(1, 0, "12345")]), "1 begins");
     assert_eq!(talk.after(&[data(1, 0, "6")]), "> WINDOW 1 +6");
@@ -278,7 +268,7 @@ fn the_windows_of_the_order_are_announced_and_kept_open() {
 fn data_counts_for_the_connection_whatever_becomes_of_its_stream() {
     let windows = Windows::new(1 << 20, 65_535).unwrap();
     let (order, ask) = (H2Order { windows, ..order(2) }, get());
-    let mut talk = Talk::asked(&order, &[&ask, &ask]);
+    let mut talk = Talk::asked(order, [ask, ask]);
     let Talk { h2, news, output } = &mut talk;
     h2.abandon(id(1), news, output);
     talk.look();
@@ -295,8 +285,7 @@ fn data_counts_for_the_connection_whatever_becomes_of_its_stream() {
 
 #[test]
 fn what_is_counted_is_what_came() {
-    let (order, ask) = (order(3), get());
-    let mut talk = Talk::asked(&order, &[&ask; 3]);
+    let mut talk = Talk::asked(order(3), [get(); 3]);
     talk.hear(&[ok(1), ok(3), frame(PING, 0, 0, &[0; 8])].concat()).unwrap();
     talk.hear(&window(0, 1)).unwrap();
     talk.hear(&ok(5)).unwrap();

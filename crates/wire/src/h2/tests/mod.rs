@@ -4,6 +4,7 @@ mod properties;
 mod sending;
 
 use std::num::NonZeroU16;
+use std::sync::LazyLock;
 
 use super::*;
 use crate::{
@@ -100,8 +101,11 @@ fn request(method: &str, body: &str, expect: Expect) -> Ask {
     Ask::new(&Request { http2: Some(Scheme::Http), ..request }, expect).unwrap()
 }
 
-fn get() -> Ask {
-    request("GET", "", Expect { status: StatusRule::Any, ..Expect::default() })
+fn get() -> &'static Ask {
+    static GET: LazyLock<Ask> = LazyLock::new(|| {
+        request("GET", "", Expect { status: StatusRule::Any, ..Expect::default() })
+    });
+    &GET
 }
 
 fn post(length: usize) -> Ask {
@@ -125,15 +129,15 @@ struct Talk<'a> {
 
 impl<'a> Talk<'a> {
     /// Opened, and the server has not said anything.
-    fn open(order: &'a H2Order) -> Talk<'a> {
-        let h2 = H2::new(order, Ledger::default());
+    fn open(order: H2Order) -> Talk<'a> {
+        let h2 = H2::new(Box::leak(Box::new(order)), Ledger::default());
         let mut talk = Talk { h2, news: Vec::new(), output: Vec::new() };
         talk.h2.open(&mut talk.news, &mut talk.output);
         talk
     }
 
     /// The server has sent these SETTINGS; what was said until then is not looked at.
-    fn ready(order: &'a H2Order, announced: &[(u16, u32)]) -> Talk<'a> {
+    fn ready(order: H2Order, announced: &[(u16, u32)]) -> Talk<'a> {
         let mut talk = Talk::open(order);
         talk.hear(&settings(announced)).unwrap();
         talk.look();
@@ -141,10 +145,10 @@ impl<'a> Talk<'a> {
     }
 
     /// Ready, and these requests are under way on streams 1, 3, 5 …; the exchanges are 1, 2, 3 …
-    fn asked(order: &'a H2Order, asks: &[&'a Ask]) -> Talk<'a> {
+    fn asked(order: H2Order, asks: impl IntoIterator<Item = &'a Ask>) -> Talk<'a> {
         let mut talk = Talk::ready(order, &[]);
-        for (place, ask) in asks.iter().enumerate() {
-            talk.ask(place as u32 + 1, ask);
+        for (place, ask) in (1..).zip(asks) {
+            talk.ask(place, ask);
         }
         talk.look();
         talk
@@ -217,6 +221,17 @@ fn note(news: H2News) -> Option<String> {
         H2News::Flowing(exchange) => format!("{} flows", number(exchange)),
         H2News::Draining => "draining".into(),
     })
+}
+
+/// The payloads of frames, one after the other.
+fn payloads(mut frames: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    while !frames.is_empty() {
+        let length = usize::from(frames[2]) + 256 * usize::from(frames[1]);
+        all.extend(&frames[9..9 + length]);
+        frames = &frames[9 + length..];
+    }
+    all
 }
 
 /// Frames in words.

@@ -1,20 +1,10 @@
-use std::sync::LazyLock;
-
 use super::*;
+use crate::cuts::cut_at;
 use proptest::prelude::*;
 
 /// What a connection makes of bytes that come in these pieces. After a fault nothing more is read.
-fn hear(
-    order: &H2Order,
-    asks: &[Ask],
-    pieces: &[&[u8]],
-) -> (Vec<H2News>, Vec<u8>, Option<H2Fault>) {
-    let mut talk = Talk::ready(order, &[]);
-    for (place, ask) in asks.iter().enumerate() {
-        talk.ask(place as u32 + 1, ask);
-    }
-    talk.news.clear();
-    talk.output.clear();
+fn hear(order: H2Order, asks: &[Ask], pieces: &[&[u8]]) -> (Vec<H2News>, Vec<u8>, Option<H2Fault>) {
+    let mut talk = Talk::asked(order, asks);
     let fault = pieces.iter().find_map(|piece| talk.hear(piece).err());
     assert!(talk.h2.incoming.size() < 200 << 10);
     talk.news.retain(|news| !matches!(news, H2News::Part { .. }));
@@ -24,7 +14,7 @@ fn hear(
 static ASKS: LazyLock<[Ask; 6]> = LazyLock::new(|| {
     let header = vec![("a".into(), Template::literal("b"))];
     [
-        get(),
+        get().clone(),
         post(10),
         request("GET", "", Expect { headers: header, ..Expect::default() }),
         request("HEAD", "", Expect::default()),
@@ -114,22 +104,18 @@ proptest! {
         let limits = Limits { body: if small { 10 } else { 1 << 30 }, ..Limits::default() };
         let (order, asks) = (H2Order { windows, limits, ..order(6) }, &*ASKS);
         let bytes = spoilt(frames.concat(), &changes);
-        let whole = hear(&order, asks, &[&bytes]);
+        let whole = hear(order, asks, &[&bytes]);
 
-        let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-        at.extend([0, bytes.len()]);
-        at.sort_unstable();
-        let pieces: Vec<&[u8]> = at.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(&hear(&order, asks, &pieces), &whole);
+        prop_assert_eq!(&hear(order, asks, &cut_at(&bytes, &cuts)), &whole);
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
-        prop_assert_eq!(&hear(&order, asks, &single), &whole);
+        prop_assert_eq!(&hear(order, asks, &single), &whole);
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let (order, asks) = (order(6), &*ASKS);
-        hear(&order, asks, &[&bytes]);
-        let mut talk = Talk::open(&order);
+        hear(order, asks, &[&bytes]);
+        let mut talk = Talk::open(order);
         let _ = talk.hear(&bytes);
     }
 
@@ -139,10 +125,7 @@ proptest! {
         changes in changes(),
     ) {
         let (order, asks) = (order(6), &*ASKS);
-        let mut talk = Talk::ready(&order, &[]);
-        for (place, ask) in asks.iter().enumerate() {
-            talk.ask(place as u32 + 1, ask);
-        }
+        let mut talk = Talk::asked(order, asks);
         let mut next = asks.len() as u32 + 1;
         for bytes in frames {
             if talk.hear(&spoilt(bytes, &changes)).is_err() {

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn a_body_is_sent_as_far_as_the_windows_go() {
     let (order, ask) = (order(2), post(50_000));
-    let mut talk = Talk::ready(&order, &[(4, 20_000)]);
+    let mut talk = Talk::ready(order, &[(4, 20_000)]);
     talk.ask(1, &ask);
     let said = "1 stalls, > HEADERS 1, > DATA 1 16384, > DATA 1 3616";
     assert_eq!(talk.look(), said);
@@ -23,7 +23,7 @@ fn a_body_is_sent_as_far_as_the_windows_go() {
 #[test]
 fn all_streams_share_the_connections_window() {
     let (order, ask) = (order(3), post(40_000));
-    let mut talk = Talk::ready(&order, &[(4, 1 << 20)]);
+    let mut talk = Talk::ready(order, &[(4, 1 << 20)]);
     talk.ask(1, &ask);
     talk.ask(2, &ask);
     let said = "2 stalls, > HEADERS 1, > DATA 1 16384, > DATA 1 16384, > DATA 1 7232 end, \
@@ -46,7 +46,7 @@ fn all_streams_share_the_connections_window() {
 #[test]
 fn a_window_may_fall_below_zero() {
     let (order, ask) = (order(1), post(30_000));
-    let mut talk = Talk::ready(&order, &[(4, 20_000)]);
+    let mut talk = Talk::ready(order, &[(4, 20_000)]);
     talk.ask(1, &ask);
     talk.look();
     // 20,000 were sent; now only 5,000 were allowed: 15,000 must come back before anything goes on.
@@ -64,7 +64,7 @@ fn a_window_may_fall_below_zero() {
 #[test]
 fn a_window_below_zero_lets_nothing_through_while_others_send() {
     let (order, ask) = (order(2), post(30_000));
-    let mut talk = Talk::ready(&order, &[(4, 10_000)]);
+    let mut talk = Talk::ready(order, &[(4, 10_000)]);
     talk.ask(1, &ask);
     talk.ask(2, &ask);
     talk.hear(&[settings(&[(4, 5_000)]), window(3, 6_000)].concat()).unwrap();
@@ -76,7 +76,7 @@ fn a_window_below_zero_lets_nothing_through_while_others_send() {
 #[test]
 fn each_exchange_says_for_itself_that_it_stalls() {
     let (order, ask) = (order(1), post(30));
-    let mut talk = Talk::ready(&order, &[(4, 10)]);
+    let mut talk = Talk::ready(order, &[(4, 10)]);
     for (exchange, stream) in (1..7).zip((1..).step_by(2)) {
         talk.ask(exchange, &ask);
         let said = format!("{exchange} stalls, > HEADERS {stream}, > DATA {stream} 10");
@@ -88,7 +88,7 @@ fn each_exchange_says_for_itself_that_it_stalls() {
 #[test]
 fn a_setting_may_not_make_a_window_too_large() {
     let (order, ask) = (order(1), post(1));
-    let mut talk = Talk::ready(&order, &[(4, 0)]);
+    let mut talk = Talk::ready(order, &[(4, 0)]);
     talk.ask(1, &ask);
     talk.hear(&window(1, 0x7fff_ffff)).unwrap();
     talk.look();
@@ -101,20 +101,14 @@ fn the_body_that_is_sent_is_the_requests() {
     let body = format!("<{}{{seq}}-{{random:40}}-{}>", "a".repeat(20), "b".repeat(30));
     let ask = request("PUT", &body, Expect::default());
     for (size, seq) in [(1, 3), (7, 44), (1_000, 12_345)] {
-        let order = order(1);
-        let mut talk = Talk::ready(&order, &[(4, 0)]);
+        let mut talk = Talk::ready(order(1), &[(4, 0)]);
         talk.h2.submit(id(1), &ask, values(seq), &mut talk.news, &mut talk.output);
         assert_eq!(talk.look(), "1 stalls, > HEADERS 1");
         let mut received: Vec<u8> = Vec::new();
         while 0 < talk.h2.unsent {
             talk.hear(&window(1, size)).unwrap();
             talk.go_on();
-            let mut rest = &std::mem::take(&mut talk.output)[..];
-            while !rest.is_empty() {
-                let length = usize::from(rest[2]) + 256 * usize::from(rest[1]);
-                received.extend(&rest[9..9 + length]);
-                rest = &rest[9 + length..];
-            }
+            received.extend(payloads(&std::mem::take(&mut talk.output)));
         }
         let mut expected = Vec::new();
         Template::parse(body.as_bytes()).unwrap().fill(values(seq), &mut expected);
@@ -126,12 +120,12 @@ fn the_body_that_is_sent_is_the_requests() {
 fn the_length_of_a_body_is_said() {
     let length = |method: &str, body: &str, seq: u64| {
         let (order, ask) = (order(1), request(method, body, Expect::default()));
-        let mut talk = Talk::ready(&order, &[]);
+        let mut talk = Talk::ready(order, &[]);
         let values = Values { seq, random: 1 };
         talk.h2.submit(id(1), &ask, values, &mut talk.news, &mut talk.output);
-        let length = usize::from(talk.output[2]);
         let mut decoder = hpack::Decoder::new(4096);
-        decoder.decode(&talk.output[9..9 + length], 1 << 16).unwrap();
+        let head = 9 + usize::from(talk.output[2]);
+        decoder.decode(&payloads(&talk.output[..head]), 1 << 16).unwrap();
         let field = decoder.fields().find(|(name, _)| *name == b"content-length");
         field.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
     };
@@ -145,7 +139,7 @@ fn the_length_of_a_body_is_said() {
 #[test]
 fn an_answer_before_the_end_of_the_request_ends_both() {
     let (order, ask) = (order(2), post(100_000));
-    let mut talk = Talk::ready(&order, &[]);
+    let mut talk = Talk::ready(order, &[]);
     talk.ask(1, &ask);
     talk.look();
     let said = talk.after(&[ok(1), rst(1, 0), window(0, 1 << 20), window(1, 1 << 20)]);
@@ -157,7 +151,7 @@ fn an_answer_before_the_end_of_the_request_ends_both() {
 #[test]
 fn what_a_lost_stream_has_not_sent_is_forgotten() {
     let (order, ask) = (order(3), post(100_000));
-    let mut talk = Talk::ready(&order, &[(4, 10)]);
+    let mut talk = Talk::ready(order, &[(4, 10)]);
     for exchange in 1..=3 {
         talk.ask(exchange, &ask);
     }
@@ -172,7 +166,7 @@ fn what_a_lost_stream_has_not_sent_is_forgotten() {
 #[test]
 fn a_large_body_is_appended_in_batches_and_copied_nowhere_else() {
     let (order, ask) = (order(1), post(3 << 20));
-    let mut talk = Talk::ready(&order, &[(4, 0x7fff_ffff)]);
+    let mut talk = Talk::ready(order, &[(4, 0x7fff_ffff)]);
     talk.hear(&window(0, 0x7fff_0000)).unwrap();
     talk.look();
     talk.ask(1, &ask);
@@ -196,18 +190,10 @@ fn a_head_too_long_for_one_frame_is_continued() {
     let request = Request { headers, ..Request::get("localhost", "/") };
     let ask =
         Ask::new(&Request { http2: Some(Scheme::Https), ..request }, Expect::default()).unwrap();
-    let order = order(1);
-    let mut talk = Talk::ready(&order, &[]);
+    let mut talk = Talk::ready(order(1), &[]);
     talk.ask(1, &ask);
-    let mut block = Vec::new();
-    let mut rest = &talk.output[..];
-    while !rest.is_empty() {
-        let length = usize::from(rest[2]) + 256 * usize::from(rest[1]);
-        block.extend(&rest[9..9 + length]);
-        rest = &rest[9 + length..];
-    }
     let mut decoder = hpack::Decoder::new(4096);
-    decoder.decode(&block, 1 << 17).unwrap();
+    decoder.decode(&payloads(&talk.output), 1 << 17).unwrap();
     assert_eq!(decoder.fields().last().unwrap().1.len(), 40_001);
     assert_eq!(talk.look(), "> HEADERS 1 end …, > CONTINUATION 1 …, > CONTINUATION 1");
 }
