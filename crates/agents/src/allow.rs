@@ -148,21 +148,20 @@ mod tests {
 
     #[test]
     fn a_target_is_allowed_by_its_first_bits_and_its_port() {
-        assert!(allows("10.0.0.0/24:8080", "10.0.0.200:8080"));
-        assert!(!allows("10.0.0.0/24:8080", "10.0.1.1:8080"));
-        assert!(!allows("10.0.0.0/24:8080", "10.0.0.1:8081"));
-        assert!(
-            allows("10.0.0.7:80-90", "10.0.0.7:90") && !allows("10.0.0.7:80-90", "10.0.0.6:90")
-        );
-        assert!(allows("0.0.0.0/0:1-65535", "192.0.2.1:9"));
-        assert!(
-            allows("[fd00::]/8:80", "[fdff::1]:80") && !allows("[fd00::]/8:80", "[fe00::1]:80")
-        );
-        assert!(!allows("0.0.0.0/0:80", "[::1]:80") && !allows("[::]/0:80", "127.0.0.1:80"));
-        assert!(allows("127.0.0.0/8:80", "[::ffff:127.0.0.1]:80"), "the same address");
-        assert!(Allow::loopback().has("127.0.0.9:1".parse().unwrap()));
-        assert!(Allow::loopback().has("[::1]:1".parse().unwrap()));
-        assert!(!Allow::loopback().has("10.0.0.1:1".parse().unwrap()));
+        for (rule, allowed, others) in [
+            ("10.0.0.0/24:8080", "10.0.0.200:8080", &["10.0.1.1:8080", "10.0.0.1:8081"][..]),
+            ("10.0.0.7:80-90", "10.0.0.7:90", &["10.0.0.6:90"]),
+            ("0.0.0.0/0:1-65535", "192.0.2.1:9", &["[::1]:9"]),
+            ("[::]/0:80", "[::1]:80", &["127.0.0.1:80"]),
+            ("[fd00::]/8:80", "[fdff::1]:80", &["[fe00::1]:80"]),
+            // The same address.
+            ("127.0.0.0/8:80", "[::ffff:127.0.0.1]:80", &[]),
+        ] {
+            assert!(allows(rule, allowed), "{rule}: {allowed}");
+            assert!(others.iter().all(|other| !allows(rule, other)), "{rule}: {others:?}");
+        }
+        let loopback = |target: &str| Allow::loopback().has(target.parse().unwrap());
+        assert!(loopback("127.0.0.9:1") && loopback("[::1]:1") && !loopback("10.0.0.1:1"));
         let target: SocketAddr = "[fd00::7]:443".parse().unwrap();
         assert!(Allow::These(vec![Allowed::only(target)]).has(target));
     }

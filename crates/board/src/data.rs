@@ -168,17 +168,14 @@ pub(crate) fn index(known: &Known) -> Result<File, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::READER;
+    use crate::fixture::{READER, summary};
     use crate::settings::Written;
     use crate::slug::hash;
 
     /// Runs of eight servers, whose ids, days, versions and figures are those of chance.
     fn of_chance(runs: u64) -> Known {
         let names: String = (0..8).map(|n| format!("server name-{n} 1 9000\n")).collect();
-        let run = (READER.parse)(format!("began 1\n{names}").as_bytes()).unwrap();
-        let findings = run.findings();
-        let verified = (READER.verify)(&run, &findings);
-        let model = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let model = summary(&(READER.parse)(format!("began 1\n{names}").as_bytes()).unwrap());
         let chance = |run: u64, n: usize, below: u64| {
             let digits = &hash(&format!("{run} {n}"), 16);
             u64::from_str_radix(digits, 16).unwrap() % below

@@ -150,16 +150,13 @@ mod tests {
     use public::PublicRun;
 
     use super::*;
-    use crate::fixture::READER;
+    use crate::fixture::{READER, summary};
 
     /// Servers of these rates and verdicts, in their order: the name, and the numbers.
     fn order(rows: &[(&str, u64, Verdict)]) -> Vec<(String, Option<(usize, usize)>)> {
         let line = |(name, rate, _): &(&str, u64, Verdict)| format!("server {name} 1 {rate}\n");
         let words = format!("began 1\n{}", rows.iter().map(line).collect::<String>());
-        let run = (READER.parse)(words.as_bytes()).unwrap();
-        let findings = run.findings();
-        let verified = (READER.verify)(&run, &findings);
-        let mut summary = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let mut summary = summary(&(READER.parse)(words.as_bytes()).unwrap());
         for row in &mut summary.rows {
             row.verdict = rows.iter().find(|(name, ..)| *name == row.server).unwrap().2;
         }
@@ -172,9 +169,7 @@ mod tests {
     fn placed(change: fn(&mut PublicRun)) -> (String, Terms) {
         let mut run = (READER.parse)(b"began 1\nserver a 1 9000\n").unwrap();
         change(&mut run);
-        let findings = run.findings();
-        let verified = (READER.verify)(&run, &findings);
-        let summary = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let summary = summary(&run);
         let row = &summary.rows[0];
         (row.place.clone(), Shown { place: 0, run: &summary, row }.terms())
     }
@@ -212,9 +207,7 @@ mod tests {
         for trial in run.trials.iter_mut().filter(|trial| trial.key.subject != "a") {
             trial.loaded.as_mut().unwrap().recording.total.attempted += 1;
         }
-        let findings = run.findings();
-        let verified = (READER.verify)(&run, &findings);
-        let summary = RunSummary::of("a", &run, &verified, &findings).unwrap();
+        let summary = summary(&run);
         let rows = summary.rows.iter().map(|row| Shown { place: 0, run: &summary, row });
         let ranked = ranked(&rows.collect::<Vec<_>>());
         let first = (ranked[0].shown.row.server.as_str(), ranked[0].rank, ranked[0].why.as_str());

@@ -614,4 +614,4 @@ fn as_rate(rate: f64) -> Option<Rate> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

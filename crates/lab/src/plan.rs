@@ -87,16 +87,21 @@ fn shuffle<T>(chance: &mut Chance, items: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::source_file::SourceFile;
+    use std::collections::BTreeSet;
 
-    fn experiment(seed: u64) -> Experiment {
-        let text = format!(
+    use super::*;
+    use crate::experiment::tests::read;
+
+    fn text(seed: u64) -> String {
+        format!(
             "question = 'x'\nsubjects = 'all'\nworkload = ['u', 'v']\n\
              load = {{ closed = {{ connections = [1, 2, 4] }}, total = 10 }}\n\
              trials = {{ repeat = 2, seed = {seed} }}"
-        );
-        Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap()
+        )
+    }
+
+    fn experiment(seed: u64) -> Experiment {
+        read(&text(seed)).unwrap()
     }
 
     fn runner(subject: &str, asked: &[&str]) -> Runner {
@@ -152,42 +157,27 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_the_order_and_nothing_else_does() {
-        assert_eq!(plan(&experiment(1), &entries()), plan(&experiment(1), &entries()));
-        assert_ne!(plan(&experiment(1), &entries()), plan(&experiment(2), &entries()));
-    }
-
-    #[test]
-    fn all_subjects_of_a_place_are_sent_the_same_values() {
-        let plan = plan(&experiment(1), &entries());
-        let seeds = |key: &TrialKey| seed_of(7, key);
-        assert_eq!(seeds(&plan[0]), seeds(&plan[1]));
-        let other = plan.iter().find(|key| key.point != plan[0].point).unwrap();
-        assert_ne!(seeds(&plan[0]), seeds(other));
+    fn the_seed_decides_the_order_and_all_subjects_of_a_place_are_sent_the_same_values() {
+        let keys = plan(&experiment(1), &entries());
+        assert_eq!(keys, plan(&experiment(1), &entries()));
+        assert_ne!(keys, plan(&experiment(2), &entries()));
+        assert_eq!(seed_of(7, &keys[0]), seed_of(7, &keys[1]));
+        let other = keys.iter().find(|key| key.point != keys[0].point).unwrap();
+        assert_ne!(seed_of(7, &keys[0]), seed_of(7, other));
     }
 
     #[test]
     fn a_subject_is_tried_over_the_protocols_that_it_speaks() {
-        let experiment = experiment(1);
-        let text = experiment
-            .source
-            .text
-            .replace("total = 10", "total = 10, protocol = ['http/1.1', 'h2c']");
-        let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
+        let text = text(1).replace("total = 10", "total = 10, protocol = ['http/1.1', 'h2c']");
+        let experiment = read(&text).unwrap();
         let both = Runner { protocols: Protocol::ALL.to_vec(), ..runner("both", &["u", "v"]) };
         let plan = plan(&experiment, &[both, runner("one", &["u"])]);
         let tasks = |subject: &str| {
-            let mut tasks: Vec<&str> = plan
-                .iter()
-                .filter(|key| key.subject == subject)
-                .map(|key| key.workload.as_str())
-                .collect();
-            tasks.sort_unstable();
-            tasks.dedup();
-            tasks
+            let keys = plan.iter().filter(|key| key.subject == subject);
+            keys.map(|key| key.workload.as_str()).collect::<BTreeSet<_>>()
         };
-        assert_eq!(tasks("both"), ["u", "u over h2c, 1 stream", "v", "v over h2c, 1 stream"]);
-        assert_eq!(tasks("one"), ["u"]);
+        let of_both = ["u", "u over h2c, 1 stream", "v", "v over h2c, 1 stream"];
+        assert_eq!((tasks("both"), tasks("one")), (of_both.into(), ["u"].into()));
         // What is compared across protocols differs in nothing else.
         let key =
             |workload: &str| plan.iter().find(|key| key.workload == workload).unwrap().clone();

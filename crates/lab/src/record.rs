@@ -277,7 +277,7 @@ impl TrialKey {
 }
 
 /// The record of one trial. Times are nanoseconds since it began, unless stated otherwise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
     pub key: TrialKey,
     /// Wall time of its start, milliseconds since 1970.
@@ -444,7 +444,7 @@ named! {
 }
 
 /// The load, and what it measured.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
     /// When the clock of the recording began.
     pub began: Nanos,

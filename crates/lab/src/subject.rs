@@ -238,7 +238,7 @@ pub fn is_file_name(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const WHOLE: &str = r#"
@@ -262,102 +262,80 @@ nodelay = true
 backlog = "1024: why"
 "#;
 
+    /// The subject of a manifest that is called `x`, or what is wrong with it.
+    pub(crate) fn read(text: &str) -> Result<Subject, String> {
+        let source = SourceFile { name: "x".into(), text: text.into() };
+        Subject::parse(Path::new("/nowhere"), "x", &source).map_err(|error| error.to_string())
+    }
+
     /// The result of reading the manifest when one text in it is replaced by another.
     fn check(old: &str, new: &str) -> Result<Subject, String> {
         assert!(WHOLE.contains(old), "{old}");
-        let source =
-            SourceFile { name: "subjects/x/subject.toml".into(), text: WHOLE.replace(old, new) };
-        Subject::parse(Path::new("/nowhere"), "x", &source).map_err(|error| error.to_string())
+        read(&WHOLE.replace(old, new))
     }
 
     #[test]
     fn a_manifest_is_read() {
         let subject = check("", "").unwrap();
-        assert_eq!(subject.ready, Duration::from_secs(10));
+        assert_eq!((subject.ready, subject.tier), (Duration::from_secs(10), Tier::Default));
         assert!(subject.answers("hello") && !subject.answers("poll"));
-        assert_eq!(
-            subject.settings[0],
-            Setting {
-                name: "backlog".into(),
-                default: Some("128".into()),
-                change: Some("1024: why".into())
-            }
-        );
-        assert_eq!(subject.settings[1].default.as_deref(), Some("yes"));
-    }
-
-    #[test]
-    fn a_tier_is_one_of_three() {
-        let tier = |word: &str| {
-            check("processes = ", &format!("tier = \"{word}\"\nprocesses = ")).map(|it| it.tier)
+        let setting = |name: &str, default: &str, change: Option<&str>| Setting {
+            name: name.into(),
+            default: Some(default.into()),
+            change: change.map(String::from),
         };
-        assert_eq!(check("", "").map(|subject| subject.tier), Ok(Tier::Default));
-        for known in [Tier::Default, Tier::Tuned, Tier::Reference] {
-            assert_eq!(tier(known.name()), Ok(known));
+        let settings =
+            [setting("backlog", "128", Some("1024: why")), setting("nodelay", "yes", None)];
+        assert_eq!(subject.settings, settings);
+        for tier in [Tier::Default, Tier::Tuned, Tier::Reference] {
+            let stated = format!("tier = \"{}\"\nprocesses = ", tier.name());
+            assert_eq!(check("processes = ", &stated).unwrap().tier, tier);
         }
-        assert!(tier("referenc").unwrap_err().contains("did you mean `reference`?"));
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let refusal = |old: &str, new: &str| check(old, new).unwrap_err();
-        let in_line = |line: u32, text: &str| format!("subjects/x/subject.toml:{line}: {text}");
-        assert_eq!(
-            refusal("processes = ", "proceses = "),
-            in_line(5, "unknown key `proceses`; did you mean `processes`?")
-        );
-        assert_eq!(
-            refusal("\"one\"", "\"won\""),
-            in_line(5, "unknown word `won`; did you mean `one`?")
-        );
-        assert!(
-            refusal("{port}", "{prot}")
-                .starts_with(&in_line(9, "`{prot}` is not a placeholder here"))
-        );
-        assert!(
-            refusal("-o server server.c", "-o {port}")
-                .starts_with(&in_line(8, "`{port}` is not a placeholder"))
-        );
-        assert!(refusal("\"sh\"", "\"a/b\"").starts_with(&in_line(7, "`a/b` is neither")));
-        assert!(
-            refusal("[\"hello\"]", "[\"../x\"]").starts_with(&in_line(6, "`../x` is not a name"))
-        );
-        assert!(
-            refusal("ready = \"10s\"", "ready = 10")
-                .starts_with(&in_line(12, "`10` is given where a text is expected"))
-        );
-        assert!(
-            refusal("ready = \"10s\"", "ready = \"soon\"")
-                .starts_with(&in_line(12, "`soon` is not a time"))
-        );
-        assert!(
-            refusal("ready = \"10s\"", "chunked = \"perhaps\"")
-                .starts_with(&in_line(12, "unknown word `perhaps`; known are yes, no"))
-        );
-        assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
-        assert!(
-            refusal("MODE = ", "\"A B\" = ")
-                .starts_with(&in_line(11, "`A B` is not a variable's name"))
-        );
-        assert!(refusal("title = \"Some server\"", "").contains("the key `title` is missing"));
-        assert!(
-            refusal("backlog = 128", "backlog = 1.5").starts_with(&in_line(15, "a float where"))
-        );
+        let ready = "ready = \"10s\"";
+        for (old, new, says) in [
+            (
+                "processes = ",
+                "proceses = ",
+                ":5: unknown key `proceses`; did you mean `processes`?",
+            ),
+            ("\"one\"", "\"won\"", ":5: unknown word `won`; did you mean `one`?"),
+            (
+                ready,
+                "tier = \"referenc\"",
+                ":12: unknown word `referenc`; did you mean `reference`?",
+            ),
+            (ready, "chunked = \"perhaps\"", ":12: unknown word `perhaps`; known are yes, no"),
+            ("{port}", "{prot}", ":9: `{prot}` is not a placeholder here"),
+            ("-o server server.c", "-o {port}", ":8: `{port}` is not a placeholder"),
+            ("\"sh\"", "\"a/b\"", ":7: `a/b` is neither"),
+            ("[\"hello\"]", "[\"../x\"]", ":6: `../x` is not a name"),
+            (ready, "ready = 10", ":12: `10` is given where a text is expected"),
+            (ready, "ready = \"soon\"", ":12: `soon` is not a time"),
+            (ready, "from = \"y\"", ":12: there is no server `y`"),
+            ("MODE = ", "\"A B\" = ", ":11: `A B` is not a variable's name"),
+            ("title = \"Some server\"", "", ":1: the key `title` is missing"),
+            ("backlog = 128", "backlog = 1.5", ":15: a float where"),
+        ] {
+            let found = check(old, new).unwrap_err();
+            assert!(found.starts_with(&format!("x{says}")), "{new}: {found}");
+        }
     }
 
     #[test]
     fn a_server_that_runs_already_speaks_what_can_be_spoken_where_it_is_reached() {
-        let read = |keys: &str| {
-            let text = format!("title = 's'\nspeaks = ['w']\n{keys}\n");
-            let source = SourceFile { name: "s".into(), text };
-            let subject = Subject::parse(Path::new("/nowhere"), "s", &source);
-            subject.map(|subject| subject.protocols).map_err(|error| error.to_string())
+        let protocols = |keys: &str| {
+            let read = read(&format!("title = 's'\nspeaks = ['w']\n{keys}\n"));
+            read.map(|subject| subject.protocols)
         };
-        let url = |rest: &str| read(&format!("url = 'http://localhost:8080'\n{rest}"));
+        let url = |rest: &str| protocols(&format!("url = 'http://localhost:8080'\n{rest}"));
         assert_eq!(url("").unwrap(), [Protocol::Http1, Protocol::H2c]);
         assert_eq!(url("protocols = ['h2c']").unwrap(), [Protocol::H2c]);
         let says = url("protocols = ['http/1.1+tls']").unwrap_err();
-        assert!(says.starts_with("s:4: `http/1.1+tls` cannot be spoken with"), "{says}");
+        assert!(says.starts_with("x:4: `http/1.1+tls` cannot be spoken with"), "{says}");
         let site = |tls: &str| {
             let tls = match tls {
                 "" => String::new(),
@@ -365,7 +343,8 @@ backlog = "1024: why"
                     ", tls = {{ host = 'h', trust = 'all', suites = [], groups = [], resume_percent = 0, alpn = '{alpn}' }}"
                 ),
             };
-            read(&format!("site = {{ address = '127.0.0.1:1', host = 'h', target = '/'{tls} }}"))
+            let address = "address = '127.0.0.1:1', host = 'h', target = '/'";
+            protocols(&format!("site = {{ {address}{tls} }}"))
         };
         assert_eq!(site("").unwrap(), [Protocol::Http1, Protocol::H2c]);
         assert_eq!(site("h2").unwrap(), [Protocol::H2]);
@@ -395,20 +374,14 @@ backlog = "1024: why"
             ("protocols = ['h2']\nrun_tls = 'x {crt}'", "`{crt}` is not a placeholder here"),
         ] {
             let found = declare(keys).unwrap_err();
-            assert!(
-                found.starts_with("subjects/x/subject.toml:") && found.contains(says),
-                "{keys}: {found}"
-            );
+            assert!(found.starts_with("x:") && found.contains(says), "{keys}: {found}");
         }
     }
 
     #[test]
     fn a_server_that_runs_already_has_a_url_and_nothing_that_starts_it() {
-        let read = |keys: &str| {
-            let text = format!("title = 'x'\nspeaks = ['hello']\n{keys}\n");
-            let source = SourceFile { name: "subjects/x/subject.toml".into(), text };
-            Subject::parse(Path::new("/nowhere"), "x", &source).map_err(|error| error.to_string())
-        };
+        let read = |keys: &str| read(&format!("title = 'x'\nspeaks = ['hello']\n{keys}\n"));
+        let not_started = ":4: this server runs already, and is not started; leave";
         let subject = read("url = 'http://localhost:8080'").unwrap();
         assert!(matches!(&subject.serving, Serving::ByUrl(at) if at.port == 8080));
         assert_eq!((subject.processes, subject.home.as_str()), (Processes::Unstated, ""));
@@ -419,18 +392,9 @@ backlog = "1024: why"
         for (keys, says) in [
             ("url = 'http://h/x'", ":3: `http://h/x`: the workload says which paths"),
             ("url = 'http://h'\nrun = 'x'", ":4: it is started or it runs already"),
-            (
-                "url = 'http://h'\nbuild = ['make']",
-                ":4: this server runs already, and is not started; leave `build`",
-            ),
-            (
-                "url = 'http://h'\nin = '/x'",
-                ":4: this server runs already, and is not started; leave `in`",
-            ),
-            (
-                "url = 'http://h'\nprobe = 'beam'",
-                ":4: this server runs already, and is not started; leave `probe`",
-            ),
+            ("url = 'http://h'\nbuild = ['make']", &format!("{not_started} `build`")),
+            ("url = 'http://h'\nin = '/x'", &format!("{not_started} `in`")),
+            ("url = 'http://h'\nprobe = 'beam'", &format!("{not_started} `probe`")),
             ("", ": the key `run`, the command that starts it, is missing, or `url`"),
         ] {
             let found = read(keys).unwrap_err();

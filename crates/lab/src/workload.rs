@@ -470,29 +470,28 @@ fn stream(source: &SourceFile, stream: &Spanned<Stream>) -> Result<Stream, Confi
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use wire::Values;
 
-    fn check(text: &str) -> Result<Workload, String> {
-        let source = SourceFile { name: "workloads/x.toml".into(), text: text.into() };
+    /// The workload of a file that is called `x`, or what is wrong with it.
+    pub(crate) fn read(text: &str) -> Result<Workload, String> {
+        let source = SourceFile { name: "x".into(), text: text.into() };
         Workload::parse("x", source).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_question_becomes_bytes_that_are_the_same_for_every_subject() {
-        let workload = check(
+        let workload = read(
             "title = 'x'\n[[ask]]\nrequest = 'POST /user HTTP/1.1'\nsend = 'a{seq}'\n\
              send_header = { content-type = 'text/plain' }\nbody = 'a{seq}'",
         )
         .unwrap();
         let mut bytes = Vec::new();
         workload.questions[0].ask.encode(Values { seq: 12, random: 0 }, &mut bytes);
-        assert_eq!(
-            String::from_utf8(bytes).unwrap(),
-            "POST /user HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/plain\r\n\
-             Content-Length: 3\r\n\r\na12"
-        );
+        let expected = "POST /user HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/plain\r\n\
+                        Content-Length: 3\r\n\r\na12";
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 
     #[test]
@@ -500,17 +499,17 @@ mod tests {
         let ask = |chunked| {
             format!("[[ask]]\nrequest = 'POST / HTTP/1.1'\nsend = 'x'\nchunked = {chunked}\n")
         };
-        let both = check(&format!("title = 'x'\n{}{}", ask(true), ask(false))).unwrap();
+        let both = read(&format!("title = 'x'\n{}{}", ask(true), ask(false))).unwrap();
         let left: Vec<String> =
             both.unchunked().unwrap().questions.into_iter().map(|it| it.name).collect();
         assert_eq!(left, ["ask 2"]);
-        assert!(check(&format!("title = 'x'\n{}", ask(true))).unwrap().unchunked().is_none());
+        assert!(read(&format!("title = 'x'\n{}", ask(true))).unwrap().unchunked().is_none());
     }
 
     #[test]
     fn rows_of_a_database_are_stated_with_their_service() {
         let ask = |service: &str, database: &str| {
-            check(&format!(
+            read(&format!(
                 "title = 'x'\n{service}\n[[ask]]\nrequest = 'GET / HTTP/1.1'\ndatabase = {database}"
             ))
         };
@@ -607,8 +606,8 @@ mod tests {
             ),
             (ask("[[ask]]\nname = 'ask 1'\nrequest = 'GET / HTTP/1.1'"), ":4: two asks"),
         ] {
-            let said = check(&text).unwrap_err();
-            assert!(said.starts_with(&format!("workloads/x.toml{says}")), "{said} / {says}");
+            let said = read(&text).unwrap_err();
+            assert!(said.starts_with(&format!("x{says}")), "{said} / {says}");
         }
     }
 }

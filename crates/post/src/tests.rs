@@ -6,8 +6,11 @@ mod place;
 mod replay;
 mod world;
 
-use crate::{Coordinator, CoordinatorAction, CoordinatorEvent, Greeting, PROTOCOL, SECOND, Terms};
-use world::{Faults, World};
+use crate::{
+    Coordinator, CoordinatorAction, CoordinatorEvent, Greeting, MILLISECOND, PROTOCOL, SECOND,
+    Terms,
+};
+use world::{Faults, LEASE, World};
 
 /// So many worlds are tried; more with `DYNO_POST_SEEDS`.
 const SEEDS: u64 = 400;
@@ -21,6 +24,22 @@ fn seeds() -> u64 {
 fn run(seed: u64, faults: Faults) -> World {
     let named = std::panic::AssertUnwindSafe(|| World::new(seed, faults).run());
     std::panic::catch_unwind(named).unwrap_or_else(|_| panic!("seed {seed}, {faults:?}"))
+}
+
+fn greeting() -> Greeting {
+    let (dyno, by) = ("1".into(), "me".into());
+    Greeting { protocol: PROTOCOL, dyno, sha256: None, by, lease: LEASE }
+}
+
+fn terms(goes_on: bool) -> Terms {
+    Terms {
+        greeting: greeting(),
+        has_one_clock: false,
+        meet_within: 10 * SECOND,
+        arm_within: 10 * SECOND,
+        lead: 500 * MILLISECOND,
+        goes_on,
+    }
 }
 
 #[test]
@@ -73,16 +92,7 @@ fn whatever_ends_no_agent_has_two_loads_none_outlasts_its_lease_and_what_is_kept
 
 #[test]
 fn an_agent_that_gets_its_dyno_first_is_waited_for_as_long_again() {
-    let (dyno, by, lease) = ("1".into(), "me".into(), 2 * SECOND);
-    let terms = Terms {
-        greeting: Greeting { protocol: PROTOCOL, dyno, sha256: None, by, lease },
-        has_one_clock: false,
-        meet_within: 10 * SECOND,
-        arm_within: SECOND,
-        lead: SECOND,
-        goes_on: true,
-    };
-    let mut coordinator = Coordinator::new("r", 1, terms, SECOND);
+    let mut coordinator = Coordinator::new("r", 1, terms(true), SECOND);
     let mut is_given_up = |event, second| {
         let actions = coordinator.on(event, second * SECOND);
         actions.iter().any(|action| matches!(action, CoordinatorAction::NotMet(_)))

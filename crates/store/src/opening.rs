@@ -239,62 +239,21 @@ fn number(connection: &Connection, sql: &str) -> Result<i64, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
     use crate::table::{CONFORMANCE, DETAIL, END, PROFILE, RUN, SUMMARY};
 
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Folder {
-            let name = format!("dyno-opening-{}-{name}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            fs::create_dir(&path).unwrap();
-            Folder(path)
-        }
-
-        fn store(&self) -> PathBuf {
-            self.0.join("results.dyno")
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn texts(store: &Connection, sql: &str, of: &[&str]) -> Vec<String> {
+        let mut statement = store.prepare(sql).unwrap();
+        let found = statement.query_map(rusqlite::params_from_iter(of), |row| row.get(0)).unwrap();
+        found.map(Result::unwrap).collect()
     }
 
     #[test]
-    fn a_store_that_is_only_read_is_not_changed() {
-        let folder = Folder::new("reads");
-        assert!(open_to_read(&folder.store()).is_err() && !folder.store().exists());
-        drop(open(&folder.store()).unwrap());
-        let reader = open_to_read(&folder.store()).unwrap().connection;
-        assert!(reader.execute("DELETE FROM run", []).is_err());
-        // Another connection writes meanwhile, and the reader sees it.
-        let writer = open(&folder.store()).unwrap().connection;
-        writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
-        assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
-        drop((reader, writer));
-        fs::write(folder.store(), "").unwrap();
-        assert_eq!(open_to_read(&folder.store()).err().unwrap(), Fault::NotAStore);
-        fs::write(folder.store(), "no store at all, but long enough to be looked at").unwrap();
-        assert_eq!(open_to_read(&folder.store()).err().unwrap(), Fault::NotAStore);
-    }
-
-    #[test]
-    fn a_commit_waits_for_the_disk() {
-        let folder = Folder::new("full");
-        let store = open(&folder.store()).unwrap().connection;
+    fn a_commit_waits_for_the_disk_and_every_column_is_in_a_seal() {
+        let path = std::env::temp_dir().join(format!("dyno-opening-{}", std::process::id()));
+        let store = open(&path).unwrap().connection;
         assert_eq!(number(&store, "PRAGMA synchronous"), Ok(2), "FULL");
         assert_eq!(number(&store, "PRAGMA foreign_keys"), Ok(1));
-    }
-
-    #[test]
-    fn tables_in_code_are_the_tables_of_the_schema() {
-        let folder = Folder::new("tables");
-        let store = open(&folder.store()).unwrap().connection;
         let seals = ["run_seal", "run_conformance_seal", "run_profile_seal", "trial_seal"];
         let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [
@@ -306,20 +265,16 @@ mod tests {
             (DETAIL, &["run", "trial"]),
         ] {
             for table in tables {
-                let columns = [owner, table.columns].concat();
                 let sql = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
-                let mut statement = store.prepare(sql).unwrap();
-                let found = statement.query_map([table.name], |row| row.get(0)).unwrap();
-                let found: Vec<String> = found.map(Result::unwrap).collect();
-                assert_eq!(found, columns, "{}: a column that is in no seal", table.name);
+                let found = texts(&store, sql, &[table.name]);
+                assert_eq!(found, [owner, table.columns].concat(), "{}", table.name);
                 expected.push(table.name.to_string());
             }
         }
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
-        let mut statement = store.prepare(sql).unwrap();
-        let found = statement.query_map([], |row| row.get(0)).unwrap();
-        let found: Vec<String> = found.map(Result::unwrap).collect();
         expected.sort_unstable();
-        assert_eq!(found, expected);
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+        assert_eq!(texts(&store, sql, &[]), expected);
+        drop(store);
+        fs::remove_file(path).unwrap();
     }
 }

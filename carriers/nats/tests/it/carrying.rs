@@ -69,18 +69,6 @@ fn lines_that_are_early_wait_and_agents_may_come_late() {
 }
 
 #[test]
-fn who_is_not_there_is_named_alone_with_words() {
-    let Some(broker) = Broker::closed(|config| config) else { return };
-    let _three = broker.known_agent("desk3");
-    let key = ["--key-file", &broker.folder().path("coordinator"), "--wait", "1"];
-    let mut coordinator = broker.coordinator("desk2,desk3", &key);
-    coordinator.prints("desk2");
-    coordinator.says("desk2: no such agent is at the broker");
-    coordinator.close();
-    coordinator.ends_with(0, "");
-}
-
-#[test]
 fn who_is_killed_is_noticed_by_the_other_side() {
     let Some(broker) = Broker::closed(|config| config) else { return };
     let (mut two, mut three) = (broker.known_agent("desk2"), broker.known_agent("desk3"));

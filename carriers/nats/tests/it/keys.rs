@@ -1,21 +1,14 @@
 //! `dyno-nats key`, and what is refused before anything is connected.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
 use crate::rig::{Folder, Program, program};
 
 #[test]
-fn a_key_is_made_once_for_its_owner_and_its_public_half_is_shown_again() {
+fn a_key_is_made_and_its_public_half_is_shown_again() {
     let folder = Folder::new();
     let public = folder.key("desk3");
     assert!(public.starts_with('U') && public.len() == 56);
-    let mode = fs::metadata(folder.path("desk3")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
     let again = program().args(["key", "--public", &folder.path("desk3")]).output().unwrap();
     assert_eq!(String::from_utf8(again.stdout).unwrap(), format!("desk3 {public}\n"));
-    let twice = program().args(["key", &folder.path("desk3")]).output().unwrap();
-    assert_eq!(twice.status.code(), Some(2));
 }
 
 #[test]

@@ -217,36 +217,29 @@ mod tests {
         assert_eq!(judged(&demand(), none), Ok(()));
         let exact = Caps { rate: Some(100), connections: Some(50), seconds: Some(10) };
         assert_eq!(judged(&demand(), exact), Ok(()));
-        let refused = |demand: Demand, caps: Caps, says: &str| {
-            let error = judged(&demand, caps).unwrap_err();
-            assert!(error.contains(says), "{error}");
-        };
-        refused(
-            demand(),
-            Caps { rate: Some(99), ..none },
-            "100 a second, and its owner allows it 99",
-        );
-        refused(demand(), Caps { connections: Some(49), ..none }, "--max-connections");
-        refused(
-            demand(),
-            Caps { seconds: Some(9), ..none },
-            "10 seconds, its time-out included, and its owner allows it 9",
-        );
-        let caps = Caps { rate: Some(99), ..none };
-        refused(Demand { opens: 99.1, rate: Some(1.0), ..demand() }, caps, "100 new connections a");
-        refused(Demand { rate: None, ..demand() }, caps, "a closed loop has no rate: give -r");
         let endless = Demand { lasts: None, ..demand() };
         assert_eq!(judged(&endless, none), Ok(()));
-        refused(endless, Caps { seconds: Some(9), ..none }, "give -d");
-        let elsewhere = Demand { target: "10.0.0.1:80".parse().unwrap(), ..demand() };
-        refused(
-            elsewhere,
-            none,
-            "does not allow it to load 10.0.0.1:80; that takes `--allow 10.0.0.1:80`",
-        );
-        refused(Demand { lanes: 0, ..demand() }, none, "1 to 1024 threads");
-        refused(Demand { lanes: 5_000, ..demand() }, none, "1 to 1024 threads");
-        refused(Demand { cpus: vec![9], ..demand() }, none, "no CPU 9");
+        let (rate, seconds) = (Caps { rate: Some(99), ..none }, Caps { seconds: Some(9), ..none });
+        let target = "10.0.0.1:80".parse().unwrap();
+        for (demand, caps, says) in [
+            (demand(), rate, "100 a second, and its owner allows it 99"),
+            (demand(), Caps { connections: Some(49), ..none }, "--max-connections"),
+            (demand(), seconds, "10 seconds, its time-out included, and its owner allows it 9"),
+            (Demand { opens: 99.1, rate: Some(1.0), ..demand() }, rate, "100 new connections a"),
+            (Demand { rate: None, ..demand() }, rate, "a closed loop has no rate: give -r"),
+            (endless, seconds, "give -d"),
+            (
+                Demand { target, ..demand() },
+                none,
+                "load 10.0.0.1:80; that takes `--allow 10.0.0.1:80`",
+            ),
+            (Demand { lanes: 0, ..demand() }, none, "1 to 1024 threads"),
+            (Demand { lanes: 5_000, ..demand() }, none, "1 to 1024 threads"),
+            (Demand { cpus: vec![9], ..demand() }, none, "no CPU 9"),
+        ] {
+            let error = judged(&demand, caps).unwrap_err();
+            assert!(error.contains(says), "{says}: {error}");
+        }
     }
 
     /// What an order makes its agent begin at most: requests and connections within any second, and when the last ends.

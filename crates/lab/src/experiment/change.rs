@@ -233,14 +233,12 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source_file::SourceFile;
+    use crate::experiment::tests;
 
-    fn read(more: &str) -> Experiment {
-        let load = "load = { open = { rate = 50 }, duration = '1s', timeout = '3s' }";
-        let text = format!(
-            "question = 'x'\nsubjects = ['a']\nworkload = 'u'\n{load}\n[promise]\n{more}\n"
-        );
-        Experiment::parse("x", SourceFile { name: "experiments/x.toml".into(), text }).unwrap()
+    fn read(promise: &str) -> Experiment {
+        let text = "question = 'x'\nsubjects = ['a']\nworkload = 'u'\n\
+                    load = { open = { rate = 50 }, duration = '1s', timeout = '3s' }\n[promise]\n";
+        tests::read(&format!("{text}{promise}\n")).unwrap()
     }
 
     #[test]

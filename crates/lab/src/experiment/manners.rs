@@ -49,27 +49,18 @@ impl Experiment {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::*;
-    use crate::source_file::SourceFile;
+    use crate::experiment::tests::read;
+    use crate::subject::tests::read as read_subject;
 
     fn lacks(protocols: &str, subjects: &str, speaks: &str) -> Option<String> {
         let text = format!(
             "question = '?'\nsubjects = {subjects}\nworkload = 'w'\n\
              load = {{ closed = {{ connections = 2 }}, total = 9, protocol = {protocols} }}\n"
         );
-        let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
-        let text = format!(
-            "title = 's'\nspeaks = ['w']\nrun = 's'\nrun_tls = 's'\nprotocols = {speaks}\n"
-        );
-        let text = if speaks.contains("tls") || speaks.contains("h2'") {
-            text
-        } else {
-            text.replace("run_tls = 's'\n", "")
-        };
-        let source = SourceFile { name: "s".into(), text };
-        experiment.lacks_protocol(&Subject::parse(Path::new("/nowhere"), "s", &source).unwrap())
+        let has_tls = speaks.contains("tls") || speaks.contains("h2'");
+        let run = if has_tls { "run = 's'\nrun_tls = 's'" } else { "run = 's'" };
+        let subject = format!("title = 's'\nspeaks = ['w']\n{run}\nprotocols = {speaks}\n");
+        read(&text).unwrap().lacks_protocol(&read_subject(&subject).unwrap())
     }
 
     #[test]

@@ -1,7 +1,6 @@
 use super::*;
-use crate::conformance::LEFT_OUT;
 use crate::history::PublishedFigures;
-use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord, STREAMS};
+use crate::record::RunRecord;
 
 const WHOLE: &str = r#"
 question = "Which?"
@@ -12,9 +11,15 @@ conditions = { subject_cpus = "0", load_cpus = "1", memory = "1536MiB" }
 trials = { repeat = 3, seed = 2011 }
 "#;
 
-fn read(text: &str) -> Result<Experiment, String> {
-    let source = SourceFile { name: "experiments/x.toml".into(), text: text.into() };
+/// The experiment of a file that is called `x`, or what is wrong with it.
+pub(crate) fn read(text: &str) -> Result<Experiment, String> {
+    let source = SourceFile { name: "x".into(), text: text.into() };
     Experiment::parse("x", source).map_err(|error| error.to_string())
+}
+
+/// A file with this load, and more behind it.
+fn loaded_by(load: &str, more: &str) -> String {
+    format!("question = 'x'\nsubjects = ['a', 'b']\nworkload = 'u'\nload = {{ {load} }}\n{more}\n")
 }
 
 /// The result of reading the file when one text in it is replaced by another.
@@ -25,16 +30,14 @@ fn check(old: &str, new: &str) -> Result<Experiment, String> {
 
 #[test]
 fn slices_are_for_loads_that_can_stop_at_any_time() {
-    let of = |slices: &str, load: &str| {
-        let text = format!(
-            "question = 'x'\nsubjects = 'all'\nworkload = 'u'\nload = {{ {load} }}\ntrials = {{ slices = '{slices}' }}"
-        );
-        let source = SourceFile { name: "x".into(), text };
-        Experiment::parse("x", source).map(|read| read.slices).map_err(|error| error.to_string())
+    let read_slices = |slices: &str, load: &str| {
+        let trials = format!("trials = {{ slices = '{slices}' }}");
+        read(&loaded_by(load, &trials)).map(|read| read.slices)
     };
     let closed = "closed = { connections = 2 }, duration = '1s'";
-    assert_eq!(of("100ms", closed), Ok(Some(Duration::from_millis(100))));
-    assert_eq!(of("1s", "open = { rate = 10 }, duration = '1s'"), Ok(Some(Duration::from_secs(1))));
+    let open = "open = { rate = 10 }, duration = '1s'";
+    assert_eq!(read_slices("100ms", closed), Ok(Some(Duration::from_millis(100))));
+    assert_eq!(read_slices("1s", open), Ok(Some(Duration::from_secs(1))));
     let sessions = "sessions = { rate = 10, calls = 2 }, duration = '1s'";
     for (slices, load, says) in [
         ("5ms", closed, "x:5: a slice lasts from 50 ms to 10 s"),
@@ -42,7 +45,7 @@ fn slices_are_for_loads_that_can_stop_at_any_time() {
         ("100ms", sessions, "x:5: sessions and held connections have no slices"),
         ("100ms", "closed = { connections = 2 }, total = 9", "x:5: a load in slices ends by its"),
     ] {
-        let found = of(slices, load).unwrap_err();
+        let found = read_slices(slices, load).unwrap_err();
         assert!(found.starts_with(says), "{found}");
     }
 }
@@ -199,7 +202,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("repeat = 3", "repaet = 3", ":7: unknown key `repaet`; did you mean `repeat`?"),
     ] {
         let said = check(old, new).unwrap_err();
-        assert!(said.starts_with(&format!("experiments/x.toml{says}")), "{said}\n{says}");
+        assert!(said.starts_with(&format!("x{says}")), "{said}\n{says}");
     }
 }
 
@@ -400,7 +403,7 @@ fn held_connections_that_cannot_be_are_refused_with_their_line() {
         ("10000", "1.5", ":5: 1.5 connections"),
     ] {
         let said = read(&HELD.replace(old, new)).unwrap_err();
-        assert!(said.starts_with(&format!("experiments/x.toml{says}")), "{said} / {says}");
+        assert!(said.starts_with(&format!("x{says}")), "{said} / {says}");
     }
 }
 
@@ -408,9 +411,8 @@ fn held_connections_that_cannot_be_are_refused_with_their_line() {
 #[test]
 fn the_cheapest_cases_are_played_around_loads_that_are_no_pairs() {
     let with_trials = |trials: &str| {
-        let text = "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
-                    load = { closed = { connections = 8 }, duration = '1s' }\n";
-        read(&format!("{text}trials = {{ {trials} }}")).unwrap()
+        let load = "closed = { connections = 8 }, duration = '1s'";
+        read(&loaded_by(load, &format!("trials = {{ {trials} }}"))).unwrap()
     };
     let pairs = "pairs = { detect = 0.05, level = 0.01, missed = 0.05, figures = [], most = 3 }";
     let (rounds, pairs) = (with_trials("repeat = 3"), with_trials(pairs));
@@ -495,74 +497,25 @@ fn a_change_takes_the_place_of_what_the_file_says_and_stays_in_its_text() {
     assert_eq!((rounds.points, rounds.repeat), (vec![Point::Connections(2)], 1));
 }
 
-#[test]
-fn the_command_that_runs_it_anew_has_what_was_changed() {
-    let load = format!("load = {{ {CLOSED} }}");
-    let text = format!("question = 'x'\nsubjects = ['a', 'b']\nworkload = 'u'\n{load}\n");
-    let whole = read(&text).unwrap();
-    let changes = [Change::Subjects(vec!["b".into()]), Change::Rounds(7)];
-    let changed = whole.clone().with(&changes).unwrap();
-    let source = SourceFile { name: "experiments/e.toml".into(), ..SourceFile::default() };
-    let again = |experiment: &Experiment, is_quick: bool| {
-        let unchecked = Fact { name: LEFT_OUT.into(), value: String::new() };
-        let run = RunRecord {
-            facts: if is_quick { vec![unchecked] } else { Vec::new() },
-            name: "e".into(),
-            experiment: Some(Experiment { source: source.clone(), ..experiment.clone() }),
-            is_quick,
-            seed: 0,
-            ..RunRecord::default()
-        };
-        run.again()
-    };
-    assert_eq!(again(&whole, false), "dyno run e");
-    assert_eq!(again(&changed, false), "dyno run e --only b --rounds 7");
-    assert_eq!(again(&changed, true), "dyno run e --quick --no-check --only b --rounds 7");
-}
-
-#[test]
-fn runs_are_of_one_group_if_they_measure_the_same() {
-    let fact = |&(name, value): &(&str, &str)| Fact { name: name.into(), value: value.into() };
-    let entry = |&(title, tier): &(&str, &str)| Entry {
-        title: title.into(),
-        tier: tier.into(),
-        ..Entry::default()
-    };
-    let run = |name: &str, facts: &[(&str, &str)], sides: &[(&str, &str)]| RunRecord {
-        name: name.into(),
-        facts: facts.iter().map(fact).collect(),
-        entries: sides.iter().map(entry).collect(),
-        ..RunRecord::default()
-    };
-    let sides = [("b.js", "default"), ("a.js", "default"), ("dyno's oracle", "reference")];
-    assert_eq!(run("x", &[(REQUEST, "GET /")], &sides).group(), "x");
-    assert_eq!(run("race", &[(RACE, "dyno race …")], &sides).group(), "race of a.js and b.js");
-    let load = [(LOAD, "dyno load …"), (REQUEST, "GET http://a/b")];
-    assert_eq!(run("load", &load, &sides[..1]).group(), "load of GET http://a/b");
-    let load = [&load[..], &[(STREAMS, "4")]].concat();
-    let group = run("load", &load, &sides[..1]).group();
-    assert_eq!(group, "load of GET http://a/b, over HTTP/2 (--streams 4)");
-}
-
 const CLOSED: &str = "closed = { connections = [1, 9] }, total = 10, duration = '9s'";
-const STEPS: &str = "held = { connections = 100, step = 50, every = '10s' }";
 
 #[test]
 fn a_change_that_makes_no_sense_is_refused_with_the_reason() {
-    let of = |load: &str, change: Change| {
-        let text =
-            format!("question = 'x'\nsubjects = 'all'\nworkload = 'u'\nload = {{ {load} }}\n");
-        let changed = read(&text).unwrap().with(&[change]);
-        changed.map_err(|flaw| flaw.says)
+    let changed = |load: &str, change: Change| {
+        let changed = read(&loaded_by(load, "")).unwrap().with(&[change]);
+        changed.map(|changed| changed.points).map_err(|flaw| flaw.says)
     };
-    let second = Change::Duration(Duration::from_secs(1));
-    assert!(of(STEPS, second).unwrap_err().contains("after their last step, not after a time"));
-    let more = of(STEPS, Change::Connections(vec![200])).unwrap();
-    assert_eq!(more.points, [Point::Held(200)]);
+    let steps = "held = { connections = 100, step = 50, every = '10s' }";
     let open = "open = { rate = 10 }, duration = '1s'";
-    let says = of(open, Change::Connections(vec![2])).unwrap_err();
-    assert!(says.contains("a schedule of rates, which"), "{says}");
-    assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("at most 1000"));
+    for (load, change, expected) in [
+        (steps, Change::Duration(Duration::from_secs(1)), "after their last step, not after a"),
+        (open, Change::Connections(vec![2]), "a schedule of rates, which"),
+        (open, Change::Rounds(2_000), "at most 1000"),
+    ] {
+        let found = changed(load, change).unwrap_err();
+        assert!(found.contains(expected), "{load}: {found}");
+    }
+    assert_eq!(changed(steps, Change::Connections(vec![200])), Ok(vec![Point::Held(200)]));
 }
 
 #[test]

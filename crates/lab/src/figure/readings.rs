@@ -172,13 +172,14 @@ mod tests {
     use crate::experiment::Point;
     use crate::record::{LoadRecord, TrialKey};
 
-    /// It is loaded from second 1 on, and measured from second 2 to second 12.
-    fn trial() -> TrialRecord {
+    /// A trial with a series of readings. It is loaded from second 1 on, and measured from second 2 to second 12.
+    fn trial(name: &str, unit: &str, points: &[(Nanos, f64)]) -> TrialRecord {
         let (subject, workload) = ("a".into(), "hello".into());
         let key = TrialKey { number: 0, subject, workload, point: Point::Requests(1.0), repeat: 0 };
         let recording = Recording::new(Tally::new(SECOND), SECOND..11 * SECOND, SECOND);
         let loaded = LoadRecord { began: SECOND, in_turns: None, agents: Vec::new(), recording };
-        TrialRecord { loaded: Some(loaded), ..TrialRecord::new(key, 0) }
+        let series = vec![made(name, unit, points)];
+        TrialRecord { loaded: Some(loaded), series, ..TrialRecord::new(key, 0) }
     }
 
     fn made(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series {
@@ -195,21 +196,18 @@ mod tests {
 
     #[test]
     fn growth_is_that_of_the_measured_time_alone() {
-        let mut trial = trial();
-        // Measured from second 2 to second 12 of the trial; two CPU seconds were used before, five within.
+        // Two CPU seconds were used before it, five within.
         let points = [(0, 0.0), (2 * SECOND, 2e9), (12 * SECOND, 7e9), (13 * SECOND, 9e9)];
-        trial.series = vec![made("subject.cpu.total", "ns", &points)];
-        assert_eq!(cpu_ns_per_s(&trial), Some(5e8));
-        trial.series[0].points.truncate(2);
-        assert_eq!(cpu_ns_per_s(&trial), None, "it covers nothing of it");
+        assert_eq!(cpu_ns_per_s(&trial("subject.cpu.total", "ns", &points)), Some(5e8));
+        let short = trial("subject.cpu.total", "ns", &points[..2]);
+        assert_eq!(cpu_ns_per_s(&short), None, "it covers nothing of it");
     }
 
     #[test]
     fn user_and_system_add_up_and_units_are_heeded() {
-        let mut trial = trial();
         let points = [(0, 0.0), (20 * SECOND, 20.0)];
-        trial.series =
-            vec![made("subject.cpu.user", "s", &points), made("subject.cpu.system", "s", &points)];
+        let mut trial = trial("subject.cpu.user", "s", &points);
+        trial.series.push(made("subject.cpu.system", "s", &points));
         assert_eq!(cpu_ns_per_s(&trial), Some(2e9));
         trial.series[0].unit = "apples".into();
         assert_eq!(cpu_ns_per_s(&trial), None);
@@ -217,29 +215,19 @@ mod tests {
 
     #[test]
     fn a_count_is_that_of_the_whole_load_and_no_more() {
-        let mut trial = trial();
-        // The load begins at second 1 and is measured up to second 12.
         let points =
             [(0, 3.0), (SECOND, 4.0), (2 * SECOND, 9.0), (13 * SECOND, 10.0), (14 * SECOND, 50.0)];
-        trial.series = vec![made("kernel.tcp.listen_overflows", "count", &points)];
+        let trial = trial("kernel.tcp.listen_overflows", "count", &points);
         assert_eq!(counted(&trial, "kernel.tcp.listen_overflows"), Some(6));
         assert_eq!(counted(&trial, "kernel.tcp.syn_retransmitted"), None);
     }
 
     #[test]
     fn what_is_read_under_load_is_neither_from_before_nor_from_after() {
-        let mut trial = trial();
-        let points = [(0, 1.0), (3 * SECOND, 5.0), (5 * SECOND, 4.0), (13 * SECOND, 0.0)];
-        trial.series = vec![made("subject.processes", "count", &points)];
-        let read: Vec<f64> = under_load(&trial, "subject.processes").unwrap().collect();
+        let points = [(0, 1.0), (3 * SECOND, 5.0), (5 * SECOND, 4.0), (13 * SECOND, 9.0)];
+        let trial = trial("subject.memory.rss", "bytes", &points);
+        let read: Vec<f64> = under_load(&trial, "subject.memory.rss").unwrap().collect();
         assert_eq!(read, [5.0, 4.0]);
-    }
-
-    #[test]
-    fn a_peak_after_the_load_is_none_of_its() {
-        let mut trial = trial();
-        let points = [(0, 1.0), (3 * SECOND, 5.0), (13 * SECOND, 9.0)];
-        trial.series = vec![made("subject.memory.rss", "bytes", &points)];
         assert_eq!(peak(&trial, "subject.memory.rss"), Some(5.0));
         assert_eq!(peak(&trial, "subject.memory.pss"), None);
     }

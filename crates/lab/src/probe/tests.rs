@@ -31,51 +31,30 @@ fn shipped() -> Vec<(String, String)> {
 
 #[test]
 fn figures_are_named_by_their_reading_its_fold_and_its_unit() {
-    let figures = |name: &str, fold: &str, more: &str| -> Vec<(String, Unit, f64)> {
-        let readings = parse(&reading(name, fold, more)).unwrap().readings;
-        let figures = readings.into_iter().flat_map(|reading| reading.figures);
-        figures.map(|figure| (figure.name, figure.unit, figure.scale)).collect()
-    };
-    let figure = |name: &str, unit, scale| (name.to_string(), unit, scale);
-    for (name, fold, more, expected) in [
-        (
-            "jvm.heap.used_bytes",
-            "[\"mean\", \"max\"]",
-            "",
-            vec![
-                figure("jvm_heap_used_mean_bytes", Unit::Bytes, 1.0),
-                figure("jvm_heap_used_max_bytes", Unit::Bytes, 1.0),
-            ],
-        ),
-        ("jvm.threads", "\"mean\"", "", vec![figure("jvm_threads_mean", Unit::Count, 1.0)]),
-        (
-            "jvm.gc.count",
-            "\"growth\"",
-            "",
-            vec![figure("jvm_gc_count_per_s", Unit::PerSecond, 1.0)],
-        ),
-        ("jvm.gc_ns", "\"growth\"", "", vec![figure("jvm_gc_percent", Unit::Percent, 1e-7)]),
-        ("jvm.pause_ns", "\"max\"", "", vec![figure("jvm_pause_max_ms", Unit::Milliseconds, 1e-6)]),
-        (
-            "jvm.load",
-            "\"mean\"",
-            "unit = \"ratio\"",
-            vec![figure("jvm_load_mean_percent", Unit::Percent, 100.0)],
-        ),
+    use Unit::{Bytes, Count, KibPerSecond, Milliseconds, PerSecond, Percent};
+    let per = "per = { name = 'jvm.threads', one = 'thread' }";
+    for (name, fold, more, figure, unit, scale) in [
+        ("jvm.heap.used_bytes", "'mean'", "", "jvm_heap_used_mean_bytes", Bytes, 1.0),
+        ("jvm.heap.used_bytes", "'max'", "", "jvm_heap_used_max_bytes", Bytes, 1.0),
+        ("jvm.threads", "'mean'", "", "jvm_threads_mean", Count, 1.0),
+        ("jvm.gc.count", "'growth'", "", "jvm_gc_count_per_s", PerSecond, 1.0),
+        ("jvm.gc_ns", "'growth'", "", "jvm_gc_percent", Percent, 1e-7),
+        ("jvm.pause_ns", "'max'", "", "jvm_pause_max_ms", Milliseconds, 1e-6),
+        ("jvm.load", "'mean'", "unit = 'ratio'", "jvm_load_mean_percent", Percent, 100.0),
+        ("jvm.stacks_bytes", "'mean'", per, "jvm_stacks_bytes_per_thread", Bytes, 1.0),
         (
             "jvm.out_bytes",
-            "\"growth\"",
-            "figure = \"jvm_sent\"",
-            vec![figure("jvm_sent_kib_per_s", Unit::KibPerSecond, 1.0 / 1_024.0)],
-        ),
-        (
-            "jvm.stacks_bytes",
-            "\"mean\"",
-            "per = { name = \"jvm.threads\", one = \"thread\" }",
-            vec![figure("jvm_stacks_bytes_per_thread", Unit::Bytes, 1.0)],
+            "'growth'",
+            "figure = 'jvm_sent'",
+            "jvm_sent_kib_per_s",
+            KibPerSecond,
+            1.0 / 1_024.0,
         ),
     ] {
-        assert_eq!(figures(name, fold, more), expected, "{name}");
+        let readings = parse(&reading(name, fold, more)).unwrap().readings;
+        let [found] = &readings[0].figures[..] else { panic!("{name}") };
+        let found = (found.name.as_str(), found.unit, found.scale);
+        assert_eq!(found, (figure, unit, scale), "{name}");
     }
 }
 

@@ -322,26 +322,38 @@ mod tests {
     }
 
     #[test]
-    fn readings_of_the_others_turns_are_left_out() {
-        let read = [(50, 1.0), (150, 2.0), (300, 9.0), (550, 3.0), (700, 4.0)];
-        let level = alone("subject.memory.rss", &read);
-        assert_eq!(level, [(50, 1.0), (150, 2.0), (250, 3.0), (400, 4.0)]);
-    }
-
-    #[test]
-    fn what_a_total_grew_by_in_the_turns_of_the_others_is_taken_off() {
-        // It grows by one for each nanosecond, in all turns alike: 300 of them are not its own.
-        let read = [(0, 0.0), (150, 150.0), (300, 300.0), (550, 550.0), (700, 700.0)];
-        let total = alone("machine.cpu.busy", &read);
-        assert_eq!(total, [(0, 0.0), (150, 150.0), (250, 250.0), (400, 400.0)]);
-    }
-
-    /// It grows in the side's own turns alone, so nothing of it is another's.
-    #[test]
-    fn what_a_total_of_the_subject_grew_by_is_all_its_own() {
-        let read = [(0, 0.0), (150, 50.0), (450, 100.0), (550, 150.0), (650, 200.0)];
-        let total = alone("subject.switches.voluntary", &read);
-        assert_eq!(total, [(0, 0.0), (150, 50.0), (250, 150.0), (350, 200.0)]);
+    fn what_was_read_in_the_turns_of_the_others_is_left_out_and_taken_off() {
+        for (name, read, expected) in [
+            (
+                "subject.memory.rss",
+                &[(50, 1.0), (150, 2.0), (300, 9.0), (550, 3.0), (700, 4.0)][..],
+                [(50, 1.0), (150, 2.0), (250, 3.0), (400, 4.0)],
+            ),
+            // It grows by one for each nanosecond, in all turns alike: 300 of them are not its own.
+            (
+                "machine.cpu.busy",
+                &[(0, 0.0), (150, 150.0), (300, 300.0), (550, 550.0), (700, 700.0)],
+                [(0, 0.0), (150, 150.0), (250, 250.0), (400, 400.0)],
+            ),
+            // It grows in the side's own turns alone, so nothing of it is another's.
+            (
+                "subject.switches.voluntary",
+                &[(0, 0.0), (150, 50.0), (450, 100.0), (550, 150.0), (650, 200.0)],
+                [(0, 0.0), (150, 50.0), (250, 150.0), (350, 200.0)],
+            ),
+            // It was read at the borders of the turns.
+            (
+                "subject.cpu.total",
+                &[(0, 0.0), (700, 1_000.0)],
+                [(100, 10.0), (200, 40.0), (200, 40.0), (300, 90.0)],
+            ),
+        ] {
+            assert_eq!(alone(name, read), expected, "{name}");
+        }
+        // Other programs used 100 ns while the other side's server used 300: the reading counts both.
+        let read = [(0, 0.0), (200, 0.0), (400, 300.0), (500, 400.0), (600, 400.0)];
+        let other = alone("machine.cpu.other", &read);
+        assert!((other.last().unwrap().1 - other[0].1).abs() < 1e-9, "{other:?}");
     }
 
     /// The monitor reads every 60 ns; the turns are from 100 to 200 and from 500 to 600.
@@ -361,23 +373,5 @@ mod tests {
         assert_eq!(without(&[120]), Some(60), "from 60 to 180, of which 80 were its own");
         assert_eq!(without(&[180, 240, 300, 360, 420, 480]), Some(120), "120 to 540: 80 and 40");
         assert_eq!(away(&[]), None);
-    }
-
-    /// Other programs used 100 ns while the other side's server used 300: the reading counts both.
-    #[test]
-    fn the_other_server_is_none_of_the_other_programs() {
-        let read = [(0, 0.0), (200, 0.0), (400, 300.0), (500, 400.0), (600, 400.0)];
-        let other = alone("machine.cpu.other", &read);
-        let grown = other.last().unwrap().1 - other.first().unwrap().1;
-        assert!(
-            grown.abs() < 1e-9,
-            "what other programs did, they did in the other side's turn: {other:?}"
-        );
-    }
-
-    #[test]
-    fn cpu_time_is_that_of_the_borders() {
-        let total = alone("subject.cpu.total", &[(0, 0.0), (700, 1_000.0)]);
-        assert_eq!(total, [(100, 10.0), (200, 40.0), (200, 40.0), (300, 90.0)]);
     }
 }

@@ -208,8 +208,7 @@ mod tests {
     #[test]
     fn a_body_may_be_added_to_what_is_expected() {
         let text = "title = 'x'\n[[ask]]\nname = 'first'\nrequest = 'GET / HTTP/1.0'\n";
-        let source = SourceFile { name: "workloads/x.toml".into(), text: text.into() };
-        let whole = Workload::parse("x", source).unwrap();
+        let whole = crate::workload::tests::read(text).unwrap();
         let with = whole.with_body(b"{seq}", true).unwrap();
         let Question { name, ask, .. } = &with.questions[0];
         let BodyRule::Exactly(body) = &ask.expect.body else { panic!("a body") };

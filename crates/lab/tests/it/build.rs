@@ -4,14 +4,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use lab::build::{BuildCache, BuildError, Built, Fitness, SALT, salt};
 use lab::subject::Subject;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::folder::{Doomed, eventually, lives, program};
+use crate::folder::{Doomed, Folder, eventually, lives, program};
 
 crate::tests![
     a_subject_sees_nothing_of_the_users_environment_but_what_it_names,
@@ -30,15 +29,12 @@ crate::tests![
 ];
 
 /// A project's root with one subject in it, `x`.
-struct Root(PathBuf);
+struct Root(Folder);
 
 impl Root {
     fn new(build: &str) -> Root {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let root =
-            Root(std::env::temp_dir().join(format!("dyno-build-{}-{number}", std::process::id())));
-        fs::create_dir_all(root.0.join("subjects/x/deep")).unwrap();
+        let root = Root(Folder::new());
+        fs::create_dir_all(root.0.at("subjects/x/deep")).unwrap();
         root.write("subjects/x/deep/file", "one");
         root.manifest("x", build);
         root
@@ -49,12 +45,12 @@ impl Root {
             "title = 'X'\nlanguage = 'sh'\nhome = ''\nprocesses = 'one'\nspeaks = []\npasses = ['SEEN']\n\
              run = './x'\nversion = 'cat out'\nenv = {{ PLACE = '{{build}}' }}\n{build}\n"
         );
-        fs::create_dir_all(self.0.join("subjects").join(name)).unwrap();
+        fs::create_dir_all(self.0.at("subjects").join(name)).unwrap();
         self.write(&format!("subjects/{name}/subject.toml"), &text);
     }
 
     fn write(&self, path: &str, text: &str) {
-        fs::write(self.0.join(path), text).unwrap();
+        fs::write(self.0.at(path), text).unwrap();
     }
 
     fn cache(&self) -> BuildCache {
@@ -64,21 +60,23 @@ impl Root {
             ("UNSEEN".into(), "u".into()),
             ("http_proxy".into(), "http://127.0.0.1:9".into()),
         ];
-        BuildCache { state: self.0.join(".dyno"), dyno: program().into(), variables }
+        BuildCache { state: self.0.at(".dyno"), dyno: program().into(), variables }
+    }
+
+    fn subject(&self) -> Subject {
+        self.read("x")
+    }
+
+    fn read(&self, name: &str) -> Subject {
+        Subject::read(&self.0.0, name).unwrap()
     }
 
     fn build(&self, name: &str) -> Result<(Built, Vec<String>), BuildError> {
-        let subject = Subject::read(&self.0, name).unwrap();
+        let subject = self.read(name);
         let mut commands = Vec::new();
         let mut report = |line: &str| commands.push(line.to_string());
         let built = self.cache().build((&subject).into(), &|| false, &mut report)?;
         Ok((built, commands))
-    }
-}
-
-impl Drop for Root {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -90,11 +88,11 @@ fn a_build_is_made_once_for_the_same_content() {
     assert_eq!(out, format!("one{}\n", built.folder.display()));
     let (again, commands) = root.build("x").unwrap();
     assert_eq!((&again, commands.len()), (&built, 0));
-    let ignored = fs::read_to_string(root.0.join(".dyno/.gitignore")).unwrap();
+    let ignored = fs::read_to_string(root.0.at(".dyno/.gitignore")).unwrap();
     assert_eq!(ignored, "*\n", "git ignores the folder");
 
     root.write("subjects/x/deep/file", "two");
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     assert_eq!(root.cache().fitness((&subject).into()).unwrap(), Fitness::Buildable);
     let (changed, commands) = root.build("x").unwrap();
     assert_eq!(commands.len(), 1);
@@ -110,7 +108,7 @@ fn notes_do_not_shape_a_build_and_variables_that_pass_do() {
     let (first, _) = root.build("x").unwrap();
     root.manifest("x", "build = ['true']\nnotes = 'new'");
     assert_eq!(root.build("x").unwrap().0, first);
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     let mut cache = root.cache();
     cache.variables[1].1 = "other".into();
     assert_eq!(cache.fitness((&subject).into()).unwrap(), Fitness::Buildable);
@@ -136,7 +134,7 @@ fn a_build_that_fails_says_so_in_one_line_and_is_tried_again() {
 
 fn a_build_can_be_stopped() {
     let root = Root::new("build = ['sleep 1000']");
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     let built = root.cache().build((&subject).into(), &|| true, &mut |_| ());
     assert!(matches!(built, Err(BuildError::Halted)));
 }
@@ -160,7 +158,7 @@ fn under_sudo_a_build_runs_as_the_user_who_called_it() {
         return;
     }
     let root = Root::new(r#"build = ["sh -c 'id -u > out; echo $HOME >> out'"]"#);
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     let mut cache = root.cache();
     let nobody = [("SUDO_UID", "65534"), ("SUDO_GID", "65534")];
     cache.variables.extend(nobody.map(|(name, value)| (name.to_string(), value.to_string())));
@@ -175,7 +173,7 @@ fn under_sudo_a_build_runs_as_the_user_who_called_it() {
 
 fn salted_builds_of_equal_code_lie_elsewhere_and_find_their_salt_in_a_variable() {
     let root = Root::new(r#"build = ["sh -c 'echo $DYNO_BUILD_SALT > out'"]"#);
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     let (plain, _) = root.build("x").unwrap();
     let mut seen = vec![plain.folder.clone()];
     let mut lengths = std::collections::BTreeSet::new();
@@ -206,7 +204,7 @@ fn nothing_of_a_build_goes_on_when_it_has_ended() {
 
 /// `build ROOT`: a dyno that is killed while it builds.
 pub(crate) fn builder(arguments: &[String]) -> i32 {
-    let root = std::mem::ManuallyDrop::new(Root(PathBuf::from(&arguments[0])));
+    let root = std::mem::ManuallyDrop::new(Root(Folder(PathBuf::from(&arguments[0]))));
     i32::from(root.build("x").is_err())
 }
 
@@ -237,7 +235,7 @@ fn a_build_follows_one_that_was_killed(
     after: Option<Duration>,
 ) {
     let root = Root::new("");
-    let path = |name: &str| root.0.join(name);
+    let path = |name: &str| root.0.at(name);
     fs::create_dir(path("pids")).unwrap();
     let pids = || -> Vec<u32> {
         let pid =
@@ -249,7 +247,7 @@ fn a_build_follows_one_that_was_killed(
         "trap \"\" TERM; cd {}; echo $PPID > warden; touch pids/$$; for pid in $(ls pids); do \
          [ $pid = $$ ] || if grep -qs \"State:.[^ZX]\" /proc/$pid/status; then touch both; fi; done; \
          if [ -e next ]; then exit 0; fi; sleep 1000 & wait",
-        root.0.display()
+        root.0.0.display()
     );
     root.manifest("x", &format!("build = [\"\"\"sh -c '{script}'\"\"\"]"));
     let mut builder = match before {
@@ -260,7 +258,7 @@ fn a_build_follows_one_that_was_killed(
             command
         }
     };
-    let builder = builder.arg("build").arg(&root.0).spawn().unwrap();
+    let builder = builder.arg("build").arg(&root.0.0).spawn().unwrap();
     let builder = Doomed(builder);
     match after {
         Some(after) => std::thread::sleep(after),
@@ -282,7 +280,7 @@ fn a_build_follows_one_that_was_killed(
 fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {
     let root = Root::new("build = []");
     let (built, _) = root.build("x").unwrap();
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     let seen = root.cache().scrubbed(&subject, &built, Path::new("/work"));
     let names: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SEEN", "PLACE"]);
@@ -290,7 +288,7 @@ fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {
 
 fn what_is_missing_is_named() {
     let root = Root::new("needs = ['no-such-program', 'sh']");
-    let subject = Subject::read(&root.0, "x").unwrap();
+    let subject = root.subject();
     let fitness = root.cache().fitness((&subject).into()).unwrap();
     assert_eq!(fitness, Fitness::Missing(vec!["no-such-program".into()]));
 }
@@ -298,7 +296,7 @@ fn what_is_missing_is_named() {
 fn a_salted_build_finds_its_salt_in_a_variable_while_it_runs() {
     let root = Root::new("build = []");
     let (built, _) = root.build("x").unwrap();
-    let salted = Subject::read(&root.0, "x").unwrap().salted(salt("x", 7, 1));
-    let running = root.cache().scrubbed(&salted, &built, &root.0);
+    let salted = root.subject().salted(salt("x", 7, 1));
+    let running = root.cache().scrubbed(&salted, &built, &root.0.0);
     assert!(running.contains(&(SALT.to_string(), salt("x", 7, 1))));
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use machine::conditions::Group;
 use machine::process::{launch, sweep};
 
-use crate::folder::{Folder, Line, dead_marker, eventually, marker, warden, worker};
+use crate::folder::{Line, dead_marker, eventually, marker, warden, worker};
 
 crate::tests![
     a_process_that_takes_more_memory_than_allowed_is_reported,
@@ -27,9 +27,8 @@ fn limited(memory: u64) -> Option<Group> {
 
 fn a_process_that_takes_more_memory_than_allowed_is_reported() {
     let Some(group) = limited(64 << 20) else { return };
-    let folder = Folder::new();
-    let line = Line::new(&folder);
-    let mut spec = worker(&folder, &[line.path(), "memory-mib", "300"]);
+    let (folder, _line) = Line::with_folder();
+    let mut spec = worker(&folder, &["memory-mib", "300"]);
     spec.membership = Some(group.membership());
     let mut running = launch(&warden(), &spec).unwrap();
     eventually("its end", || running.ended().is_some());
@@ -41,10 +40,8 @@ fn a_process_that_takes_more_memory_than_allowed_is_reported() {
 
 fn a_group_counts_what_its_processes_used_and_no_other() {
     let Some(group) = limited(256 << 20) else { return };
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let mut spec = worker(&folder, &[&path, "burn-ms", "50", "memory-mib", "100"]);
+    let (folder, mut line) = Line::with_folder();
+    let mut spec = worker(&folder, &["burn-ms", "50", "memory-mib", "100"]);
     spec.membership = Some(group.membership());
     let running = launch(&warden(), &spec).unwrap();
     assert_eq!(line.hear(), "ready");

@@ -54,32 +54,35 @@ impl Drop for Folder {
     }
 }
 
-/// This command, with a PATH and nothing else.
+/// This command, with a PATH and nothing else. `LINE` stands for the path of the folder's line.
 pub(crate) fn spec(folder: &Folder, argv: &[&str]) -> Spec {
-    let argv = argv.iter().map(ToString::to_string).collect();
-    let mut spec = Spec::new(marker(), argv, folder.0.clone());
+    let line = folder.at("line").display().to_string();
+    let argv = argv.iter().map(|word| match *word {
+        "LINE" => line.clone(),
+        word => word.to_string(),
+    });
+    let mut spec = Spec::new(marker(), argv.collect(), folder.0.clone());
     spec.env = vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())];
     spec.grace_ms = 200;
     spec
 }
 
-/// This program as a subject.
-pub(crate) fn worker(folder: &Folder, arguments: &[&str]) -> Spec {
+/// This program as a subject that does what the words say.
+pub(crate) fn worker(folder: &Folder, words: &[&str]) -> Spec {
     let program = program().into_string().unwrap();
-    let mut argv = vec![program.as_str(), "worker"];
-    argv.extend(arguments);
-    spec(folder, &argv)
+    spec(folder, &[&[program.as_str(), "worker", "LINE"], words].concat())
 }
 
 /// A named pipe that a subject's processes hold open: what they write is read in lines, and its end is reached when the
 /// last of them is gone.
 pub(crate) struct Line {
-    pub(crate) path: PathBuf,
     reader: BufReader<File>,
 }
 
 impl Line {
-    pub(crate) fn new(folder: &Folder) -> Line {
+    /// A folder, and the line in it.
+    pub(crate) fn with_folder() -> (Folder, Line) {
+        let folder = Folder::new();
         let path = folder.at("line");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         let fifo = rustix::fs::FileType::Fifo;
@@ -87,11 +90,7 @@ impl Line {
         // Not blocking: opening it must not wait for a writer.
         let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap();
         let file = OpenOptions::new().read(true).custom_flags(flags).open(&path).unwrap();
-        Line { path, reader: BufReader::new(file) }
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        self.path.to_str().unwrap()
+        (folder, Line { reader: BufReader::new(file) })
     }
 
     /// The next line.

@@ -23,16 +23,19 @@ crate::tests![
     connections_that_wait_to_be_accepted_are_seen,
     a_probe_is_heard_and_a_liar_is_not,
     every_series_is_in_the_catalog,
-    watching_costs_little,
 ];
 
 const PERIOD: Duration = Duration::from_millis(5);
 
 fn plan(running: &Running) -> WatchPlan {
+    plan_of(Some(running.warden_pid()))
+}
+
+fn plan_of(root: Option<u32>) -> WatchPlan {
     WatchPlan {
         period: PERIOD,
         began: Instant::now(),
-        root: Some(running.warden_pid()),
+        root,
         readings: None,
         port: None,
         found: Vec::new(),
@@ -49,10 +52,8 @@ fn last(series: &[Series], name: &str) -> f64 {
 
 /// A worker that did what the words say, watched from before it reported that until now.
 fn watched(words: &[&str]) -> Vec<Series> {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let running = launch(&warden(), &worker(&folder, &[&[path.as_str()], words].concat())).unwrap();
+    let (folder, mut line) = Line::with_folder();
+    let running = launch(&warden(), &worker(&folder, words)).unwrap();
     let watch = Watch::start(plan(&running)).unwrap();
     line.hear();
     let series = watch.stop();
@@ -86,10 +87,8 @@ fn a_subjects_needs_are_seen() {
 }
 
 fn what_works_for_the_load_is_no_other_program() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let helper = launch(&warden(), &worker(&folder, &[&path, "burn-ms", "400"])).unwrap();
+    let (folder, mut line) = Line::with_folder();
+    let helper = launch(&warden(), &worker(&folder, &["burn-ms", "400"])).unwrap();
     let plan = WatchPlan { root: None, helpers: vec![helper.pid()], ..plan(&helper) };
     let watch = Watch::start(plan).unwrap();
     line.hear();
@@ -111,10 +110,8 @@ fn a_group_counts_cpu_time_exactly() {
         eprintln!("SKIPPED: {facts:?}");
         return;
     };
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let mut spec = worker(&folder, &[&path, "burn-ms", "123"]);
+    let (folder, mut line) = Line::with_folder();
+    let mut spec = worker(&folder, &["burn-ms", "123"]);
     spec.membership = Some(group.membership());
     let running = launch(&warden(), &spec).unwrap();
     line.hear();
@@ -133,14 +130,12 @@ fn a_process_that_leaves_its_group_is_counted_all_the_same() {
         eprintln!("SKIPPED: no group can be made");
         return;
     };
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
+    let (folder, mut line) = Line::with_folder();
     let program = crate::folder::program().into_string().unwrap();
     let membership = group.membership();
     let script = r#"program=$0; line=$1; shift; for procs; do echo $$ >"$procs"; done
         exec "$program" worker "$line" burn-ms 200"#;
-    let path = line.path().to_string();
-    let mut argv = vec!["sh", "-c", script, &program, &path];
+    let mut argv = vec!["sh", "-c", script, &program, "LINE"];
     argv.extend(membership.leave.iter().map(|procs| procs.to_str().unwrap()));
     let mut spec = spec(&folder, &argv);
     spec.membership = Some(membership);
@@ -159,15 +154,13 @@ fn a_process_that_leaves_its_group_is_counted_all_the_same() {
 }
 
 fn time_of_children_that_ended_is_not_lost() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
+    let (folder, mut line) = Line::with_folder();
     let program = crate::folder::program().into_string().unwrap();
     // One child that its parent waits for, and one that is left to the warden.
     let script = r#"exec 9>"$1"; "$0" worker "$1" burn-ms 150 exit 0
         ( ( "$0" worker "$1" burn-ms 150 exit 0; echo left >&9 ) & ); echo waited >&9; sleep 1000"#;
-    let path = line.path().to_string();
     let running =
-        launch(&warden(), &spec(&folder, &["sh", "-c", script, &program, &path])).unwrap();
+        launch(&warden(), &spec(&folder, &["sh", "-c", script, &program, "LINE"])).unwrap();
     let watch = Watch::start(plan(&running)).unwrap();
     let mut heard = [line.hear(), line.hear()];
     heard.sort();
@@ -182,15 +175,13 @@ fn time_of_children_that_ended_is_not_lost() {
 }
 
 fn what_a_subject_starts_later_is_found() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
+    let (folder, mut line) = Line::with_folder();
     let script =
         r#"exec 9>"$0"; echo ready >&9; read go <"$0.go"; (setsid sleep 1000 &); sleep 1000"#;
-    let path = line.path().to_string();
-    let go = format!("{path}.go");
+    let go = folder.at("line.go");
     let made = std::process::Command::new("mkfifo").arg(&go).status().unwrap();
     assert!(made.success());
-    let running = launch(&warden(), &spec(&folder, &["sh", "-c", script, &path])).unwrap();
+    let running = launch(&warden(), &spec(&folder, &["sh", "-c", script, "LINE"])).unwrap();
     let watch = Watch::start(plan(&running)).unwrap();
     line.hear();
     eventually("the first", || watch.latest("subject.processes") == Some(1.0));
@@ -219,18 +210,7 @@ fn connections_that_wait_to_be_accepted_are_seen() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let _waiting = [0; 5].map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap());
-    let watch = Watch::start(WatchPlan {
-        period: PERIOD,
-        began: Instant::now(),
-        root: None,
-        readings: None,
-        port: Some(port),
-        found: Vec::new(),
-        helpers: Vec::new(),
-        probe_socket: None,
-        service: None,
-    });
-    let watch = watch.unwrap();
+    let watch = Watch::start(WatchPlan { port: Some(port), ..plan_of(None) }).unwrap();
     eventually("five", || watch.latest("kernel.tcp.accept_queue") == Some(5.0));
     let _accepted = listener.accept().unwrap();
     eventually("four", || watch.latest("kernel.tcp.accept_queue") == Some(4.0));
@@ -279,35 +259,5 @@ fn every_series_is_in_the_catalog() {
         let is_it = |reading: &&machine::monitor::ReadingSpec| reading.name == series.name;
         let reading = CATALOG.iter().find(is_it).unwrap_or_else(|| panic!("{}", series.name));
         assert_eq!(reading.unit, series.unit, "{}", series.name);
-    }
-}
-
-/// Not an assertion, which a busy machine could break: it measures what `docs/readings.md` states. `cargo test -p
-/// dyno-lab --test it -- watching_costs`.
-fn watching_costs_little() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = Some(listener.local_addr().unwrap().port());
-    for children in [0, 19] {
-        let folder = Folder::new();
-        let mut line = Line::new(&folder);
-        let script = "exec 9>\"$0\"; i=0; while [ $i -lt $1 ]; do sleep 1000 & i=$((i+1)); done; \
-                      echo ready >&9; wait";
-        let path = line.path().to_string();
-        let argv = ["sh", "-c", script, &path, &children.to_string()];
-        let running = launch(&warden(), &spec(&folder, &argv)).unwrap();
-        line.hear();
-        let plan = WatchPlan { period: WatchPlan::PERIOD, port, ..plan(&running) };
-        let watch = Watch::start(plan).unwrap();
-        let looks = |series: &[Series]| {
-            series.iter().find(|series| series.name == "watch.cpu").unwrap().points.clone()
-        };
-        let limit = Instant::now() + Duration::from_secs(3);
-        eventually("three seconds", || limit < Instant::now());
-        let points = looks(&watch.stop());
-        let (first, last) = (points[1], points[points.len() - 2]);
-        let share = (last.1 - first.1) / (last.0 - first.0) as f64 * 100.0;
-        let each = (last.1 - first.1) / (points.len() - 3) as f64 / 1e3;
-        println!("watching {} processes: {each:.0} µs a look, {share:.2} % of a CPU", children + 1);
-        let _ = running.stop();
     }
 }

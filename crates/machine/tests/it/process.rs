@@ -16,16 +16,14 @@ use crate::folder::{
 
 crate::tests![
     what_ends_by_itself_tells_how,
-    a_signal_is_reported_by_name,
     what_cannot_be_started_says_why,
     a_subject_gets_what_it_was_given_and_nothing_else,
     a_flood_of_output_neither_blocks_nor_fills,
-    a_process_that_obeys_the_signal_is_not_killed,
+    a_process_that_obeys_the_signal_is_not_killed_even_if_it_was_stopped,
     a_process_that_hides_is_found_when_it_is_stopped,
     a_process_that_hides_is_found_when_its_handle_is_dropped,
     a_process_that_hides_is_found_when_dyno_is_killed,
     a_process_that_hides_is_found_when_the_warden_is_killed,
-    a_stopped_process_can_be_ended,
     the_interrupt_of_a_terminal_does_not_reach_a_subject,
     the_next_start_ends_what_two_deaths_left,
     the_next_start_leaves_alone_what_is_not_orphaned,
@@ -43,8 +41,8 @@ echo first >&9
 while :; do wait; sleep 1000; done
 "#;
 
-fn hider(folder: &Folder, line: &mut Line) -> machine::process::Spec {
-    spec(folder, &["sh", "-c", HIDER, line.path()])
+fn hider(folder: &Folder) -> machine::process::Spec {
+    spec(folder, &["sh", "-c", HIDER, "LINE"])
 }
 
 fn hear_all(line: &mut Line) {
@@ -54,22 +52,19 @@ fn hear_all(line: &mut Line) {
 }
 
 fn what_ends_by_itself_tells_how() {
-    let folder = Folder::new();
-    let spec = spec(&folder, &["sh", "-c", "echo to stdout; echo to stderr >&2; exit 3"]);
-    let mut running = launch(&warden(), &spec).unwrap();
-    eventually("its end", || running.ended().is_some());
-    assert_eq!(running.ended(), Some(Exit::Status(3)));
-    assert_eq!(running.tail(), b"to stdout\nto stderr\n");
-    let stopped = running.stop();
-    assert_eq!(stopped.exit.to_string(), "exit status 3");
-    assert_eq!((stopped.killed, stopped.tail.as_slice()), (0, &b"to stdout\nto stderr\n"[..]));
-}
-
-fn a_signal_is_reported_by_name() {
-    let folder = Folder::new();
-    let mut running = launch(&warden(), &spec(&folder, &["sh", "-c", "kill -9 $$"])).unwrap();
-    eventually("its end", || running.ended().is_some());
-    assert_eq!(running.stop().exit.to_string(), "signal 9 (KILL)");
+    let (said, killed) = ("echo to stdout; echo to stderr >&2; exit 3", "echo x; kill -9 $$");
+    for (script, exit, tail) in
+        [(said, Exit::Status(3), "to stdout\nto stderr\n"), (killed, Exit::Signal(9), "x\n")]
+    {
+        let folder = Folder::new();
+        let mut running = launch(&warden(), &spec(&folder, &["sh", "-c", script])).unwrap();
+        eventually("its end", || running.ended().is_some());
+        assert_eq!(running.tail(), tail.as_bytes());
+        let ended = running.ended();
+        let stopped = running.stop();
+        assert_eq!((ended, stopped.exit, stopped.killed), (Some(exit), exit, 0), "{script}");
+        assert_eq!(stopped.tail, tail.as_bytes());
+    }
 }
 
 fn what_cannot_be_started_says_why() {
@@ -88,10 +83,8 @@ fn what_cannot_be_started_says_why() {
 }
 
 fn a_subject_gets_what_it_was_given_and_nothing_else() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let mut spec = worker(&folder, &[&path, "limits"]);
+    let (folder, mut line) = Line::with_folder();
+    let mut spec = worker(&folder, &["limits"]);
     spec.env.push(("FLAVOUR".into(), "plain".into()));
     spec.open_files = Some(77);
     let cpus = machine::conditions::Cpus::available().unwrap();
@@ -114,10 +107,8 @@ fn a_subject_gets_what_it_was_given_and_nothing_else() {
 }
 
 fn a_flood_of_output_neither_blocks_nor_fills() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let mut spec = worker(&folder, &[&path, "print-mib", "10"]);
+    let (folder, mut line) = Line::with_folder();
+    let mut spec = worker(&folder, &["print-mib", "10"]);
     spec.log = Some(folder.at("log"));
     spec.log_bytes_max = 1 << 20;
     let running = launch(&warden(), &spec).unwrap();
@@ -135,26 +126,30 @@ fn a_flood_of_output_neither_blocks_nor_fills() {
     assert!(says.contains("[dyno: 9371648 bytes of the output are left out here]"), "{says}");
 }
 
-fn a_process_that_obeys_the_signal_is_not_killed() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
+fn a_process_that_obeys_the_signal_is_not_killed_even_if_it_was_stopped() {
+    // With a handler: without one the signal ends it even while it is stopped.
     let polite = "trap 'echo bye; exit 7' TERM; exec 9>\"$0\"; echo ready >&9; \
                   while :; do sleep 1000 & wait; done";
-    let mut spec = spec(&folder, &["sh", "-c", polite, line.path()]);
-    spec.grace_ms = 60_000;
-    let running = launch(&warden(), &spec).unwrap();
-    assert_eq!(line.hear(), "ready");
-    let stopped = running.stop();
-    // Its child, which outlived it, was asked too.
-    assert!(line.is_silent_within(Duration::ZERO));
-    assert_eq!((stopped.exit, stopped.killed), (Exit::Status(7), 0));
-    assert_eq!(stopped.tail, b"bye\n");
+    for is_stopped in [false, true] {
+        let (folder, mut line) = Line::with_folder();
+        let mut spec = spec(&folder, &["sh", "-c", polite, "LINE"]);
+        spec.grace_ms = 60_000;
+        let running = launch(&warden(), &spec).unwrap();
+        assert_eq!(line.hear(), "ready");
+        if is_stopped {
+            kill(running.pid(), Signal::STOP);
+        }
+        let stopped = running.stop();
+        // Its child, which outlived it, was asked too.
+        assert!(line.is_silent_within(Duration::ZERO));
+        assert_eq!((stopped.exit, stopped.killed), (Exit::Status(7), 0));
+        assert_eq!(stopped.tail, b"bye\n");
+    }
 }
 
 fn a_process_that_hides_is_found_when_it_is_stopped() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
+    let (folder, mut line) = Line::with_folder();
+    let running = launch(&warden(), &hider(&folder)).unwrap();
     hear_all(&mut line);
     eventually("the whole tree", || running.tree().len() == 4);
     let tree = running.tree();
@@ -165,9 +160,8 @@ fn a_process_that_hides_is_found_when_it_is_stopped() {
 }
 
 fn a_process_that_hides_is_found_when_its_handle_is_dropped() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
+    let (folder, mut line) = Line::with_folder();
+    let running = launch(&warden(), &hider(&folder)).unwrap();
     hear_all(&mut line);
     drop(running);
     assert!(line.is_silent_within(Duration::ZERO), "a process is left");
@@ -233,8 +227,7 @@ fn kill(pid: u32, signal: Signal) {
 }
 
 fn a_process_that_hides_is_found_when_dyno_is_killed() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
+    let (folder, mut line) = Line::with_folder();
     let (caller, warden) = caller_with_hider(&folder, &mut line);
     drop(caller);
     assert!(line.is_silent_within(PATIENCE), "a process is left");
@@ -242,9 +235,8 @@ fn a_process_that_hides_is_found_when_dyno_is_killed() {
 }
 
 fn a_process_that_hides_is_found_when_the_warden_is_killed() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let mut running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
+    let (folder, mut line) = Line::with_folder();
+    let mut running = launch(&warden(), &hider(&folder)).unwrap();
     hear_all(&mut line);
     kill(running.warden_pid(), Signal::KILL);
     eventually("that the death is noticed", || running.ended().is_some());
@@ -252,21 +244,6 @@ fn a_process_that_hides_is_found_when_the_warden_is_killed() {
     let stopped = running.stop();
     assert_eq!(stopped.exit.to_string(), "ended unseen: its warden was killed");
     assert!(2 <= stopped.killed, "{stopped:?}");
-}
-
-fn a_stopped_process_can_be_ended() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    // With a handler: without one the signal ends it even while it is stopped.
-    let waits = "trap 'exit 7' TERM; exec 9>\"$0\"; echo ready >&9; \
-                 while :; do sleep 1000 & wait; done";
-    let mut spec = spec(&folder, &["sh", "-c", waits, line.path()]);
-    spec.grace_ms = 4_000;
-    let running = launch(&warden(), &spec).unwrap();
-    assert_eq!(line.hear(), "ready");
-    kill(running.pid(), Signal::STOP);
-    let stopped = running.stop();
-    assert_eq!((stopped.exit, stopped.killed), (Exit::Status(7), 0));
 }
 
 fn the_interrupt_of_a_terminal_does_not_reach_a_subject() {
@@ -286,8 +263,7 @@ fn the_interrupt_of_a_terminal_does_not_reach_a_subject() {
 fn the_next_start_ends_what_two_deaths_left() {
     // Another dyno that starts just then may sweep first; not each time.
     let all_swept = |_| {
-        let folder = Folder::new();
-        let mut line = Line::new(&folder);
+        let (folder, mut line) = Line::with_folder();
         let (caller, warden) = caller_with_hider(&folder, &mut line);
         // The warden first, and dyno before it can notice.
         kill(caller.0.id(), Signal::STOP);
@@ -301,8 +277,7 @@ fn the_next_start_ends_what_two_deaths_left() {
 }
 
 fn the_next_start_leaves_alone_what_is_not_orphaned() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
+    let (folder, mut line) = Line::with_folder();
     // The processes of a living dyno, and one whose marker only looks like a dyno's.
     let (caller, warden) = caller_with_hider(&folder, &mut line);
     let sleeper = |marker: &str| {
@@ -334,8 +309,7 @@ const NAMESPACES: [&[&str]; 4] = [
 fn a_dyno_of_other_namespaces_is_left_alone_while_it_lives() {
     for namespaces in NAMESPACES {
         for (of_caller, of_sweeper) in [(namespaces, &[][..]), (&[], namespaces)] {
-            let folder = Folder::new();
-            let mut line = Line::new(&folder);
+            let (folder, mut line) = Line::with_folder();
             let Some((caller, _, cgroup)) = caller_within(of_caller, &folder, &mut line) else {
                 eprintln!("SKIPPED: no namespaces can be made");
                 return;

@@ -9,7 +9,7 @@ use machine::process::launch;
 use machine::sockets::{Ownership, PORTS, free_port, is_free, listeners, owner_is_among};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
-use crate::folder::{Doomed, Folder, Line, eventually, warden, worker};
+use crate::folder::{Doomed, Line, eventually, warden, worker};
 
 crate::tests![
     the_wrong_server_is_distinguished_from_the_right_one,
@@ -26,10 +26,8 @@ fn port_of(listener: &TcpListener) -> u16 {
 }
 
 fn the_wrong_server_is_distinguished_from_the_right_one() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
-    let running = launch(&warden(), &worker(&folder, &[&path, "listen"])).unwrap();
+    let (folder, mut line) = Line::with_folder();
+    let running = launch(&warden(), &worker(&folder, &["listen"])).unwrap();
     let port: u16 = line.hear().strip_prefix("ready ").unwrap().parse().unwrap();
     assert_eq!(owner_is_among(port, &running.tree()).unwrap(), Ownership::Theirs);
     let strangers = [std::process::id()];
@@ -131,9 +129,7 @@ fn ports_are_drawn_by_chance_and_never_in_a_row() {
 }
 
 fn a_network_of_its_own_has_nothing_but_lo() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let path = line.path().to_string();
+    let (folder, mut line) = Line::with_folder();
     let outer = std::fs::read_link("/proc/thread-self/ns/net").unwrap();
     let before = outer.clone();
     let inside = std::thread::spawn(move || {
@@ -148,7 +144,7 @@ fn a_network_of_its_own_has_nothing_but_lo() {
         let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
         let devices: Vec<&str> = devices.lines().skip(2).map(str::trim).collect();
         assert!(matches!(devices[..], [lo] if lo.starts_with("lo:")), "{devices:?}");
-        let running = launch(&warden(), &worker(&folder, &[&path, "listen"])).unwrap();
+        let running = launch(&warden(), &worker(&folder, &["listen"])).unwrap();
         let port: u16 = line.hear().strip_prefix("ready ").unwrap().parse().unwrap();
         assert_eq!(owner_is_among(port, &running.tree()).unwrap(), Ownership::Theirs);
         TcpStream::connect(("127.0.0.1", port)).unwrap();

@@ -1,15 +1,10 @@
 //! Lines that were heard once, and are sent again by someone who kept them.
 
+use super::greeting;
 use crate::parcel::Outbox;
 use crate::{
-    Agent, AgentAction, AgentEvent, CoordinatorFrame, FromAgent, Greeting, Nanos, PROTOCOL, Ready,
-    SECOND, ToAgent,
+    Agent, AgentAction, AgentEvent, CoordinatorFrame, FromAgent, Nanos, Ready, SECOND, ToAgent,
 };
-
-fn greeting() -> Greeting {
-    let (dyno, by) = ("1".into(), "me".into());
-    Greeting { protocol: PROTOCOL, dyno, sha256: None, by, lease: 2 * SECOND }
-}
 
 /// An agent, and the time.
 struct Heard {

@@ -10,8 +10,7 @@ pub(super) use super::network::{Faults, Network};
 use super::place::{Place, Running};
 use crate::{
     Agent, AgentAction, AgentEvent, AgentFrame, Assignment, Coordinator, CoordinatorAction,
-    CoordinatorEvent, CoordinatorFrame, Greeting, Live, MILLISECOND, Nanos, PROTOCOL, Ready,
-    SECOND, Terms,
+    CoordinatorEvent, CoordinatorFrame, Live, MILLISECOND, Nanos, Ready, SECOND,
 };
 
 pub(super) const LEASE: Nanos = 2 * SECOND;
@@ -223,21 +222,7 @@ impl World {
 
     fn start_coordinator(&mut self) {
         self.era += 1;
-        let greeting = Greeting {
-            protocol: PROTOCOL,
-            dyno: "1".into(),
-            sha256: None,
-            by: "a test".into(),
-            lease: LEASE,
-        };
-        let terms = Terms {
-            greeting,
-            has_one_clock: false,
-            meet_within: 10 * SECOND,
-            arm_within: 10 * SECOND,
-            lead: 500 * MILLISECOND,
-            goes_on: self.chance.unit() < 0.5,
-        };
+        let terms = super::terms(self.chance.unit() < 0.5);
         let agents = self.places.len();
         self.coordinator = Some(Coordinator::new(&run_name(self.era), agents, terms, self.now));
         self.after(0, Happening::CoordinatorTick { era: self.era });

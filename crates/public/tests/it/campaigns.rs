@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use public::{Level, Lineage, PublicRun, Words, verify};
 
-use super::changed_files::{
-    Chance, digest, hostile, in_lines, lines_of, numbers, packed, resealed,
-};
-use super::{loaded, published};
+use wire::Chance;
+
+use super::changed_files::{digest, hostile, in_lines, numbers, packed, resealed};
+use super::{loaded, published, published_lines};
 
 /// So many changes of each kind: a sample, unless more are asked for.
 fn many() -> usize {
@@ -35,8 +35,8 @@ fn kind(line: &str) -> &str {
 
 #[test]
 fn a_changed_byte_is_always_found() {
-    let lines = lines_of(&published(loaded()).write(false).unwrap());
-    let mut chance = Chance(39);
+    let lines = published_lines();
+    let mut chance = Chance::new(39);
     for _ in 0..many() {
         let mut changed = lines.clone();
         let line = chance.below(changed.len());
@@ -50,7 +50,7 @@ fn a_changed_byte_is_always_found() {
 
 #[test]
 fn a_column_that_is_named_in_another_way_is_refused() {
-    let lines = lines_of(&published(loaded()).write(false).unwrap());
+    let lines = published_lines();
     for (name, other) in [
         ("{\"trial trial_launch pid\":", "{\"trial trial_launch port\":"),
         ("{\"trial trial_launch pid\":", "{\"detail trial_launch pid\":"),
@@ -77,8 +77,8 @@ fn table(title: &str, found: &BTreeMap<String, [usize; 3]>) {
 
 #[test]
 fn a_changed_number_is_found_wherever_something_contradicts_it() {
-    let lines = in_lines(&lines_of(&published(loaded()).write(false).unwrap()));
-    let mut chance = Chance(1_139);
+    let lines = in_lines(&published_lines());
+    let mut chance = Chance::new(1_139);
     let mut found: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     for turn in 0..many() {
         let mut changed = lines.clone();
@@ -105,7 +105,7 @@ fn a_changed_number_is_found_wherever_something_contradicts_it() {
 #[test]
 fn a_removed_trial_or_plan_row_is_found() {
     let (run, trials, ended) = loaded();
-    let mut chance = Chance(7);
+    let mut chance = Chance::new(7);
     let mut found: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     for turn in 0..many() {
         let (mut run, mut trials) = (run.clone(), trials.clone());
@@ -155,9 +155,9 @@ fn hostile_files_are_refused_or_shown_and_end_nothing() {
     if !is_alone("campaigns::hostile_files_are_refused_or_shown_and_end_nothing") {
         return;
     }
-    let lines = lines_of(&published(loaded()).write(false).unwrap());
+    let lines = published_lines();
     let forms = [in_lines(&lines), lines];
-    let mut chance = Chance(3_000);
+    let mut chance = Chance::new(3_000);
     let mut outcomes = [0; 2];
     let mut longest = Duration::ZERO;
     for turn in 0..3 * many() {

@@ -4,7 +4,7 @@ use lab::record::{Fact, RunRecord};
 use public::{PublicRun, REPEATS, Repetition, counts_as_repetition};
 use store::RunEnd;
 
-use super::{Loaded, loaded, published};
+use super::{Loaded, PUBLISHED, loaded, published};
 
 const SIGNERS: [Option<&str>; 2] = [Some("alice"), Some("bob")];
 
@@ -24,9 +24,9 @@ fn again(original: &PublicRun, change: impl FnOnce(&mut Loaded)) -> PublicRun {
 
 #[test]
 fn a_repetition_counts_only_by_another_signer_on_the_same_class() {
-    let original = published(loaded());
-    let repetition = again(&original, |_| {});
-    let counted = |signers, classes| counts_as_repetition(&original, &repetition, signers, classes);
+    let original = &PUBLISHED;
+    let repetition = again(original, |_| {});
+    let counted = |signers, classes| counts_as_repetition(original, &repetition, signers, classes);
     assert_eq!(counted(SIGNERS, ["a", "a"]), Repetition::Counts);
     assert_eq!(counted(SIGNERS, ["a", "b"]), Repetition::OnAnotherClass);
     for signers in [[Some("alice"); 2], [Some("alice"), None], [None, Some("bob")], [None; 2]] {
@@ -36,11 +36,11 @@ fn a_repetition_counts_only_by_another_signer_on_the_same_class() {
 
 #[test]
 fn what_shares_seed_trials_or_sources_with_its_original_repeats_nothing() {
-    let original = published(loaded());
+    let original = &PUBLISHED;
     let seed = original.record.seed;
     let reason = |change: &dyn Fn(&mut Loaded)| {
-        let other = again(&original, |again| change(again));
-        counts_as_repetition(&original, &other, SIGNERS, ["a", "a"]).says()
+        let other = again(original, |again| change(again));
+        counts_as_repetition(original, &other, SIGNERS, ["a", "a"]).says()
     };
     assert_eq!(reason(&|it| it.0.seed = seed), "it has the seed of the original");
     assert_eq!(reason(&|it| it.1 = loaded().1), "its trials are not new");

@@ -8,7 +8,7 @@ use lab::record::{Phase, RunRecord};
 use rusqlite::Connection;
 use store::{Fault, RunId, Store};
 
-use crate::made_up::{Folder, begun, run};
+use crate::made_up::{Folder, begun, change, run};
 
 const MANIFEST: &str = "run = 'node server.js'";
 
@@ -110,11 +110,11 @@ fn a_changed_check_says_that_it_is_damaged_and_leaves_the_others() {
         "UPDATE run_conformance SET catalogue_hash = '00' WHERE entry = 0",
         "UPDATE run_conformance_seal SET sha256 = x'00' WHERE entry = 0",
         "DELETE FROM run_conformance_seal WHERE entry = 0",
-        "PRAGMA foreign_keys = OFF; DELETE FROM run_conformance WHERE entry = 0",
+        "DELETE FROM run_conformance WHERE entry = 0",
     ] {
         let (folder, mut store, _) = begun(1);
         let id = store.begin(&checked_run(1)).unwrap();
-        Connection::open(folder.store()).unwrap().execute_batch(sql).unwrap();
+        change(&folder.store(), sql);
         let found = store.run(id).unwrap().conformance;
         assert!(!is_as_checked(&found, &checked_run(1).conformance, sql), "{sql}: unnoticed");
         assert_eq!((found.len(), &found[1]), (2, &checked_run(1).conformance[1]), "{sql}");
@@ -188,62 +188,40 @@ fn resealed(connection: &Connection) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
-#[test]
-fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run() {
-    let (folder, mut store, _) = begun(1);
-    let lasting = |store: &Store, build: &str, version: &str| {
-        let found =
-            store.lasting_conformance("node-http", build, version, MANIFEST, false).unwrap();
-        found.map(|found| found.from_run)
-    };
-    assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), None, "no server was checked");
-    store.begin(&checked_run(1)).unwrap();
-    let third = store.begin(&checked_run(1)).unwrap();
-    assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), Some(Some(3)));
-    assert_eq!(lasting(&store, "b1946ac9", "v20.1.1"), None, "another version");
-    assert_eq!(lasting(&store, "00", "v20.1.0"), None, "another build");
-    assert_eq!(lasting(&store, "", ""), None, "what was never built is not alike");
-    let other =
-        store.lasting_conformance("node-http", "b1946ac9", "v20.1.0", "run = 'deno'", false);
-    assert_eq!(other.unwrap(), None, "another command");
-    Connection::open(folder.store())
-        .unwrap()
-        .execute("UPDATE run_conformance SET took_ms = 0 WHERE run = ?1", [third.to_string()])
-        .unwrap();
-    assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), Some(Some(2)), "the newest is damaged");
+/// The run whose check of this build of node-http is taken over.
+fn lasting(store: &Store, build: &str, version: &str, manifest: &str, http2: bool) -> Option<u64> {
+    let found = store.lasting_conformance("node-http", build, version, manifest, http2).unwrap();
+    found.and_then(|found| found.from_run)
 }
 
 #[test]
-fn a_run_over_http2_takes_over_the_newest_check_that_has_http2() {
-    let (_folder, mut store, _) = begun(1);
+fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run_that_has_it() {
+    let (folder, mut store, _) = begun(1);
+    let (build, version) = ("b1946ac9", "v20.1.0");
+    assert_eq!(lasting(&store, build, version, MANIFEST, false), None, "no server was checked");
     store.begin(&checked_run(1)).unwrap();
+    store.begin(&checked_run(1)).unwrap();
+    let of_build = |build, version, run| lasting(&store, build, version, run, false);
+    assert_eq!(of_build(build, version, MANIFEST), Some(3));
+    assert_eq!(of_build(build, "v20.1.1", MANIFEST), None, "another version");
+    assert_eq!(of_build("00", version, MANIFEST), None, "another build");
+    assert_eq!(of_build("", "", MANIFEST), None, "what was never built is not alike");
+    assert_eq!(of_build(build, version, "run = 'deno'"), None, "another command");
+    change(&folder.store(), "UPDATE run_conformance SET took_ms = 0 WHERE run = 3");
+    assert_eq!(of_build(build, version, MANIFEST), Some(2), "the newest is damaged");
     let mut newer = checked_run(1);
     newer.conformance = newer.conformance.into_iter().map(Conformance::without_http2).collect();
     store.begin(&newer).unwrap();
-    let lasting = |with_http2| {
-        let found = store
-            .lasting_conformance("node-http", "b1946ac9", "v20.1.0", MANIFEST, with_http2)
-            .unwrap();
-        found.map(|found| (found.from_run, found.has_http2()))
-    };
-    assert_eq!(lasting(true), Some((Some(2), true)));
-    assert_eq!(lasting(false), Some((Some(3), false)));
-}
-
-#[test]
-fn what_was_cut_short_or_asked_by_another_catalogue_is_not_taken_over() {
+    let of_either = |http2| lasting(&store, build, version, MANIFEST, http2);
+    assert_eq!([true, false].map(of_either), [Some(2), Some(4)]);
+    // What was cut short, or asked by another catalogue, is none of them.
     let changes: [fn(&mut Report); 2] =
         [|it| it.cut_short = "halted".into(), |it| it.catalogue.hash = "00000000".into()];
     for change in changes {
-        let folder = Folder::new();
-        let mut store = Store::open(&folder.store()).unwrap();
-        let id = store.begin(&RunRecord { conformance: Vec::new(), ..checked_run(1) }).unwrap();
-        let mut found = checked("node-http");
-        change(found.found.as_mut().unwrap());
-        store.keep_conformance(id, &found).unwrap();
-        let lasting =
-            store.lasting_conformance("node-http", "b1946ac9", "v20.1.0", MANIFEST, false).unwrap();
-        assert_eq!(lasting, None);
-        assert_eq!(store.run(id).unwrap().conformance, [found]);
+        let mut last = checked_run(1);
+        change(last.conformance[0].found.as_mut().unwrap());
+        let id = store.begin(&last).unwrap();
+        assert_eq!(lasting(&store, build, version, MANIFEST, false), Some(4));
+        assert_eq!(store.run(id).unwrap().conformance, last.conformance);
     }
 }

@@ -8,13 +8,7 @@ use std::process::Command;
 use rusqlite::Connection;
 use store::{Fault, Store};
 
-use crate::made_up::{Folder, fill, filled};
-
-fn change(path: &Path, sql: &str) {
-    let connection = Connection::open(path).unwrap();
-    connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA writable_schema = ON").unwrap();
-    connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-}
+use crate::made_up::{Folder, change, fill, filled};
 
 /// Both ways to open it are refused, and name what is odd.
 #[track_caller]
@@ -106,7 +100,7 @@ fn pages_that_are_linked_many_times_are_not_read_for_ever() {
 
 #[test]
 fn a_value_that_no_dyno_writes_is_not_loaded() {
-    let folder = Folder::in_memory();
+    let folder = Folder::new();
     drop(fill(&folder.store(), 1));
     // By another process: in this one SQLite may not take so much memory any more.
     let script =

@@ -1,20 +1,12 @@
 //! Held connections are read as they were stored, and take little room.
 
-use std::time::Duration;
-
 use lab::record::{HeldRecord, TrialRecord};
-use load::{
-    Chance, Folded, Halt, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Nanos, Plateau,
-    PlateauTimes, Ramp, SECOND, Target, hold,
-};
-use oracle::{Address, Config, Oracle};
+use load::{Chance, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes, SECOND};
 use proptest::prelude::*;
-use rusqlite::Connection;
 use store::{Extent, Kept, Store};
-use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 use crate::holding::{held, plateau, times};
-use crate::made_up::{bare_trial, begun, is_same, trial, two_trials, whole};
+use crate::made_up::{bare_trial, begun, change, trial, whole};
 
 /// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
@@ -33,7 +25,7 @@ fn back(made: &TrialRecord) -> Kept {
 fn held_connections_come_back_as_they_were() {
     let made = held_trial(3, held(3).holding);
     let found = whole(back(&made));
-    assert!(is_same(&found, &made));
+    assert!(found == made);
     assert_eq!(found.key.point.unit(), "held connections");
     // What was stored can be added to what was not.
     let plateaus = |trial: TrialRecord| trial.held.unwrap().holding.plateaus;
@@ -52,80 +44,18 @@ fn a_ramp_that_was_stopped_at_once_is_no_missing_one() {
     let none =
         Holding { plateaus: Vec::new(), windows: Vec::new(), closed_at: 0, was_halted: true };
     let made = held_trial(0, none);
-    assert!(is_same(&whole(back(&made)), &made));
-    assert!(is_same(&whole(back(&bare_trial(0))), &bare_trial(0)));
-}
-
-#[test]
-fn every_cause_of_a_loss_keeps_its_name() {
-    let mut made = held(1).holding;
-    for loss in Loss::ALL.into_iter() {
-        made.plateaus[0].failed[loss.index()] = 1 + loss.index() as u64;
-        made.plateaus[1].lost[loss.index()] = 100 + loss.index() as u64;
-    }
-    let made = held_trial(1, made);
-    assert!(is_same(&whole(back(&made)), &made));
+    assert!(whole(back(&made)) == made);
 }
 
 #[test]
 fn damage_to_windows_does_not_show_in_a_summary() {
     let (folder, mut store, id) = begun(1);
     store.keep(id, &trial(0)).unwrap();
-    let connection = Connection::open(folder.store()).unwrap();
     let sql = "UPDATE trial_detail SET body = replace(body, '\"lost\":', '\"lost\":1') WHERE part = 'held'";
-    assert_eq!(connection.execute(sql, []).unwrap(), 1);
+    change(&folder.store(), sql);
     let [summary] = store.trials(id, Extent::Summary).unwrap().try_into().unwrap();
     assert!(whole(summary).held.unwrap().holding.windows.is_empty());
     assert!(matches!(store.trial(id, 0).unwrap(), Kept::Damaged(_)));
-}
-
-#[test]
-fn a_version_that_was_lost_is_reported() {
-    let (folder, _) = two_trials();
-    let connection = Connection::open(folder.store()).unwrap();
-    for lost in [0, -2] {
-        connection.pragma_update(None, "user_version", lost).unwrap();
-        assert!(Store::open_to_read(&folder.store()).is_err(), "{lost}");
-        assert!(Store::open(&folder.store()).is_err(), "{lost}");
-    }
-}
-
-fn real(what: HoldWhat, ramp: Ramp) -> Holding {
-    let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
-    let Address::Tcp(address) = oracle.address() else { panic!("not TCP") };
-    let order = HoldOrder {
-        beat: Some(Duration::from_secs(1)),
-        ..HoldOrder::new(Target::Tcp(*address), what, ramp)
-    };
-    let holding = hold(&order, &Halt::default(), &mut |_| {}).unwrap();
-    assert_eq!(holding.imbalance(), None);
-    holding
-}
-
-fn chunks() -> HoldWhat {
-    let ask = Ask::new(&Request::get("oracle", "/poll/1"), Expect::default()).unwrap();
-    HoldWhat::Stream { ask, cut: Cut::Chunk }
-}
-
-#[test]
-fn a_real_ramp_comes_back_as_it_was() {
-    let ramp = Ramp {
-        connections: 60,
-        step: 20,
-        every: Duration::from_millis(500),
-        per_second: 1_000.0,
-        settle: Duration::from_millis(50),
-    };
-    for what in
-        [chunks(), HoldWhat::Socket { ask: socket_ask("oracle", "/wspoll/1", &[]).unwrap() }]
-    {
-        let opened =
-            |holding: &Holding| holding.plateaus.iter().map(|one| one.open).eq([20, 40, 60]);
-        // A busy machine may open some of them later; not each time.
-        let holding = (0..5).map(|_| real(what.clone(), ramp)).find(opened).unwrap();
-        let made = held_trial(0, holding);
-        assert!(is_same(&whole(back(&made)), &made));
-    }
 }
 
 /// How many bytes a trial takes: its summary, and its windows.
@@ -211,6 +141,7 @@ proptest! {
         missed in any::<u64>(),
         late in prop::collection::vec(any::<u64>(), 0..30),
         received in prop::collection::btree_map(any::<u64>(), (0_u64..1 << 63, 0_u64..1 << 63), 0..9),
+        failed in prop::collection::vec(0_u64..1 << 63, Loss::COUNT),
         lost in prop::collection::vec(0_u64..1 << 63, Loss::COUNT),
         was_halted in any::<bool>(),
     ) {
@@ -221,6 +152,7 @@ proptest! {
             plateau.open, plateau.echoes.due, plateau.cpu, plateau.begun] = counts;
         plateau.missed = missed;
         plateau.late = times(late);
+        plateau.failed = failed.try_into().unwrap();
         plateau.lost = lost.try_into().unwrap();
         plateau.broadcasts = received
             .into_iter()
@@ -229,7 +161,7 @@ proptest! {
         holding.was_halted = was_halted;
         let made = TrialRecord { held: Some(made), ..trial(0) };
         match back(&made) {
-            Kept::Whole(found) => prop_assert!(is_same(&found, &made)),
+            Kept::Whole(found) => prop_assert!(*found == made),
             Kept::Damaged(damage) => return Err(TestCaseError::fail(damage.says)),
         }
     }

@@ -15,6 +15,7 @@ use load::{
     Connections, Distribution, End, Evidence, Failure, Flight, Folded, LaneReport, Nanos, Notes,
     Recording, SECOND, Section, Sessions, Slow, Still, Tally, Window,
 };
+use rusqlite::Connection;
 use store::{Kept, RunId, Store};
 
 use crate::findings::spots;
@@ -24,20 +25,13 @@ use crate::holding::held;
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
+    /// In memory, where that is possible: no test is about a disk, and each transaction would wait for one.
     pub(crate) fn new() -> Folder {
-        Folder::below(&std::env::temp_dir())
-    }
-
-    /// A folder in memory, where that is possible: for tests that write the same file thousands of times.
-    pub(crate) fn in_memory() -> Folder {
-        let memory = Path::new("/dev/shm");
-        if memory.is_dir() { Folder::below(memory) } else { Folder::new() }
-    }
-
-    fn below(parent: &Path) -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("dyno-store-{}-{number}", std::process::id());
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
         let path = parent.join(name);
         fs::create_dir(&path).unwrap();
         Folder(path)
@@ -235,6 +229,12 @@ fn recording(number: u32) -> Recording {
         service: Folded::of(&latencies([])),
     };
     let total = Tally {
+        due: 1,
+        on_time: 2,
+        carried_in: 3,
+        received_inside: 4,
+        flight: Flight { area: 1 << 100, correct: 5, failed: 6, unsent: 7 },
+        still: Still { sum: 8, overslept: 9, kept_waiting: 10 },
         attempted: 1_000 + n,
         correct: 990,
         correct_inside: 980,
@@ -256,8 +256,10 @@ fn recording(number: u32) -> Recording {
             idle_closed: 2,
             surplus: 3,
             unsolicited: 4,
+            announced_closes: 11,
             ..Notes::default()
         },
+        evidence: vec![evidence()],
         bytes_sent: 21,
         bytes_received: 22,
         in_flight_area: u128::from(u64::MAX) * 3,
@@ -277,39 +279,31 @@ fn recording(number: u32) -> Recording {
                 wall: 2,
                 idle: 3,
                 polled: 4,
+                still: Still { sum: 1, overslept: 2, kept_waiting: 3 },
                 ..LaneReport::default()
             },
             LaneReport::default(),
         ],
         ended: 300_000_001,
         end: End::GaveUp(Failure::ConnectRefused),
+        on_time_within: SECOND,
+        scheduled_until: Some(250_000_000),
+        sections: vec![Section {
+            from: 1,
+            until: 2,
+            due: 3,
+            correct: 4,
+            on_time: 5,
+            failed: 6,
+            correct_inside: 7,
+            response: latencies([8]),
+        }],
         ..Recording::new(total, 100_000_000..300_000_000, 5 * SECOND)
     }
 }
 
-/// A trial with all that a load has of a schedule, of its sections and of failures.
-pub(crate) fn fullest(number: u32) -> TrialRecord {
-    let mut made = trial(number);
-    let recording = &mut made.loaded.as_mut().unwrap().recording;
-    recording.on_time_within = SECOND;
-    recording.scheduled_until = Some(250_000_000);
-    recording.sections = vec![Section {
-        from: 1,
-        until: 2,
-        due: 3,
-        correct: 4,
-        on_time: 5,
-        failed: 6,
-        correct_inside: 7,
-        response: latencies([8]),
-    }];
-    recording.lanes[0].still = Still { sum: 1, overslept: 2, kept_waiting: 3 };
-    let total = &mut recording.total;
-    (total.due, total.on_time, total.carried_in, total.received_inside) = (1, 2, 3, 4);
-    total.flight = Flight { area: 1 << 100, correct: 5, failed: 6, unsent: 7 };
-    total.still = Still { sum: 8, overslept: 9, kept_waiting: 10 };
-    total.notes.announced_closes = 11;
-    total.evidence = vec![Evidence {
+fn evidence() -> Evidence {
+    Evidence {
         failure: Failure::Still,
         at: 12,
         seq: 13,
@@ -320,22 +314,7 @@ pub(crate) fn fullest(number: u32) -> TrialRecord {
         is_cut: true,
         stream: Some(7),
         reason: Some("the server ended the stream: CANCEL".into()),
-    }];
-    made
-}
-
-/// Whether two trials are the same in every field.
-pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
-    let loaded = match (&one.loaded, &other.loaded) {
-        (Some(one), Some(other)) => (one.began, &one.recording) == (other.began, &other.recording),
-        (one, other) => one.is_none() && other.is_none(),
-    };
-    loaded
-        && (&one.key, one.began_unix_ms, &one.outcome, &one.launch, &one.held)
-            == (&other.key, other.began_unix_ms, &other.outcome, &other.launch, &other.held)
-        && (&one.conditions, &one.checks, &one.spots, &one.series)
-            == (&other.conditions, &other.checks, &other.spots, &other.series)
-        && one.ending == other.ending
+    }
 }
 
 /// A store with a run of so many trials, of which none is stored yet.
@@ -359,6 +338,13 @@ pub(crate) fn fill(path: &Path, trials: u32) -> (Store, RunId) {
     let id = store.begin(&run(trials)).unwrap();
     (0..trials).for_each(|number| store.keep(id, &trial(number)).unwrap());
     (store, id)
+}
+
+/// Changes the file of a store as no dyno does.
+pub(crate) fn change(path: &Path, sql: &str) {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA writable_schema = ON").unwrap();
+    connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 /// The trial, which must be sound.

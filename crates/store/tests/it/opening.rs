@@ -39,12 +39,16 @@ fn a_place_where_nothing_can_be_written_is_refused() {
 }
 
 #[test]
-fn a_newer_store_is_refused_by_its_version() {
+fn a_newer_store_is_refused_by_its_version_and_so_is_one_that_lost_it() {
     let (folder, ..) = filled(1);
     let connection = Connection::open(folder.store()).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
-    drop(connection);
     assert_eq!(fault(&folder.store()), Fault::Newer { found: 99, known: 1 });
+    for lost in [0, -2] {
+        connection.pragma_update(None, "user_version", lost).unwrap();
+        assert!(Store::open_to_read(&folder.store()).is_err(), "{lost}");
+        assert!(Store::open(&folder.store()).is_err(), "{lost}");
+    }
 }
 
 /// The files in a folder, with their bytes. What SQLite has in memory of a file is no part of it.
@@ -107,11 +111,20 @@ fn a_store_of_before_the_first_release_is_refused_and_left_as_it_was() {
 }
 
 #[test]
-fn an_empty_file_becomes_a_store() {
+fn a_store_that_is_only_read_is_not_changed_and_an_empty_file_becomes_one_when_it_is_written_to() {
     let folder = Folder::new();
-    fs::write(folder.store(), "").unwrap();
-    Store::open(&folder.store()).unwrap().begin(&run(1)).unwrap();
-    assert_eq!(Store::open(&folder.store()).unwrap().runs().unwrap().len(), 1);
+    let path = folder.store();
+    assert!(Store::open_to_read(&path).is_err() && !path.exists());
+    for none in ["", "no store at all, but long enough to be looked at"] {
+        fs::write(&path, none).unwrap();
+        assert_eq!(Store::open_to_read(&path).unwrap_err().fault, Fault::NotAStore);
+    }
+    fs::write(&path, "").unwrap();
+    let mut writer = Store::open(&path).unwrap();
+    let mut reader = Store::open_to_read(&path).unwrap();
+    assert!(reader.begin(&run(1)).is_err());
+    writer.begin(&run(1)).unwrap();
+    assert_eq!(reader.runs().unwrap().len(), 1, "a reader sees what is written meanwhile");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use profile::{BLOCKS, Calls, Line, Method, Profile, Side, Stack, Target};
 use rusqlite::Connection;
 use store::{Imported, RunId, Store};
 
-use crate::made_up::{Folder, key, run};
+use crate::made_up::{Folder, change, key, run};
 
 fn sampled() -> Profile {
     Profile {
@@ -73,7 +73,7 @@ fn profiles_are_read_as_they_were_stored_and_go_where_their_run_goes() {
 fn damaged_by(sql: &str) -> ProfileRecord {
     let folder = Folder::new();
     let (store, id) = kept(&folder);
-    Connection::open(folder.store()).unwrap().execute_batch(sql).unwrap();
+    change(&folder.store(), sql);
     let run = store.run(id).expect("the run itself is whole");
     assert_eq!(run.profiles[1..], records()[1..], "{sql}");
     let first = run.profiles[0].clone();
@@ -90,7 +90,7 @@ fn a_changed_profile_is_reported_and_takes_nothing_with_it() {
     assert_eq!(changed.key, records()[0].key);
     damaged_by("UPDATE run_profile SET repeat = 9 WHERE profile = 0");
     damaged_by("UPDATE run_profile SET wrong = 'x', body = NULL WHERE profile = 0");
-    damaged_by("PRAGMA foreign_keys = OFF; DELETE FROM run_profile_seal WHERE profile = 0");
-    let gone = damaged_by("PRAGMA foreign_keys = OFF; DELETE FROM run_profile WHERE profile = 0");
+    damaged_by("DELETE FROM run_profile_seal WHERE profile = 0");
+    let gone = damaged_by("DELETE FROM run_profile WHERE profile = 0");
     assert_eq!((gone.key.number, gone.key.subject.as_str()), (0, ""));
 }

@@ -2,23 +2,20 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
 use store::{Extent, Fault, Store};
 
-use crate::made_up::{Folder, filled, run};
+use crate::made_up::{Folder, change, filled, run};
 
 const TRIALS: u32 = 250_000;
 const POINTS: u32 = 100_000;
 
 /// Adds so many rows: `table` says where, and what is in them.
-fn add(path: &Path, rows: u32, table: &str) {
-    let connection = Connection::open(path).unwrap();
-    connection.pragma_update(None, "foreign_keys", false).unwrap();
+pub(crate) fn add(path: &Path, rows: u32, table: &str) {
     let sql = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
          INSERT INTO {table} FROM n"
     );
-    connection.execute_batch(&sql).unwrap();
+    change(path, &sql);
 }
 
 /// Two runs of two trials, and so many rows more in the first.

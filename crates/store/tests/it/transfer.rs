@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use store::{Extent, Fault, Imported, Portion, RunEnd, RunId, Store};
 
 use crate::findings::{checked_run, is_as_checked};
-use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
+use crate::made_up::{Folder, bare_trial, change, run, trial, whole};
+use crate::too_much::add;
 
 fn id(number: u32) -> RunId {
     number.to_string().parse().unwrap()
@@ -36,7 +37,7 @@ fn exported(folder: &Folder) -> PathBuf {
 fn is_whole(store: &Store, run: RunId) {
     assert_eq!(store.verify(run).unwrap(), []);
     let trials: Vec<_> = store.trials(run, Extent::Whole).unwrap().into_iter().map(whole).collect();
-    assert!(is_same(&trials[0], &trial(0)) && is_same(&trials[1], &bare_trial(1)));
+    assert!(trials[0] == trial(0) && trials[1] == bare_trial(1));
     let (mut record, mut expected) = (store.run(run).unwrap(), checked_run(2));
     for found in record.conformance.iter_mut().chain(&mut expected.conformance) {
         found.from_run = None;
@@ -142,7 +143,7 @@ fn a_check_that_was_taken_over_does_not_name_a_run_of_another_store() {
 
 #[test]
 fn a_run_whose_rows_were_changed_is_refused_and_nothing_of_it_stays() {
-    for (change, says) in [
+    for (sql, says) in [
         ("UPDATE run SET name = 'other'", "run 2: its rows are not those"),
         ("UPDATE run_entry SET title = 'faster'", "run 2: its rows are not those"),
         ("DELETE FROM run_seal", "run 2: its rows are not those"),
@@ -161,22 +162,19 @@ fn a_run_whose_rows_were_changed_is_refused_and_nothing_of_it_stays() {
     ] {
         let (folder, other) = (Folder::new(), Folder::new());
         let path = exported(&folder);
-        let connection = Connection::open(&path).unwrap();
-        connection.pragma_update(None, "foreign_keys", false).unwrap();
-        connection.execute_batch(change).unwrap();
-        drop(connection);
+        change(&path, sql);
         let file = Store::open_to_read(&path).unwrap();
         let mut store = Store::open(&other.store()).unwrap();
         let error = store.import(&file, id(2)).unwrap_err();
-        assert_eq!(error.path, path, "{change}");
-        assert!(error.to_string().contains(says), "{change}: {error}");
-        assert_eq!(store.runs().unwrap(), [], "{change}");
-        assert_eq!(rows_left(&other.store(), 1), 0, "{change}");
+        assert_eq!(error.path, path, "{sql}");
+        assert!(error.to_string().contains(says), "{sql}: {error}");
+        assert_eq!(store.runs().unwrap(), [], "{sql}");
+        assert_eq!(rows_left(&other.store(), 1), 0, "{sql}");
         // A damaged run is not exported, either; but it can be removed.
         let mut damaged = Store::open(&path).unwrap();
-        assert!(damaged.export(id(2), &path.with_file_name("again"), None).is_err(), "{change}");
+        assert!(damaged.export(id(2), &path.with_file_name("again"), None).is_err(), "{sql}");
         damaged.remove(&[id(2)]).unwrap();
-        assert_eq!(rows_left(&path, 2), 0, "{change}");
+        assert_eq!(rows_left(&path, 2), 0, "{sql}");
     }
 }
 
@@ -184,23 +182,13 @@ fn a_run_whose_rows_were_changed_is_refused_and_nothing_of_it_stays() {
 fn more_rows_than_a_dyno_keeps_are_not_taken_over() {
     let (folder, other) = (Folder::new(), Folder::new());
     let path = exported(&folder);
-    let swell = |rows: &str, into: &str| {
-        let connection = Connection::open(&path).unwrap();
-        connection.pragma_update(None, "foreign_keys", false).unwrap();
-        let sql = format!(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
-             INSERT INTO {into} FROM n"
-        );
-        connection.execute_batch(&sql).unwrap();
-        connection.execute_batch("PRAGMA journal_mode = DELETE").unwrap();
-    };
     let mut store = Store::open(&other.store()).unwrap();
-    swell("100000", "trial_point SELECT 2, 0, 0, 9 + i, 0, 0");
+    add(&path, 100_000, "trial_point SELECT 2, 0, 0, 9 + i, 0, 0");
     let file = Store::open_to_read(&path).unwrap();
     let refused = store.import(&file, id(2)).unwrap_err();
     assert!(matches!(refused.fault, Fault::TooMuch(_)), "{refused}");
     drop(file);
-    swell("100000", "run SELECT 9 + i, 'x', 0, 0, 0, ''");
+    add(&path, 100_000, "run SELECT 9 + i, 'x', 0, 0, 0, ''");
     let refused = Store::open_to_read(&path).unwrap().runs().unwrap_err();
     assert_eq!(refused.fault, Fault::TooMuch("more than 100000 runs".into()));
     assert_eq!(store.runs().unwrap(), []);
@@ -251,10 +239,7 @@ fn a_part_that_was_changed_on_its_way_is_refused() {
         (folder.store().with_file_name("began"), folder.store().with_file_name("part"));
     from.export(id(2), &began, Some(&Portion::default())).unwrap();
     from.export(id(2), &path, Some(&Portion { trials: &[0], checks: &[] })).unwrap();
-    Connection::open(&path)
-        .unwrap()
-        .execute("UPDATE trial SET exit = 'exit status 9'", [])
-        .unwrap();
+    change(&path, "UPDATE trial SET exit = 'exit status 9'");
     let mut to = Store::open(&folder.store().with_file_name("to")).unwrap();
     to.import(&Store::open_to_read(&began).unwrap(), id(2)).unwrap();
     let refused = to.join(&Store::open_to_read(&path).unwrap(), id(2), id(1)).unwrap_err();

@@ -6,7 +6,7 @@ use std::thread;
 use rusqlite::{Connection, TransactionBehavior};
 use store::{Extent, Fault, RunEnd, Store};
 
-use crate::made_up::{Folder, filled, is_same, run, trial, whole};
+use crate::made_up::{Folder, filled, run, trial, whole};
 
 #[test]
 fn dynos_that_share_a_store_keep_all_their_trials() {
@@ -34,7 +34,7 @@ fn dynos_that_share_a_store_keep_all_their_trials() {
     for summary in runs {
         assert_eq!(store.kept(summary.id).unwrap().len(), EACH as usize);
         for (number, kept) in (0..).zip(store.trials(summary.id, Extent::Whole).unwrap()) {
-            assert!(is_same(&whole(kept), &trial(number)));
+            assert!(whole(kept) == trial(number));
         }
     }
 }

@@ -91,15 +91,11 @@ fn resumed(counts: &Counts, protocols: &[Protocol]) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::experiment::Experiment;
-    use crate::source_file::SourceFile;
+    use crate::experiment::tests;
 
     fn read(load: &str) -> Result<Vec<String>, String> {
-        let text = format!(
-            "question = '?'\nsubjects = 'all'\nworkload = ['a', 'b']\nload = {{ {load} }}\n"
-        );
-        let source = SourceFile { name: "x".into(), text };
-        let experiment = Experiment::parse("x", source).map_err(|error| error.to_string())?;
+        let text = "question = '?'\nsubjects = 'all'\nworkload = ['a', 'b']\n";
+        let experiment = tests::read(&format!("{text}load = {{ {load} }}\n"))?;
         Ok(experiment.tasks().map(|task| task.to_string()).collect())
     }
 

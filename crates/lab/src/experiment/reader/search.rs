@@ -162,8 +162,8 @@ pub(super) fn refuse_beside(file: &File, source: &SourceFile) -> Result<(), Conf
 
 #[cfg(test)]
 mod tests {
+    use crate::experiment::tests::read;
     use crate::experiment::{Experiment, Point, Shape};
-    use crate::source_file::SourceFile;
 
     const WHOLE: &str = "question = 'x'
 subjects = ['a', 'b']
@@ -177,11 +177,6 @@ p99 = '20ms'
 [quick]
 warmup = '100ms'
 ";
-
-    fn read(text: &str) -> Result<Experiment, String> {
-        let source = SourceFile { name: "x".into(), text: text.into() };
-        Experiment::parse("x", source).map_err(|error| error.to_string())
-    }
 
     fn check(old: &str, new: &str) -> Result<Experiment, String> {
         assert!(WHOLE.contains(old), "{old}");
@@ -247,12 +242,6 @@ warmup = '100ms'
             (top, "columns = ['throughput_per_s']", "x:5: a search has a table of its own"),
             (top, "promise = { p99 = '1s' }", "x:5: what a search keeps stands in `[search]`"),
             (top, "promise = { failures = '1%' }", "x:5: what a search keeps stands in `[search]`"),
-            ("warmup = '100ms'", "points = [1]", "x:11: with --quick a search has `width`"),
-            ("warmup = '100ms'", "repeat = 1", "x:11: with --quick a search has `width`"),
-            ("warmup = '100ms'", "total = 1", "x:11: with --quick a search has `width`"),
-            ("warmup = '100ms'", "duration = '1s'", "x:11: with --quick a search has `width`"),
-            ("warmup = '100ms'", "step = 1", "x:11: with --quick a search has `width`"),
-            ("warmup = '100ms'", "every = '1s'", "x:11: with --quick a search has `width`"),
             ("[search]\np99 = '20ms'\n", "", "x:4: what is searched for is not said"),
             ("p99 = '20ms'", "", "x:7: a limit is needed: p99 ="),
             ("p99 = '20ms'", "p99 = 'soon'", "x:8: `soon` is not a time"),
@@ -278,6 +267,17 @@ warmup = '100ms'
         ] {
             let found = check(old, new).unwrap_err();
             assert!(found.starts_with(says), "{new}: {found}");
+        }
+        for key in [
+            "points = [1]",
+            "repeat = 1",
+            "total = 1",
+            "duration = '1s'",
+            "step = 1",
+            "every = '1s'",
+        ] {
+            let found = check("warmup = '100ms'", key).unwrap_err();
+            assert!(found.starts_with("x:11: with --quick a search has `width`"), "{key}: {found}");
         }
         let plain = WHOLE.replace("[search]\np99 = '20ms'\n", "").replace("'search'", "9");
         let plain = plain.replace("timeout = '5s'", "duration = '1s'");
