@@ -379,7 +379,7 @@ fn named_closures(source: &str) -> Vec<NamedClosure> {
     let mut found = Vec::new();
     let mut is_test = false;
     for (place, line) in lines.iter().enumerate() {
-        is_test |= line.starts_with("mod tests {");
+        is_test |= line.ends_with("mod tests {");
         let Some(bound) = line.trim_start().strip_prefix("let ") else { continue };
         let Some((name, value)) = bound.split_once(" =") else { continue };
         // A long head stands in a line of its own.
@@ -402,7 +402,7 @@ fn closures_with_names_are_short_and_their_names_say_what_they_compute() {
     const LONGEST: usize = 5;
     const NO_NAMES: [&str; 6] = ["of", "one", "it", "at", "says", "row"];
     // These were there before the rule; there are never to be more.
-    const LEFT_IN_TESTS: usize = 302;
+    const LEFT_IN_TESTS: usize = 255;
     let (mut product, mut tests) = (Vec::new(), Vec::new());
     for path in ["crates", "bench"].into_iter().flat_map(|room| files(&root().join(room), ".rs")) {
         for closure in named_closures(&read(&path)) {

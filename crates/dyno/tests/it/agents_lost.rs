@@ -2,14 +2,12 @@
 //! nothing is left running.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
-use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, is_gone};
+use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone};
 use crate::lab_rig::until;
 use crate::rig::{Going, Ran, Rig};
 
@@ -36,7 +34,7 @@ fn agents(gate: &Gate) -> Vec<Pid> {
 const BY_BOTH: [&str; 2] = ["--load-on", "ssh:desk2,desk3"];
 
 fn start(rig: &Rig, gate: &Gate) -> Going {
-    let load = ["load", "{url}/hello?delay=constant:2ms", "-c", "4", "-d", "3s", "--json"];
+    let load = ["load", "{url}/hello?delay=constant:2ms", "-c", "4", "-d", "2s", "--json"];
     gate.start(rig, &[&load[..], &BY_BOTH].concat())
 }
 
@@ -66,22 +64,16 @@ const DOES: [(&str, &str); 2] =
     [("kill", "it ended: exit status 255"), ("stop", "it sent nothing for ")];
 
 #[test]
-fn an_agent_that_is_lost_when_it_is_met_keeps_the_load_from_beginning() {
-    for (does, how) in DOES {
-        let rig = Rig::new();
-        let ran = ran(&rig, "hello", 1, does).status(2).stderr_has("agent desk3");
-        let _ = ran.stderr_has(how);
-        assert_eq!(rig.requests(), 0, "nothing was sent");
-    }
-}
-
-#[test]
-fn an_agent_that_is_lost_with_its_order_keeps_the_load_from_beginning() {
-    for word in ["armed", "gone"] {
-        for (does, how) in DOES {
+fn an_agent_that_is_lost_before_the_load_keeps_it_from_beginning() {
+    let with_its_order = "agent desk3 was lost before the load began";
+    for (word, says) in
+        [("hello", "agent desk3"), ("armed", with_its_order), ("gone", with_its_order)]
+    {
+        // Who stands still is waited for in each phase for as long.
+        for (does, how) in DOES.into_iter().filter(|(does, _)| *does == "kill" || word == "armed") {
             let rig = Rig::new();
             let ran = ran(&rig, word, 1, does).status(2);
-            let _ = ran.stderr_has("agent desk3 was lost before the load began").stderr_has(how);
+            let _ = ran.stderr_has(says).stderr_has(how);
             // An agent that said that it would begin, and was not heard, begins unless it is told in time.
             assert!(word == "gone" || rig.requests() == 0, "nothing was sent");
         }
@@ -106,7 +98,7 @@ fn lost<'j>(json: &'j Value, how: &str) -> &'j Value {
 fn an_agent_that_is_lost_in_the_load_is_named_and_the_others_are_reported() {
     for (does, how) in DOES {
         let rig = Rig::new();
-        let json = ran(&rig, "window", 2, does).status(2).json();
+        let json = ran(&rig, "window", 1, does).status(2).json();
         let lost = lost(&json, how);
         assert_eq!(lost["phase"], "load", "{lost}");
     }
@@ -118,7 +110,7 @@ fn an_agent_that_is_lost_when_it_reports_is_named_and_its_share_is_in_no_figure(
         let rig = Rig::new();
         let json = ran(&rig, "parcel", 1, does).status(2).json();
         let lost = lost(&json, how);
-        assert!(3.0 <= lost["at_s"].as_f64().unwrap(), "{lost}");
+        assert!(2.0 <= lost["at_s"].as_f64().unwrap(), "{lost}");
         assert!(json["books"]["attempted"].as_u64().unwrap() < rig.requests());
     }
 }
@@ -137,76 +129,17 @@ fn an_agent_that_is_lost_while_it_holds_is_named_with_its_connections() {
 }
 
 #[test]
-fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase() {
-    for (word, nth) in [("hello", 1), ("armed", 1), ("gone", 1), ("window", 2), ("parcel", 1)] {
+fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase_and_their_host_is_free_again() {
+    for word in ["hello", "armed", "gone", "window", "parcel"] {
         let rig = Rig::new();
-        let gate = gate(word, nth, "end");
-        let going = start(&rig, &gate);
-        let ran = going.end();
+        let gate = gate(word, 1, "end");
+        let ran = start(&rig, &gate).end();
         assert_eq!(ran.code(), None, "{word}: {ran}");
         until("both agents were started", || agents(&gate).len() == 2);
         nothing_is_left(&rig, &gate);
+        // The same lock: whoever held it is dead.
+        gate.opens(OPEN_TO_LOOPBACK);
+        let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
+        let _ = gate.start(&rig, &load).end().stdout_has("attempted 50 = correct 50");
     }
-}
-
-/// What it writes when it is not an agent.
-fn refused(script: &str, says: &str) {
-    let (rig, gate) = (Rig::new(), Gate::new());
-    gate.opens(script);
-    let _ = start(&rig, &gate).end().status(2).stderr_has("agent desk").stderr_has(says);
-    assert_eq!(rig.requests(), 0);
-}
-
-#[test]
-fn agents_that_write_what_cannot_be_read_are_named() {
-    let long = "head -c 5242880 /dev/zero | tr '\\0' x; echo; sleep 60";
-    refused(&format!("echo '{{'; {long}"), "it wrote what cannot be read");
-    refused(&format!("printf '{{'; {long}"), "a line of more than 4 MiB");
-    refused(
-        "printf '{'; head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60",
-        "nests more than",
-    );
-    refused("while :; do echo y; done", "more than its shell's greeting");
-}
-
-#[test]
-fn a_dyno_of_another_build_that_a_key_is_bound_to_is_named_with_both() {
-    let (rig, gate) = (Rig::new(), Gate::new());
-    let other = gate.path().join("other");
-    fs::copy(env!("CARGO_BIN_EXE_dyno"), &other).unwrap();
-    fs::OpenOptions::new()
-        .append(true)
-        .open(&other)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, b"x"))
-        .unwrap();
-    gate.opens(&format!("exec '{}' agents run --stdio", other.display()));
-    let ran = start(&rig, &gate).end().status(2);
-    let ran = ran.stderr_has("agent desk2: it is another build of dyno").stderr_has("SHA-256");
-    let _ = ran.stderr_has("install this one there");
-    assert_eq!(rig.requests(), 0);
-}
-
-#[test]
-fn a_host_behind_a_gate_is_free_again_whatever_became_of_its_last_run() {
-    let (rig, dead) = (Rig::new(), gate("window", 1, "end"));
-    let _ = start(&rig, &dead).end();
-    all_have_gone(&agents(&dead));
-    // The same lock: whoever held it is dead.
-    dead.opens(OPEN_TO_LOOPBACK);
-    let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
-    let ran = dead.start(&rig, &load).end();
-    assert!(matches!(ran.code(), Some(0..=1)), "{ran}");
-}
-
-/// The script is there where tests look for it.
-#[test]
-fn the_relay_hands_on_what_it_is_not_asked_to_change() {
-    assert!(Path::new(RELAY).exists());
-    let (rig, gate) = (Rig::new(), gate("never", 1, "nothing"));
-    let going = start(&rig, &gate);
-    until("both load", || agents(&gate).len() == 2 && 50 < rig.requests());
-    assert!(!family_of(going.pid().as_raw_nonzero().get().unsigned_abs()).is_empty());
-    let json = going.end().json();
-    assert_eq!(json["lost_agents"].as_array().map(Vec::len), Some(0), "{json}");
-    assert!(agents(&gate).iter().all(|pid| is_gone(*pid)));
 }

@@ -110,13 +110,9 @@ pub(crate) fn agents_of(dyno: Pid) -> Vec<Pid> {
     processes_of(dyno).into_iter().filter(|pid| is_agent(*pid)).collect()
 }
 
-pub(crate) fn is_gone(pid: Pid) -> bool {
-    test_kill_process(pid).is_err()
-}
-
 #[track_caller]
 pub(crate) fn all_have_gone(pids: &[Pid]) {
-    until("all agents have ended", || pids.iter().all(|pid| is_gone(*pid)));
+    until("all agents have ended", || pids.iter().all(|pid| test_kill_process(*pid).is_err()));
 }
 
 /// Whether an agent has a thread that loads.

@@ -15,23 +15,17 @@ fn audit(arguments: &[&str]) -> Ran {
 }
 
 /// Runs it with this on its standard input.
-fn piped(content: &str, arguments: &str) -> Ran {
-    let mut command = Command::new("sh");
-    let script = format!("printf '%b' \"$0\" | {} audit - {arguments}", env!("CARGO_BIN_EXE_dyno"));
-    command.args(["-c", &script, content]);
-    Going::start(command).end()
+fn piped(content: &str) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+    command.args(["audit", "-"]);
+    Ran::with_input(command, content.as_bytes())
 }
 
 #[test]
 fn healthy_results_exit_with_0_and_planted_faults_with_1() {
     audit(&["wrk-healthy.txt", "dyno-healthy.json"])
         .status(0)
-        .stdout_has("2 rows raise no doubt.")
         .stdout_has("verdict: valid; rows: 2 valid · 0 suspect · 0 invalid");
-    audit(&["wrk-false.txt"])
-        .status(1)
-        .stdout_has("64,000 requests/s × 2.20 ms are 141 requests in flight at once")
-        .stdout_lacks("Every row that was found");
     audit(&["wrk-false.txt", "--full"]).status(1).stdout_has("Every row that was found");
     audit(&["web-frameworks-healthy.json"]).status(1).stdout_has("the times have no unit");
     audit(&["web-frameworks-healthy.json", "--times-in", "s"]).status(0);
@@ -39,60 +33,25 @@ fn healthy_results_exit_with_0_and_planted_faults_with_1() {
 }
 
 #[test]
-fn dyno_s_own_verdict_is_carried() {
-    let load = r#"{"schema": "dyno.load/1", "order": {"load": {"kind": "closed", "connections": 1}},
-        "verdict": {"word": "invalid", "doubts": [{"id": "failures", "gravity": "invalid"}]}}"#;
-    piped(load, "")
-        .status(1)
-        .stdout_has("verdict: invalid")
-        .stdout_has("invalid: its own verdict (own_verdict): 1 row")
-        .stdout_has("its own verdict is invalid: failures")
-        .stdout_lacks("other programs");
-    piped(&load.replace("invalid", "valid"), "").status(0).stdout_lacks("own verdict");
-}
-
-#[test]
 fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
     let ran = audit(&["wrk-healthy.txt", "none.txt"]).status(2);
     ran.stderr_has("none.txt: No such file").stdout_has("1 row raises no doubt.");
     audit(&[]).status(2);
-    piped("hello", "")
-        .status(2)
-        .stderr_has("standard input: it has none of the formats")
-        .stderr_has("HttpArena's data");
-    piped("[{\"rps\": NaN}]", "").status(2).stderr_has("write null");
-    piped("{\"schema\": \"dyno.run/1\"}", "").status(2).stderr_has("`dyno load --json`");
-    piped("[]", "").status(2).stderr_has("none of the files has a row");
-    piped("", "").status(2).stderr_has("standard input: it is empty");
-}
-
-#[test]
-fn its_json_is_as_the_schema_says() {
-    for (files, code) in [
-        (&["wrk-healthy.txt"][..], 0),
-        (&["wrk-false.txt", "arena-false-64.json", "techempower-false.json"], 1),
-        (&["web-frameworks-false.json"], 1),
+    for (content, says) in [
+        ("hello", "standard input: it has none of the formats"),
+        ("[]", "none of the files has a row"),
+        ("", "standard input: it is empty"),
     ] {
-        let ran = audit(&[files, &["--json"]].concat()).status(code);
-        let document = ran.json();
-        schema::fits("audit", &document);
-        assert_eq!(document["files"].as_array().map(Vec::len), Some(files.len()));
+        piped(content).status(2).stderr_has(says);
     }
 }
 
 #[test]
-fn a_load_of_dyno_s_own_passes_its_audit() {
-    let ran = Rig::new().dyno(&["load", "{url}/hello", "-n", "2000", "-c", "4", "--json"]);
-    let (_folder, path) = Folder::with("load.json", ran.status(0).stdout);
-    let found = audit(&[&path, "--json"]).json();
-    let row = &found["files"][0]["rows"][0];
-    assert_eq!((&row["connections"], &row["requests"]), (&4.0.into(), &2_000.0.into()), "{row:#}");
-    let ids = doubts(row);
-    // A busy machine may raise others.
-    assert!(
-        !["littles_law", "mean_impossible", "unit_missing"].iter().any(|id| ids.contains(id)),
-        "{ids:?}"
-    );
+fn its_json_is_as_the_schema_says() {
+    let files = ["wrk-false.txt", "arena-false-64.json", "web-frameworks-false.json"];
+    let document = audit(&[&files[..], &["--json"]].concat()).status(1).json();
+    schema::fits("audit", &document);
+    assert_eq!(document["files"].as_array().map(Vec::len), Some(files.len()));
 }
 
 #[test]
@@ -107,7 +66,15 @@ fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
     rig.dyno(&[&sends[..], &["-o", &several, "--rounds", "2"]].concat()).status(0);
     for (file, rows) in [(&load, 1), (&several, 2)] {
         let found = audit(&[file, "--json"]).json();
-        assert_eq!(found["files"][0]["rows"].as_array().map(Vec::len), Some(rows), "{found:#}");
+        let found = found["files"][0]["rows"].as_array().unwrap();
+        assert_eq!(found.len(), rows, "{found:#?}");
+        for row in found {
+            assert_eq!((&row["connections"], &row["requests"]), (&2.0.into(), &2_000.0.into()));
+            // A busy machine may raise others.
+            let false_ones = ["littles_law", "mean_impossible", "unit_missing"];
+            let ids = doubts(row);
+            assert!(!false_ones.iter().any(|id| ids.contains(id)), "{ids:?}");
+        }
     }
     let others = [
         ("dyno.check-list/1", rig.dyno(&["check", "--list", "--json"]).status(0).stdout),

@@ -13,35 +13,33 @@ use crate::rig::Rig;
 struct Shown {
     browser: Browser,
     page: PathBuf,
-    _kept: Kept,
 }
 
 impl Shown {
-    fn of(name: &str, kept: Kept) -> Option<Shown> {
-        let browser = Browser::start(name)?;
-        let page = PathBuf::from(kept.path("page.html"));
+    fn of(name: &str, kept: &Kept) -> Option<Shown> {
+        let mut browser = Browser::start(name)?;
+        let page = browser.folder.root.join("page.html");
         let store = kept.path("runs.sqlite");
         let flags = ["report", "--store", &store, "-o", page.to_str().unwrap()];
         Rig::new().dyno(&flags).status(0);
-        let mut shown = Shown { browser, page, _kept: kept };
-        shown.open("");
-        Some(shown)
+        browser.open(&page, "");
+        Some(Shown { browser, page })
     }
 
     fn new(name: &str) -> Option<Shown> {
-        Shown::of(name, Kept::new())
+        Shown::of(name, &Kept::new())
     }
 
     fn crowd(name: &str) -> Option<Shown> {
         let (run, trials) = fixture::crowd();
-        Shown::of(name, Kept::of(&run, trials))
+        Shown::of(name, &Kept::of(&run, trials))
     }
 
     /// With all data of a round along its time.
     fn deep(name: &str) -> Option<Shown> {
         let (run, mut trials) = (fixture::run(), fixture::trials());
         trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
-        Shown::of(name, Kept::of(&run, trials))
+        Shown::of(name, &Kept::of(&run, trials))
     }
 
     fn open(&mut self, fragment: &str) {
@@ -268,7 +266,7 @@ fn a_table_is_copied_as_markdown() {
 #[test]
 fn a_chart_is_saved_as_it_is_shown() {
     let Some(mut shown) = Shown::new("save") else { return };
-    let folder = shown.browser.folder.join("saved");
+    let folder = shown.browser.folder.root.join("saved");
     let allow = json!({ "behavior": "allow", "downloadPath": folder, "eventsEnabled": true });
     shown.browser.ask("Browser.setDownloadBehavior", &allow);
     shown.browser.click("button[data-way='rate']");
@@ -344,7 +342,7 @@ fn depth_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
 fn ugly_data_fits_a_phone_and_a_desk() {
     for (name, run, trials) in fixture::ugly() {
         let folder = name.replace(' ', "-");
-        let Some(mut shown) = Shown::of(&folder, Kept::of(&run, trials)) else { return };
+        let Some(mut shown) = Shown::of(&folder, &Kept::of(&run, trials)) else { return };
         shown.fits_both(name, |_, _| {});
     }
 }
@@ -352,7 +350,7 @@ fn ugly_data_fits_a_phone_and_a_desk() {
 #[test]
 fn what_strangers_wrote_runs_nowhere() {
     let (run, trials) = fixture::hostile();
-    let Some(mut shown) = Shown::of("polyglot", Kept::of(&run, trials)) else { return };
+    let Some(mut shown) = Shown::of("polyglot", &Kept::of(&run, trials)) else { return };
     assert_eq!(
         shown.browser.value("[document.scripts.length, document.images.length]"),
         json!([1, 0])

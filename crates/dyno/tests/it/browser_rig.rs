@@ -1,9 +1,8 @@
 //! A real browser without a window, driven over a pipe by the protocol of its own developer tools.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::Path;
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
@@ -11,52 +10,43 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::folder::Folder;
 use crate::lab_rig::not_tested;
 
 /// A browser is slow on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One at a time: each has half a dozen processes.
-static ONE: Mutex<()> = Mutex::new(());
+/// The browser of all tests, once one of them has started it; they take turns.
+static CHROMIUM: Mutex<Option<Chromium>> = Mutex::new(None);
 
-/// A browser with one page.
-pub(crate) struct Browser {
-    child: Child,
-    asks: Option<ChildStdin>,
+/// A browser, which ends when the process of the tests does.
+struct Chromium {
+    asks: ChildStdin,
     incoming: Receiver<Value>,
     asked: u64,
-    session: Option<String>,
-    events: Vec<Value>,
-    /// Its profile, and what it saves.
-    pub(crate) folder: PathBuf,
-    _one: MutexGuard<'static, ()>,
 }
 
-impl Browser {
-    /// None if there is no browser, which is printed.
-    pub(crate) fn start(tested: &str) -> Option<Browser> {
-        let one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(program) = program() else {
-            not_tested(tested, "chromium");
-            return None;
-        };
-        let name = format!("dyno-browser-{}-{tested}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        // It reads on descriptor 3 and writes on 4; when the test is gone, it ends.
-        let pipes = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null";
+impl Chromium {
+    /// None if there is no browser.
+    fn start() -> Option<Chromium> {
+        let program = program()?;
+        let profile = std::env::temp_dir().join(format!("dyno-browser-{}", std::process::id()));
+        // It reads on descriptor 3 and writes on 4; when the tests are gone, it ends.
+        let pipes = "\"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null; rm -rf \"$0\"";
         let mut child = Command::new("sh")
-            .args(["-c", pipes, &program, "--headless=new", "--remote-debugging-pipe"])
+            .args(["-c", pipes])
+            .arg(&profile)
+            .args([&program, "--headless=new", "--remote-debugging-pipe"])
             .args(["--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
             // The pages are ours; and root, which CI runs as, has no sandbox.
             .arg("--no-sandbox")
-            .arg(format!("--user-data-dir={}", folder.display()))
+            .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
+        let asks = child.stdin.take().unwrap();
         let (sender, incoming) = channel();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
@@ -68,18 +58,60 @@ impl Browser {
                 }
                 message.clear();
             }
+            let _ = child.wait();
         });
-        let asks = child.stdin.take();
-        let (asked, events, session) = (0, Vec::new(), None);
-        let mut browser =
-            Browser { child, asks, incoming, asked, session, events, folder, _one: one };
+        Some(Chromium { asks, incoming, asked: 0 })
+    }
+
+    /// Sends a command; returns its number.
+    fn send(&mut self, session: Option<&str>, method: &str, parameters: &Value) -> u64 {
+        self.asked += 1;
+        let mut message = json!({ "id": self.asked, "method": method, "params": parameters });
+        if let Some(session) = session {
+            message["sessionId"] = json!(session);
+        }
+        // Whoever waits for the answer of a browser that has gone says so.
+        let _ = self.asks.write_all(message.to_string().as_bytes());
+        let _ = self.asks.write_all(&[0]);
+        self.asked
+    }
+}
+
+/// A page of the browser, for one test.
+pub(crate) struct Browser {
+    chromium: MutexGuard<'static, Option<Chromium>>,
+    session: Option<String>,
+    target: Value,
+    events: Vec<Value>,
+    /// The pages that are shown, and what is saved of them.
+    pub(crate) folder: Folder,
+}
+
+impl Browser {
+    /// None if there is no browser, which is printed.
+    pub(crate) fn start(tested: &str) -> Option<Browser> {
+        let mut chromium = CHROMIUM.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if chromium.is_none() {
+            *chromium = Chromium::start();
+        }
+        if chromium.is_none() {
+            not_tested(tested, "chromium");
+            return None;
+        }
+        let (session, target, events) = (None, Value::Null, Vec::new());
+        let mut browser = Browser { chromium, session, target, events, folder: Folder::new() };
         browser.attach();
         Some(browser)
     }
 
+    fn chromium(&mut self) -> &mut Chromium {
+        self.chromium.as_mut().expect("it was started")
+    }
+
     fn attach(&mut self) {
         let target = self.ask("Target.createTarget", &json!({ "url": "about:blank" }));
-        let flat = json!({ "targetId": target["targetId"], "flatten": true });
+        self.target = target["targetId"].clone();
+        let flat = json!({ "targetId": self.target, "flatten": true });
         let attached = self.ask("Target.attachToTarget", &flat);
         self.session = Some(attached["sessionId"].as_str().unwrap().into());
         for domain in ["Page", "Runtime", "Network", "Log", "Security"] {
@@ -92,15 +124,8 @@ impl Browser {
     /// Sends a command, and waits for the answer.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
-        self.asked += 1;
-        let id = self.asked;
-        let mut message = json!({ "id": id, "method": method, "params": parameters });
-        if let Some(session) = &self.session {
-            message["sessionId"] = json!(session);
-        }
-        let asks = self.asks.as_mut().unwrap();
-        asks.write_all(message.to_string().as_bytes()).unwrap();
-        asks.write_all(&[0]).unwrap();
+        let session = self.session.clone();
+        let id = self.chromium().send(session.as_deref(), method, parameters);
         loop {
             let mut incoming = self.hear(method);
             match incoming["id"].as_u64() {
@@ -116,19 +141,20 @@ impl Browser {
 
     #[track_caller]
     fn hear(&mut self, waiting_for: &str) -> Value {
-        self.incoming.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("in vain: {waiting_for}"))
+        let incoming = self.chromium().incoming.recv_timeout(PATIENCE);
+        incoming.unwrap_or_else(|_| panic!("in vain: {waiting_for}"))
     }
 
-    /// A dialog is an event like any other; left open, it would stop the page for ever.
+    /// Keeps an event, unless it is of a page that an earlier test had. A dialog is an event like any other; left open,
+    /// it would stop the page for ever.
     fn note(&mut self, event: Value) {
+        if event["sessionId"].as_str().is_some_and(|it| self.session.as_deref() != Some(it)) {
+            return;
+        }
         if event["method"] == "Page.javascriptDialogOpening" {
-            let close = json!({
-                "id": 0, "method": "Page.handleJavaScriptDialog", "params": { "accept": false },
-                "sessionId": self.session,
-            });
-            let asks = self.asks.as_mut().unwrap();
-            asks.write_all(close.to_string().as_bytes()).unwrap();
-            asks.write_all(&[0]).unwrap();
+            let session = self.session.clone();
+            let close = json!({ "accept": false });
+            self.chromium().send(session.as_deref(), "Page.handleJavaScriptDialog", &close);
         }
         self.events.push(event);
     }
@@ -269,12 +295,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It ends when its pipe is closed; if not, it is killed.
-        drop(self.asks.take());
-        while self.incoming.recv_timeout(Duration::from_secs(5)).is_ok() {}
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.folder);
+        let page = json!({ "targetId": self.target });
+        self.chromium().send(None, "Target.closeTarget", &page);
     }
 }
 

@@ -52,8 +52,7 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
     assert!(page.contains("requests/s that are held"), "the chart is there");
 }
 
-/// A slow server for a high rate, at which trials end soon.
-const BUSY: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:131ms";
+/// A high rate for a slow server, at which trials end soon.
 const SOON: [&str; 6] = ["--min-rate", "400", "--max-rate", "480", "--warmup", "0s"];
 const AIM: [&str; 5] = ["--p99", "50ms", "--width", "20%", "--json"];
 
@@ -72,14 +71,6 @@ fn searched(ran: Ran) {
     if ran.code() == Some(1) {
         assert_eq!(json["capacity"]["conclusion"], "not_met", "{ran}");
     }
-}
-
-#[test]
-fn a_command_that_presents_dyno_s_certificate_is_searched() {
-    let lab = Lab::new();
-    let secured = format!("{BUSY} --tls --cert {{cert}} --key {{key}}");
-    let over = ["--path", "/hello", "--protocol", "h2", "--streams", "4"];
-    searched(dyno(&lab, &[&[secured.as_str()][..], &over, &SOON, &AIM].concat()));
 }
 
 #[test]
@@ -116,6 +107,9 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
 #[test]
 fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
     let lab = Lab::new();
+    let aim = [SLOW, "--p99", "20ms", "--path", "/hello"];
+    let both = [&aim[..], &["--min-rate", "100", "--max-rate", "50"]].concat();
+    let short = [&aim[..], &["--max-time", "2s"]].concat();
     for (arguments, says) in [
         (&[SLOW, "--p99", "20ms", "--width", "0%"][..], "from 0.5 % to 100 %"),
         (&[SLOW, "--p99", "20ms", "--max-time", "0s"], "longer than 0"),
@@ -123,11 +117,9 @@ fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
         (&["http://127.0.0.1:1/", "--p99", "20ms"], "127.0.0.1:1"),
         (&["--resume"], "no search for a capacity is unfinished"),
         (&["--p99", "20ms"], "<TARGET>"),
+        (&both, "raise the one or lower the other"),
+        (&short, "no search ends so soon"),
     ] {
         dyno(&lab, arguments).status(2).stderr_has(says);
     }
-    let both = [SLOW, "--p99", "20ms", "--path", "/hello", "--min-rate", "100", "--max-rate", "50"];
-    dyno(&lab, &both).status(2).stderr_has("raise the one or lower the other");
-    let short = [SLOW, "--p99", "20ms", "--path", "/hello", "--max-time", "2s"];
-    dyno(&lab, &short).status(2).stderr_has("no search ends so soon");
 }

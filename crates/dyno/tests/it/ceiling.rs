@@ -56,18 +56,17 @@ fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
 
 #[test]
 fn what_would_run_is_shown_and_a_file_may_refuse_it() {
-    let shown = lab(TWICE).dyno(&["run", "x", "--dry-run"]).status(0).stdout;
+    let dry = |lab: &Lab, more: &[&str]| {
+        lab.dyno(&[&["run", "x", "--dry-run"], more].concat()).status(0).stdout
+    };
+    let with = lab(TWICE);
+    let shown = dry(&with, &[]);
     assert!(shown.contains("is added in the first round"), "{shown}");
     assert!(shown.contains("Order of the 6 trials"), "{shown}");
-    let quick = lab(TWICE).dyno(&["run", "x", "--quick", "--dry-run"]).status(0).stdout;
+    let quick = dry(&with, &["--quick"]);
     assert!(quick.contains("Order of the 4 trials"), "{quick}");
-    let refused = lab(&format!("{TWICE}\nceiling = false"));
-    let shown = refused.dyno(&["run", "x", "--dry-run"]).status(0).stdout;
+    let shown = dry(&lab(&format!("{TWICE}\nceiling = false")), &[]);
     assert!(shown.contains("Order of the 4 trials") && !shown.contains("idle"), "{shown}");
-    refused.dyno(&["run", "x"]).measured();
-    assert_eq!((tried(&refused, "a"), tried(&refused, "idle")), (4, 0));
-    let text = refused.dyno(&["report", "1"]).status(0).stdout;
-    assert!(text.contains("dyno's own server has no valid figure at 1, 2 connections"), "{text}");
 }
 
 #[test]

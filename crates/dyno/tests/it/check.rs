@@ -6,6 +6,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
+use crate::folder::Folder;
 use crate::lab_rig::Lab;
 use crate::rig::{Going, Ran, Rig, closed_port, serving};
 use crate::schema::fits;
@@ -36,44 +37,73 @@ const HOSTILE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: cl
 
 #[test]
 fn the_oracle_keeps_what_it_is_asked() {
-    let ran = check(&Rig::new(), &["{url}/hello", "--socket", "/wsecho", "--case", "H1-B*,WS-H01"]);
-    let ran = ran.status(0).stdout_has("HTTP/1.1 ").stdout_has(" 0 fail · 0 not testable of ");
+    let folder = Folder::new();
+    let [json, table] = ["c.json", "c.md"].map(|name| folder.path(name));
+    let asked = ["{url}/hello", "--socket", "/wsecho", "--case", "H1-B*,WS-H01"];
+    let ran = check(&Rig::new(), &[&asked[..], &["-o", &json, "-o", &table]].concat()).status(0);
+    let ran = ran.stdout_has("HTTP/1.1 ").stdout_has(" 0 fail · 0 not testable of ");
     let ran = ran
-        .stdout_has("WebSocket 1 pass · 0 warn · 0 fail · 0 not testable of 1 | MUST broken 0 | ");
-    let ran = ran.stdout_has(&format!("| catalogue {}\n", check::stamp()));
-    let ran = ran
+        .stdout_has("WebSocket 1 pass · 0 warn · 0 fail · 0 not testable of 1 | MUST broken 0 | ")
+        .stdout_has(&format!("| catalogue {}\n", check::stamp()))
         .stdout_has("100 % of the points; ")
         .stdout_has("only a part of the catalogue was asked");
     let ran = ran.stdout_lacks("\x1b").stdout_lacks("Not testable").stdout_lacks("Warnings");
+    let ran = ran.stdout_lacks("GET /hello HTTP/1.1");
     ran.stderr_has("3 times each").stderr_has("cases decided, 0 failed");
+    let json = folder.json("c.json");
+    fits("check", &json);
+    assert_eq!(json["catalogue"]["hash"], check::stamp().hash);
+    let table = folder.read("c.md");
+    assert!(table.contains("| WebSocket | 1 | 0 | 0 | 0 | 1 |"), "{table}");
+    assert!(table.contains("only a part of it was asked"), "{table}");
 }
 
 #[test]
 fn a_bad_server_is_reported_with_its_bytes_escaped() {
-    let ran = check(&says(HOSTILE), &[&["{url}/"], &FEW[..]].concat()).status(1);
-    let ran = ran.stdout_has("fail  H1-H01  ").stdout_has("RFC 9112, 3.2, MUST");
-    let ran = ran.stdout_has("received  HTTP/1.1 200 OK\\r\\n\n").stdout_has("\\x1b[2J<script>");
-    ran.stdout_lacks("\x1b").stdout_lacks("\x00").stdout_has("MUST broken 1");
+    let folder = Folder::new();
+    let [json, junit] = ["c.json", "c.xml"].map(|name| folder.path(name));
+    let four = ["{url}/", "--case", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1"];
+    let files = ["-o", &json, "-o", &junit];
+    let ran = check(&says(HOSTILE), &[&four[..], &files].concat()).status(1);
+    let begin =
+        "2 cases failed. Begin with H1-H02 (two different Host lines; MUST, smuggling), H1-H01";
+    let ran = ran
+        .stdout_has("fail  H1-H01  ")
+        .stdout_has("RFC 9112, 3.2, MUST")
+        .stdout_has("clause    https://www.rfc-editor.org/rfc/rfc9112#section-3.2\n")
+        .stdout_has("received  HTTP/1.1 200 OK\\r\\n\n")
+        .stdout_has("\\x1b[2J<script>")
+        .stdout_has(begin)
+        .stdout_has("security 1: H02");
+    let place = |text: &str| ran.stdout.find(text).unwrap();
+    assert!(place(begin) < place("MUST broken") && place("MUST broken") < place("fail  H1-H02"));
+    ran.stdout_lacks("\x1b").stdout_lacks("\x00").stdout_has("MUST broken 2");
+    let json = folder.json("c.json");
+    fits("check", &json);
+    let findings = json["servers"][0]["check"]["findings"].as_array().unwrap();
+    let broken = findings.iter().find(|it| it["id"] == "H1-H01").unwrap();
+    assert_eq!((&broken["verdict"], &broken["rounds"][0]), (&"fail".into(), &"fail".into()));
+    assert!(broken["received"].as_str().unwrap().contains(r"\x1b[2J"), "{broken}");
+    let tests = parsed(&folder.read("c.xml"));
+    assert!(tests.starts_with("testsuites 4 2 0 4 2 "), "{tests}");
 }
 
 #[test]
 fn what_fails_is_for_the_user_to_say() {
     let rig = says(HOSTILE);
-    for (word, status) in [("must", 1), ("should", 1), ("security", 0), ("never", 0)] {
-        let _ = check(&rig, &[&["{url}/", "--fail-on", word], &FEW[..]].concat()).status(status);
+    let smuggled = ["--case", "H1-H02", "--rounds", "1"];
+    for (word, cases, status) in
+        [("should", &FEW[..], 1), ("security", &FEW, 0), ("security", &smuggled, 1)]
+    {
+        let _ = check(&rig, &[&["{url}/", "--fail-on", word], cases].concat()).status(status);
     }
-    let smuggled = ["{url}/", "--case", "H1-H02", "--rounds", "1", "--fail-on", "security"];
-    let ran = check(&rig, &smuggled).status(1).stdout_has("security 1: H02");
-    let begin = "1 case failed. Begin with H1-H02 (two different Host lines; MUST, smuggling).";
-    let ran = ran.stdout_has(begin);
-    let place = |text: &str| ran.stdout.find(text).unwrap();
-    assert!(place(begin) < place("MUST broken") && place("MUST broken") < place("fail  H1-H02"));
+    let lenient = ["{url}/", "--fail-on", "never", "--format", "junit"];
+    let lenient = check(&rig, &[&lenient[..], &smuggled].concat()).status(0);
+    assert!(parsed(&lenient.stdout).starts_with("testsuites 1 0 0 1 0 "));
 }
 
 #[test]
 fn verbose_shows_what_passed_too() {
-    let quiet = check(&Rig::new(), &["{url}/", "--case", "H1-B01", "--rounds", "1"]).status(0);
-    let _ = quiet.stdout_lacks("GET / HTTP/1.1");
     let loud =
         check(&Rig::new(), &["{url}/", "--case", "H1-B01", "--rounds", "1", "--full"]).status(0);
     let _ = loud.stdout_has("pass  H1-B01  ").stdout_has("sent      GET / HTTP/1.1\\r\\n\n");
@@ -82,11 +112,14 @@ fn verbose_shows_what_passed_too() {
 #[test]
 fn a_port_without_a_server_cannot_be_judged() {
     let (_held, gone) = closed_port();
-    let ran = check(&Rig::at(gone), &["{url}/", "--rounds", "1"]).status(2);
+    let folder = Folder::new();
+    let [json, junit] = ["c.json", "c.xml"].map(|name| folder.path(name));
+    let ran = check(&Rig::at(gone), &["{url}/", "-o", &json, "-o", &junit]).status(2);
     let _ = ran.stdout_has("no server answers at 127.0.0.1:").stdout_has("start the server first");
-    let json = check(&Rig::at(gone), &["{url}/", "--json"]).status(2).json();
+    let json = folder.json("c.json");
     fits("check", &json);
     assert!(json["servers"][0]["error"].as_str().unwrap().contains("no server answers"));
+    assert_eq!(parsed(&folder.read("c.xml")), "testsuites 1 0 1 1 0 0 1");
 }
 
 #[test]
@@ -98,32 +131,22 @@ fn a_server_that_answers_nothing_fails_and_nothing_else_is_said_of_it() {
 
 #[test]
 fn flags_that_make_no_sense_say_the_way_out() {
-    let refused = |flags: &[&str], says: &str| {
+    for (flags, says) in [
+        (&[][..], "<SERVER>"),
+        (&["{url}/", "--rounds", "0"], "1..=20"),
+        (&["{url}/", "--fail-on", "may"], "must, should, security or never"),
+        (&["https://localhost:1/", "--ca", "/no/such.pem"], "/no/such.pem"),
+        (&["{url}/", "--case", "H2-B01"], "these are cases of HTTP/2: add --http2"),
+        (&["{url}/", "--http2", "--area", "websocket"], "leave --http2 out"),
+        (&["{url}/", "--http2", "--socket", "/ws"], "--socket"),
+        (&["{url}/", "--issue", "H1-*"], "--issue is about one case of one server"),
+        (&["{url}/", "{url}/a", "--issue", "H1-H02"], "--issue is about one case of one server"),
+        (&["{url}/", "--issue", "H1-H02", "--json"], "--json"),
+    ] {
         Rig::nowhere().refuses(&[&["check"], flags].concat(), &[says]);
-    };
-    refused(&[], "<SERVER>");
-    refused(&["{url}/", "--rounds", "0"], "1..=20");
-    refused(&["{url}/", "--fail-on", "may"], "must, should, security or never");
-    refused(&["https://localhost:1/", "--ca", "/no/such.pem"], "/no/such.pem");
-    refused(&["{url}/", "--format", "junit", "--json"], "cannot be used with");
-    refused(&["{url}/", "-o", "/no/such/folder/x.xml"], "no such directory");
-    let cloud = check(&Rig::new(), &["http://169.254.169.254/"]).status(2);
-    let _ = cloud.stdout_has("169.254.169.254 is a cloud's metadata address");
-}
-
-#[test]
-fn the_json_is_as_its_schema_says() {
-    let few = [&["{url}/", "--json"], &FEW[..]].concat();
-    for (rig, status) in [(Rig::new(), 0), (says(HOSTILE), 1), (says(b""), 1)] {
-        let json = check(&rig, &few).status(status).json();
-        fits("check", &json);
-        assert_eq!(json["catalogue"]["hash"], check::stamp().hash);
     }
-    let json = check(&says(HOSTILE), &few).json();
-    let findings = json["servers"][0]["check"]["findings"].as_array().unwrap();
-    let broken = findings.iter().find(|it| it["id"] == "H1-H01").unwrap();
-    assert_eq!((&broken["verdict"], &broken["rounds"][0]), (&"fail".into(), &"fail".into()));
-    assert!(broken["received"].as_str().unwrap().contains(r"\x1b[2J"), "{broken}");
+    let cloud = check(&Rig::nowhere(), &["http://169.254.169.254/"]).status(2);
+    let _ = cloud.stdout_has("169.254.169.254 is a cloud's metadata address");
 }
 
 /// The document as Python's parser reads it: the attributes of the suites, and how many failures and skips they
@@ -141,29 +164,6 @@ fn parsed(xml: &str) -> String {
 }
 
 #[test]
-fn junit_is_well_formed_and_agrees_with_the_exit_code() {
-    let flags =
-        ["{url}/", "--case", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1", "--format", "junit"];
-    let ran = check(&says(HOSTILE), &flags).status(1);
-    let tests = parsed(&ran.stdout);
-    assert!(tests.starts_with("testsuites 4 2 0 4 2 "), "{tests}");
-    let lenient = check(&says(HOSTILE), &[&flags[..], &["--fail-on", "never"]].concat()).status(0);
-    assert!(parsed(&lenient.stdout).starts_with("testsuites 4 0 0 4 0 "));
-    let (_held, gone) = closed_port();
-    let absent = check(&Rig::at(gone), &["{url}/", "--format", "junit"]).status(2);
-    assert_eq!(parsed(&absent.stdout), "testsuites 1 0 1 1 0 0 1");
-}
-
-#[test]
-fn junit_goes_to_a_file_and_text_to_people() {
-    let lab = Lab::new();
-    let file = lab.path("junit.xml");
-    let flags = [&["{url}/", "-o", &file], &FEW[..]].concat();
-    let _ = check(&Rig::new(), &flags).status(0).stdout_has("HTTP/1.1 ");
-    assert!(parsed(&lab.read("junit.xml")).starts_with("testsuites "));
-}
-
-#[test]
 fn the_catalogue_can_be_read_without_asking_anybody() {
     let rig = Rig::nowhere();
     let all = check(&rig, &["--list"]).status(0);
@@ -175,19 +175,11 @@ fn the_catalogue_can_be_read_without_asking_anybody() {
     assert!(part.stdout.lines().count() < all.stdout.lines().count());
     let loud = check(&rig, &["--list", "--case", "h1-b01", "--full"]).status(0);
     let _ = loud.stdout_has(r"send GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n").stdout_has("demand");
+    let http2 = check(&rig, &["--list", "--http2"]).status(0);
+    let _ = http2.stdout_has("H2-B01").stdout_lacks("H1-B01");
     let json = check(&rig, &["--list", "--json"]).status(0).json();
     assert_eq!(json["cases"].as_array().unwrap().len(), check::catalogue().len());
     assert_eq!(json["catalogue"]["hash"], check::stamp().hash);
-}
-
-#[test]
-fn a_table_for_documents_has_a_row_a_protocol() {
-    let flags = ["{url}/", "--socket", "/wsecho", "--case", "H1-B01,WS-H01", "--rounds", "1"];
-    let ran = check(&Rig::new(), &[&flags[..], &["--markdown"]].concat()).status(0);
-    let ran = ran.stdout_has("| HTTP/1.1 | 1 | 0 | 0 | 0 | 1 | 0 | – | 100 % of the points; ");
-    let _ = ran
-        .stdout_has("| WebSocket | 1 | 0 | 0 | 0 | 1 |")
-        .stdout_has("only a part of it was asked");
 }
 
 /// An address of this machine that is not loopback: it stands for a foreign server's.

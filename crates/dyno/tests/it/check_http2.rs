@@ -1,5 +1,4 @@
-//! `dyno check --http2`: against the oracle in cleartext and within TLS, against servers that do not speak HTTP/2, and
-//! flags that do not fit.
+//! `dyno check --http2`: against the oracle in cleartext and within TLS, against servers that do not speak HTTP/2.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -7,6 +6,7 @@ use std::sync::Arc;
 use oracle::{Config, HttpVersions, Listen};
 
 use crate::check::{outer_address, says_at};
+use crate::folder::Folder;
 use crate::rig::{Ran, Rig};
 use crate::schema::fits;
 
@@ -20,23 +20,20 @@ fn check(rig: &Rig, flags: &[&str]) -> Ran {
 
 #[test]
 fn the_oracle_keeps_what_it_is_asked_by_prior_knowledge() {
-    let rig = Rig::new();
-    let ran = check(&rig, &FEW).status(0).stdout_has("HTTP/2, page /hello");
+    let (folder, rig) = (Folder::new(), Rig::new());
+    let ran = check(&rig, &[&FEW[..], &["--full", "-o", &folder.path("c.json")]].concat());
+    let ran = ran.status(0).stdout_has("HTTP/2, page /hello");
     let ran = ran.stdout_has("HTTP/2 3 pass · 0 warn · 0 fail · 0 not testable of 3");
-    let _ = ran.stdout_has("H2-Z03: there is no TLS at http://");
-    let ran = check(&rig, &[&FEW[..], &["--full"]].concat()).status(0);
+    let ran = ran.stdout_has("H2-Z03: there is no TLS at http://");
     let ran =
         ran.stdout_has("the preface").stdout_has("HEADERS on stream 1 (END_STREAM, END_HEADERS)");
     let _ = ran.stdout_has("GOAWAY: last stream 0, FRAME_SIZE_ERROR");
-    let ran = check(&rig, &[&FEW[..], &["--json"]].concat()).status(0);
-    fits("check", &ran.json());
+    fits("check", &folder.json("c.json"));
 }
 
 #[test]
 fn within_tls_the_cases_of_tls_apply_too() {
     let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
-    let ran = check(&rig, &[&FEW[..], &["-k"]].concat()).status(0);
-    let _ = ran.stdout_has("HTTP/2 4 pass · 0 warn · 0 fail · 0 not testable of 4");
     let all = ["--http2", "--area", "h2-tls", "--rounds", "1", "-k"];
     let ran = check(&rig, &all).status(0).stdout_has("HTTP/2 8 pass · 1 warn · 0 fail");
     let _ = ran.stdout_has("H2-Z07").stdout_has("may answer for every name");
@@ -72,16 +69,4 @@ fn floods_are_sent_to_no_other_machine_whatever_is_agreed() {
     let ran =
         ran.stdout_has("HTTP/2 2 pass").stdout_has("H2-L07 H2-L08: not sent: floods are only");
     let _ = ran.stdout_has("Not applicable, and not counted (8)");
-}
-
-#[test]
-fn cases_and_addresses_that_do_not_fit_say_the_way_out() {
-    let refused = |flags: &[&str], says: &str| {
-        Rig::nowhere().refuses(&[&["check"], flags].concat(), &[says]);
-    };
-    refused(&["{url}/", "--case", "H2-B01"], "these are cases of HTTP/2: add --http2");
-    refused(&["{url}/", "--http2", "--area", "websocket"], "leave --http2 out");
-    refused(&["{url}/", "--http2", "--socket", "/ws"], "--socket");
-    let list = Rig::nowhere().dyno(&["check", "--list", "--http2"]).status(0);
-    let _ = list.stdout_has("H2-B01").stdout_lacks("H1-B01");
 }

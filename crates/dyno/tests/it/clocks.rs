@@ -2,16 +2,17 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::folder::Folder;
+use crate::agents_rig::Gate;
+use crate::lab_rig::not_tested;
+use crate::rig::Going;
 
 const DYNO: &str = env!("CARGO_BIN_EXE_dyno");
 /// So many meetings are tried; more with `DYNO_MEETINGS` (`make clocks`).
-const MEETINGS: u64 = 6;
+const MEETINGS: u64 = 4;
 /// By so much the other clock is ahead.
 const AHEAD_S: i64 = 3_600;
 
@@ -37,57 +38,42 @@ for number, (source, target) in enumerate(ways):
 sys.exit(child.wait())
 "#;
 
-/// A folder with an `ssh` that leads to a host whose clock is ahead; it is gone when this is dropped.
-struct Way(Folder);
-
-impl Way {
-    /// None where no such host can be made: that is said, and the test is skipped.
-    fn made() -> Option<Way> {
-        let made = Command::new("unshare").args(["--time", "--monotonic", "1", "true"]).output();
-        if !made.as_ref().is_ok_and(|output| output.status.success()) {
-            let says = "SKIPPED: a host with a clock of its own cannot be made here";
-            let _ = writeln!(std::io::stderr(), "{says}: {made:?}");
-            return None;
-        }
-        let (folder, _) = Folder::with("delay.py", DELAYING);
-        let ssh = format!(
-            "#!/bin/sh\nfor last; do :; done\nexport XDG_CACHE_HOME='{0}/cache' DYNO_LOCKS='{0}'\ncase $last in\n\
-             *'agents run --stdio'*) exec python3 '{0}/delay.py' \"$DYNO_WAY\" unshare --time --fork --kill-child \
-             --monotonic {AHEAD_S} sh -c \"$last\";;\n*) exec sh -c \"$last\";;\nesac\n",
-            folder.root.display()
-        );
-        folder.write("ssh", ssh);
-        fs::set_permissions(folder.path("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
-        Some(Way(folder))
+/// A gate to a host whose clock is ahead. None where no such host can be made: that is said, and the test is skipped.
+fn way() -> Option<Gate> {
+    let made = Command::new("unshare").args(["--time", "--monotonic", "1", "true"]).output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        not_tested("how far apart two clocks are", "a host with a clock of its own");
+        return None;
     }
+    let gate = Gate::new();
+    let delay = gate.path().join("delay.py");
+    fs::write(&delay, DELAYING).unwrap();
+    gate.opens(&format!(
+        "case $last in\n*'agents run --stdio'*) exec python3 '{}' \"$DYNO_WAY\" unshare --time --fork --kill-child \
+         --monotonic {AHEAD_S} sh -c \"$last\";;\n*) exec sh -c \"$last\";;\nesac",
+        delay.display()
+    ));
+    Some(gate)
+}
 
-    /// What `dyno agents check` says of the host, whose way is drawn by this seed.
-    fn check(&self, seed: u64) -> Value {
-        let path = std::env::var("PATH").unwrap_or_default();
-        // `make clocks` names the optimised program: each meeting reads it twice, for its hash.
-        let output = Command::new(std::env::var("DYNO_PROGRAM").unwrap_or_else(|_| DYNO.into()))
-            .args(["agents", "check", "ssh:ahead", "--json"])
-            .env("PATH", format!("{}:{path}", self.0.root.display()))
-            .env("DYNO_WAY", seed.to_string())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let says = String::from_utf8_lossy(&output.stderr);
-        let found: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("way {seed}: {error}: {says}"));
-        assert!(output.status.success(), "way {seed}: {found}");
-        found["hosts"][0]["known"].clone()
-    }
+/// What `dyno agents check` says of the host, whose way is drawn by this seed.
+fn check(gate: &Gate, seed: u64) -> Value {
+    // `make clocks` names the optimised program: each meeting reads it twice, for its hash.
+    let mut command = Command::new(std::env::var("DYNO_PROGRAM").unwrap_or_else(|_| DYNO.into()));
+    command.args(["agents", "check", "ssh:ahead", "--json"]).env("DYNO_WAY", seed.to_string());
+    gate.stands_before(&mut command);
+    let found = Going::start(command).end().status(0).json();
+    found["hosts"][0]["known"].clone()
 }
 
 #[test]
 fn the_offset_of_a_clock_is_known_to_half_of_the_round_trip_over_ways_that_are_not_alike() {
-    let Some(way) = Way::made() else { return };
+    let Some(gate) = way() else { return };
     let named = std::env::var("DYNO_MEETINGS");
     let meetings = named.map_or(MEETINGS, |text| text.parse().expect("a number of meetings"));
     let (mut worst, mut least_round_trip) = (0.0_f64, f64::MAX);
     for seed in 0..meetings {
-        let known = way.check(seed);
+        let known = check(&gate, seed);
         let figure = |name: &str| known[name].as_f64().unwrap_or_else(|| panic!("{name}: {known}"));
         let wrong = (figure("clock_offset_s") - AHEAD_S as f64).abs();
         let (error, round_trip) = (figure("clock_error_s"), figure("round_trip_s"));

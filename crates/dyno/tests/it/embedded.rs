@@ -125,27 +125,6 @@ fn a_cache_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_tree_that_was_changed_is_made_right_again() {
-    let user = User::new();
-    let before = user.dyno(&["servers", "list", "--json"]).status(0).json();
-    let tree = PathBuf::from(before["project"].as_str().unwrap());
-    fs::write(tree.join("experiments/demo.toml"), "cut off").unwrap();
-    fs::remove_dir_all(tree.join("subjects/oracle")).unwrap();
-    assert_eq!(user.dyno(&["servers", "list", "--json"]).status(0).json(), before);
-}
-
-#[test]
-fn dynos_that_start_at_once_all_find_a_whole_tree() {
-    let user = User::new();
-    let going: Vec<Going> =
-        (0..6).map(|_| Going::start(user.command(&["servers", "list", "--json"]))).collect();
-    for dyno in going {
-        let list = dyno.end().status(0).json();
-        assert!(20 < list["subjects"].as_array().unwrap().len(), "{list}");
-    }
-}
-
-#[test]
 fn the_tree_is_written_out_to_be_changed_and_wins_then() {
     let user = User::new();
     user.dyno(&["servers", "init", "mine"])

@@ -37,8 +37,8 @@ fn every_fault_of(protocol: Protocol) {
     let is_meant = |fault: &Fault| fault.protocol() == protocol;
     let all: Vec<Fault> = Fault::all().iter().copied().filter(is_meant).collect();
     let wrong = complaints(&all, |fault| {
-        // Beside busy programs a long answer may not be complete in half a second.
-        let found = press(*fault, "500ms", DEADLINE);
+        // Beside busy programs a long answer may not be complete in so short a time.
+        let found = press(*fault, "300ms", DEADLINE);
         found.and_then(|_| press(*fault, "5s", DEADLINE * 4))
     });
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
@@ -80,7 +80,7 @@ fn press(fault: Fault, timeout: &str, deadline: Duration) -> Option<String> {
     };
     // What fails at once need not fail more often than this.
     let load =
-        ["load", "{url}/hello", "-c", "2", "-d", "600ms", "-n", "500", "--json", "--no-live"];
+        ["load", "{url}/hello", "-c", "2", "-d", "300ms", "-n", "300", "--json", "--no-live"];
     let wants = ["--expect-status", "200", "--expect-body", "Hello, world!", "--timeout", timeout];
     let ran = rig.dyno(&[&load[..], &wants, &protocol].concat());
     let complaint = |why: String| Some(format!("{}: {why}", fault.name));

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::rig::{Going, Ran, Rig, histogram};
+use crate::rig::{Going, Rig, histogram};
 use crate::schema;
 
 #[track_caller]
@@ -50,64 +50,55 @@ fn adds_up(lines: &[Value], whole: &Value) {
 fn a_stream_on_standard_output_adds_up_to_the_load_and_has_nothing_else_in_it() {
     let folder = Folder::new();
     let file = folder.path("stream.json");
-    let flags = ["-r", "200", "--warmup", "300ms", "-d", "2200ms", "--no-live", "--stream", "-o"];
+    let flags = ["-r", "200", "--warmup", "200ms", "-d", "1200ms", "--no-live", "--stream", "-o"];
     let all = [&["load"], &flags[..], &[&file, "{url}/hello"]].concat();
     let ran = Rig::new().dyno(&all).status(0).stderr_has("The server answered ");
     let lines = lines(&ran.stdout);
     let whole = folder.json("stream.json");
     adds_up(&lines, &whole);
     assert!(lines.iter().any(|line| line["is_warmup"] == true), "the warm-up has lines of its own");
-    assert_eq!(whole["books"]["attempted"], 440);
+    assert_eq!(whole["books"]["attempted"], 240);
 }
 
 #[test]
-fn a_stream_may_go_to_a_file_and_failures_have_their_class_in_it() {
+fn failures_have_their_class_in_a_stream_that_goes_to_a_file_and_on_a_metrics_page() {
     let folder = Folder::new();
-    let stream = format!("--stream={}", folder.path("lines"));
-    let ran =
-        Rig::new().dyno(&["load", "{url}/nothing", "-r", "300", "-d", "1100ms", "--json", &stream]);
+    let (page, stream) = (folder.path("page"), format!("--stream={}", folder.path("lines")));
+    let load = ["load", "{url}/nothing", "-r", "300", "-d", "1100ms", "--json", &stream];
+    let ran = Rig::new().dyno(&[&load[..], &["--openmetrics", &page]].concat());
+    let json = ran.status(1).json();
     let lines = lines(&folder.read("lines"));
-    adds_up(&lines, &ran.status(1).json());
+    adds_up(&lines, &json);
     assert!(lines.iter().all(|line| line["failed"] == 0 || line["by_class"]["content.status"] == line["failed"]));
-}
-
-#[test]
-fn a_load_that_was_interrupted_leaves_a_whole_stream() {
-    let folder = Folder::new();
-    let stream = format!("--stream={}", folder.path("lines"));
-    let load = ["load", "{url}/poll/0.05", "-c", "3", "-d", "50s", "--json"];
-    let flags = [&load[..], &["--expect-status", "any", &stream]].concat();
-    let ran = Rig::new().dyno_interrupted(&flags).status(130);
-    let lines = lines(&folder.read("lines"));
-    let sum: u64 = lines.iter().map(|line| line["attempted"].as_u64().unwrap()).sum();
-    assert_eq!(sum, ran.json()["books"]["attempted"].as_u64().unwrap());
+    let is_it = |name: &String| name == "content.status";
+    let samples = parsed(&folder.read("page"));
+    let classed = samples.iter().find(|one| one.1.get("outcome").is_some_and(is_it));
+    assert_eq!(Some(classed.unwrap().2), json["books"]["failed"].as_f64());
 }
 
 #[test]
 fn two_outputs_do_not_share_standard_output_and_a_bad_file_is_refused_at_once() {
-    let rig = Rig::new();
-    let refused = |flags: &[&str], says: &str| {
-        rig.dyno(&[&["load", "{url}/hello", "-n", "1"], flags].concat()).status(2).stderr_has(says);
-    };
-    refused(&["--stream", "--json"], "both write to standard output");
-    refused(&["--stream=/no/such/dir/x"], "--stream /no/such/dir/x: there is no such directory");
-    refused(&["--openmetrics", "/no/such/dir/x"], "--openmetrics /no/such/dir/x: there is no such");
-    let same = Folder::new();
+    let (rig, same) = (Rig::new(), Folder::new());
     let [whole, dotted, linked] = ["out", "./out", "link"].map(|name| same.path(name));
     std::os::unix::fs::symlink("out", &linked).unwrap();
-    let stream = format!("--stream={linked}");
-    let [json, page, dotted_json] = [("json", &whole), ("html", &whole), ("json", &dotted)]
-        .map(|(format, path)| format!("{format}:{path}"));
-    refused(&["-o", &json, "-o", &page], "--output names the same file");
-    refused(&["-o", &dotted_json, &stream], "names the same file");
-    refused(&["--openmetrics", &whole, &stream], "--stream names the same file");
     same.write("out", "{}\n");
-    refused(
-        &["-o", &format!("json:{linked}"), "--requests", &dotted],
-        "--requests names the same file",
-    );
-    assert_eq!(same.read("out"), "{}\n");
-    assert_eq!(rig.requests(), 0);
+    let stream = format!("--stream={linked}");
+    let [json, page, dotted_json, linked_json] =
+        [("json", &whole), ("html", &whole), ("json", &dotted), ("json", &linked)]
+            .map(|(format, path)| format!("{format}:{path}"));
+    for (flags, says) in [
+        (&["--stream", "--json"][..], "both write to standard output"),
+        (&["--stream=/no/such/dir/x"], "--stream /no/such/dir/x: there is no such directory"),
+        (&["--openmetrics", "/no/such/dir/x"], "--openmetrics /no/such/dir/x: there is no such"),
+        (&["-o", &json, "-o", &page], "--output names the same file"),
+        (&["-o", &dotted_json, &stream], "names the same file"),
+        (&["--openmetrics", &whole, &stream], "--stream names the same file"),
+        (&["-o", &linked_json, "--requests", &dotted], "--requests names the same file"),
+    ] {
+        let load = [&["load", "{url}/hello", "-n", "1"], flags].concat();
+        rig.dyno(&load).status(2).stderr_has(says);
+    }
+    assert_eq!((same.read("out").as_str(), rig.requests()), ("{}\n", 0));
 }
 
 /// A sample of a metrics page: its name, its labels, its value.
@@ -154,59 +145,28 @@ fn parsed(text: &str) -> Vec<Sample> {
 }
 
 fn sample(line: &str) -> Sample {
-    let end = line.find(['{', ' ']).expect("a name and a value");
-    let (name, mut rest) = line.split_at(end);
+    let (name, mut rest) = line.split_at(line.find(['{', ' ']).expect("a name and a value"));
     let mut labels = BTreeMap::new();
-    if let Some(inside) = rest.strip_prefix('{') {
-        rest = inside;
-        loop {
-            let (label, after) = rest.split_once("=\"").expect("a label");
-            let (value, after) = quoted(after);
-            assert!(labels.insert(label.to_string(), value).is_none(), "{line}");
-            match after.as_bytes() {
-                [b',', ..] => rest = &after[1..],
-                [b'}', ..] => {
-                    rest = &after[1..];
-                    break;
-                }
-                _ => panic!("{line}"),
-            }
-        }
+    while let Some((label, after)) = rest.strip_prefix(['{', ',']).and_then(|it| it.split_once('='))
+    {
+        // Of JSON's escapes it has the few that it needs.
+        let mut value = serde_json::Deserializer::from_str(after).into_iter::<String>();
+        let text = value.next().expect("a label has a value").expect("it is in quotes");
+        assert!(labels.insert(label.to_string(), text).is_none(), "{line}");
+        rest = &after[value.byte_offset()..];
     }
+    let rest = if labels.is_empty() { rest } else { rest.strip_prefix('}').expect("their end") };
     let value = rest.strip_prefix(' ').expect("one blank");
     (name.into(), labels, value.parse().unwrap_or_else(|_| panic!("{line}")))
 }
 
-/// A value up to its closing quote, without its escapes.
-fn quoted(text: &str) -> (String, &str) {
-    let mut value = String::new();
-    let mut rest = text.char_indices();
-    while let Some((at, character)) = rest.next() {
-        match character {
-            '"' => return (value, &text[at + 1..]),
-            '\\' => value.push(match rest.next() {
-                Some((_, 'n')) => '\n',
-                Some((_, escaped @ ('\\' | '"'))) => escaped,
-                other => panic!("{other:?}"),
-            }),
-            other => value.push(other),
-        }
-    }
-    panic!("a quote that is not closed: {text}")
-}
-
-fn metrics(flags: &[&str]) -> (Vec<Sample>, Ran) {
-    let folder = Folder::new();
-    let usual = ["load", "--json", "--no-live", "--openmetrics", &folder.path("metrics")];
-    let ran = Rig::new().dyno(&[&usual, flags].concat());
-    (parsed(&folder.read("metrics")), ran)
-}
-
 #[test]
 fn a_metrics_page_parses_and_says_what_the_results_say() {
-    let (samples, ran) =
-        metrics(&["{url}/hello?a=\\{seq}", "-r", "300", "-d", "1200ms", "--lenient"]);
-    let json = ran.json();
+    let folder = Folder::new();
+    let load = ["load", "{url}/hello?a=\\{seq}", "-r", "300", "-d", "500ms", "--lenient", "--json"];
+    let page = ["--no-live", "--openmetrics", &folder.path("metrics")];
+    let json = Rig::new().dyno(&[&load[..], &page].concat()).json();
+    let samples = parsed(&folder.read("metrics"));
     let all = |name: &str| samples.iter().filter(|one| one.0 == name).cloned().collect::<Vec<_>>();
     let one = |name: &str| all(name)[0].2;
     assert_eq!(one("dyno_requests_attempted_total"), json["books"]["attempted"].as_f64().unwrap());
@@ -234,12 +194,15 @@ fn a_metrics_page_parses_and_says_what_the_results_say() {
 }
 
 #[test]
-fn a_metrics_page_is_whole_while_the_load_is_under_way_and_says_when_it_is_over() {
+fn a_metrics_page_is_whole_under_way_and_says_when_it_is_over_and_an_interrupted_stream_is_whole() {
     let folder = Folder::new();
-    let flags = ["load", "{url}/hello", "-c", "1", "-d", "50s", "--no-live", "--openmetrics"];
+    let [page, stream] = ["page", "lines"].map(|name| folder.path(name));
+    let slow = "{url}/hello?delay=constant:200ms";
+    let load = ["load", slow, "-c", "3", "-d", "50s", "--no-live", "--openmetrics"];
+    let rest = [&page, "--json", &format!("--stream={stream}")];
     let rig = Rig::new();
-    let mut going = Going::start(rig.command(&[&flags[..], &[&folder.path("page")]].concat()));
-    while !folder.has("page") {
+    let mut going = Going::start(rig.command(&[&load[..], &rest].concat()));
+    while !folder.has("page") || rig.requests() < 10 {
         assert!(!going.ends_within(Duration::from_millis(20)), "{}", going.heard);
     }
     let is_over = || {
@@ -248,18 +211,11 @@ fn a_metrics_page_is_whole_while_the_load_is_under_way_and_says_when_it_is_over(
     };
     assert_eq!(is_over(), 0.0);
     going.signal(Signal::INT);
-    going.end().status(130);
+    let ran = going.end().status(130);
     assert_eq!(is_over(), 1.0);
-}
-
-#[test]
-fn a_metrics_page_counts_failures_by_their_class() {
-    let (samples, ran) = metrics(&["{url}/nothing", "-c", "1", "-n", "30"]);
-    let classed = samples
-        .iter()
-        .find(|one| one.1.get("outcome").is_some_and(|name| name == "content.status"));
-    assert_eq!(classed.unwrap().2, 30.0);
-    ran.status(1);
+    let lines = lines(&folder.read("lines"));
+    let sum: u64 = lines.iter().map(|line| line["attempted"].as_u64().unwrap()).sum();
+    assert_eq!(sum, ran.json()["books"]["attempted"].as_u64().unwrap());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use oracle::{Config, Fault, Protocol};
 use crate::faults::complaints;
 use crate::lab_rig::{Lab, SHORT};
 use crate::rig::{Going, Ran, Rig, closed_port, serving};
-use crate::secured_rig::{Front, Odd};
+use crate::secured_rig::Front;
 
 /// What SECURITY.md promises of a check, whatever the server sends.
 const CHECK_MAX_KIB: u64 = 200 << 10;
@@ -197,7 +197,7 @@ fn a_load_takes_at_most_48_mb_whatever_the_server_sends_after_a_right_answer() {
         let command = rig.command(&[&load[..], &["{url}/hello"], version].concat());
         bounded(command, &format!("load, {flood:?}"), OTHERS_MAX_KIB);
         if !flood.is_http2() {
-            let front = Front::of(&rig.url("").replace("http://", ""), Odd::default());
+            let front = Front::of(&rig.url("").replace("http://", ""));
             let url = front.url("/hello");
             let secured = [&load[..], &[url.as_str(), "--ca", front.ca()]].concat();
             bounded(rig.command(&secured), &format!("load within TLS, {flood:?}"), OTHERS_MAX_KIB);

@@ -7,7 +7,7 @@ use crate::lab_rig::{Lab, ORACLE};
 use crate::rig::{Going, Ran};
 
 /// Pairs that are over soon, and how far they are said to spread, so that none are measured before.
-const SHORT: [&str; 8] = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"];
+const SHORT: [&str; 8] = ["-c", "2", "-d", "150ms", "--warmup", "50ms", "--noise", "1%"];
 pub(crate) const SERVER: &str =
     "DYNO serve --listen 127.0.0.1:{port} --threads 1 --delay constant:2ms";
 
@@ -50,24 +50,25 @@ fn refused(lab: &Lab, arguments: &[&str]) -> Ran {
 
 #[test]
 fn what_names_no_two_sides_is_refused_with_the_way_out() {
-    let lab =
-        lab().oracle("other", "").experiment("two", &["it", "other"], crate::lab_rig::SHORT, "");
-    refused(&lab, &[]).stderr_has("or two commands with --base-cmd and --head-cmd");
-    refused(&lab, &["gated"]).stderr_has("name both: --base");
+    let short = crate::lab_rig::SHORT;
+    let lab = lab().oracle("other", "").experiment("two", &["it", "other"], short, "");
     let with = |base: &'static str| ["gated", "--base", base, "--head", "dir:."];
-    refused(&lab, &with("main")).stderr_has("write git:REVISION, dir:FOLDER or server:NAME");
-    refused(&lab, &with("git:-x")).stderr_has("no revision has such a name");
-    refused(&lab, &with("dir:nowhere")).stderr_has("nowhere");
-    refused(&lab, &with("server:nobody")).stderr_has("there is no");
-    let two = ["two", "--base", "dir:.", "--head", "dir:."];
-    refused(&lab, &two).stderr_has("a gate is about one: name it with --server (it, other)");
-    refused(&lab, &[&with("dir:.")[..], &["-H", "a: b"]].concat())
-        .stderr_has("leave the flags of the request out");
-    refused(&lab, &[&with("dir:.")[..], &["--alpha", "0.05%"]].concat()).stderr_has("--alpha");
-    let both = ["--json", "--format", "junit"];
-    refused(&lab, &[&with("dir:.")[..], &both].concat()).stderr_has("cannot be used with");
-    let no_program = ["--base-cmd", "no-such-program", "--head-cmd", "sh"];
-    refused(&lab, &no_program).stderr_has("--base-cmd: there is no program");
+    let sides = with("dir:.");
+    for (arguments, says) in [
+        (&[][..], "or two commands with --base-cmd and --head-cmd"),
+        (&["gated"], "name both: --base"),
+        (&with("main"), "write git:REVISION, dir:FOLDER or server:NAME"),
+        (&with("git:-x"), "no revision has such a name"),
+        (&with("dir:nowhere"), "nowhere"),
+        (&with("server:nobody"), "there is no"),
+        (&["two", "--base", "dir:.", "--head", "dir:."], "name it with --server (it, other)"),
+        (&[&sides[..], &["-H", "a: b"]].concat(), "leave the flags of the request out"),
+        (&[&sides[..], &["--alpha", "0.05%"]].concat(), "--alpha"),
+        (&[&sides[..], &["--json", "--format", "junit"]].concat(), "cannot be used with"),
+        (&["--base-cmd", "no-such-program", "--head-cmd", "sh"], "--base-cmd: there is no program"),
+    ] {
+        refused(&lab, arguments).stderr_has(says);
+    }
 }
 
 #[test]
@@ -117,27 +118,24 @@ fn a_build_that_fails_shows_what_it_wrote() {
 
 /// On a busy machine nothing may be told; then that is the answer, in all forms.
 #[test]
-fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
+fn a_gate_is_told_to_people_to_pull_requests_and_to_programs_and_no_variable_is_told() {
     let lab = lab();
-    let mut command = lab.command(&["gate", "--base-cmd", SERVER, "--head-cmd", SERVER]);
+    let side = format!("env TOKEN=secret {SERVER}");
+    let mut command = lab.command(&["gate", "--base-cmd", &side, "--head-cmd", &side]);
     command.args(SHORT).args(["--path", "/hello", "--detect", "40%", "--gate", "throughput,cpu"]);
-    command.args(["--json", "-o", "g.md", "-o", "g.xml", "-o", "g.bmf"]);
-    command.env("GITHUB_STEP_SUMMARY", lab.root.join("summary"));
+    command.args(["-o", "g.json", "-o", "g.md", "-o", "g.xml", "-o", "g.bmf"]);
+    command.args(["--history", "h.jsonl"]).env("GITHUB_STEP_SUMMARY", lab.root.join("summary"));
     let ran = Going::start(command).end();
-    let code = ran.code();
-    let json = ran.json();
+    let json = lab.json("g.json");
     crate::schema::fits("gate", &json);
     let answers = [("not_worse", 0), ("worse", 1), ("cannot_tell", 2)];
     let of = answers.iter().find(|(word, _)| json["answer"] == *word).unwrap();
-    assert_eq!(code, Some(of.1), "{ran}");
+    assert_eq!(ran.code(), Some(of.1), "{ran}");
     let figures = json["figures"].as_array().unwrap();
     let first = figures.iter().find(|figure| figure["is_gated"] == true);
     assert_eq!(first.unwrap()["figure"], "throughput_per_s");
     assert!(json["pairs_counted"].as_u64() <= json["pairs_tried"].as_u64());
-    let read = |name: &str| lab.read(name);
-    assert!(read("g.md").starts_with("<!-- dyno gate -->\n"), "{}", read("g.md"));
-    assert_eq!(read("summary"), read("g.md"));
-    assert!(read("g.xml").contains("<testsuite name=\"dyno gate\""), "{}", read("g.xml"));
+    assert_eq!(lab.read("summary"), lab.read("g.md"));
     let bmf = lab.json("g.bmf");
     let metric = &bmf["head ÷ base · 2 connections"]["throughput_per_s_ratio"];
     let throughput = figures.iter().find(|it| it["figure"] == "throughput_per_s").unwrap();
@@ -146,45 +144,31 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     {
         assert_eq!(metric[key], throughput[own], "{key}: {bmf}");
     }
-    assert!(read("g.md").contains(json["sentence"].as_str().unwrap().split(':').next().unwrap()));
-}
-
-/// Servers of dyno's own, loaded as these flags say; what became of it, and what was said meanwhile.
-fn gated(lab: &Lab, more: [&str; 2], flags: &[&str]) -> (serde_json::Value, Ran) {
-    let [base, head] = more.map(|more| format!("{SERVER} {more}"));
-    let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
-    let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "20s", "--json"];
-    let ran = lab.dyno(&[&sides[..], &SHORT, &usual, flags].concat());
-    (ran.json(), ran)
+    // A history is kept in a repository, for all to read.
+    ran.stderr_has("history: h.jsonl");
+    let text = lab.read("h.jsonl");
+    assert!(text.contains("TOKEN=…") && !text.contains("secret"), "{text}");
 }
 
 #[test]
-fn tls_http2_and_agents_are_as_in_a_load() {
+fn tls_http2_and_agents_are_as_in_a_load_and_other_header_fields_are_said() {
     let lab = lab();
-    let tls = "--tls --cert {cert} --key {key}";
-    let resumed = ["--protocol", "http/1.1+tls", "--tls-resume", "80%"];
-    for (more, flags, says) in [
-        (tls, &resumed[..], "over http/1.1+tls, 80 % resumed"),
-        (tls, &["--protocol", "h2", "--streams", "2"], "over h2, 2 streams"),
-        ("", &["--http2"], "over h2c, 1 stream"),
-    ] {
-        let (json, ran) = gated(&lab, [more, more], flags);
-        assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
-        ran.stderr_has(says).stderr_has("failed 0");
-    }
-    let (json, ran) = gated(&lab, ["", ""], &["--load-on", "local:2", "--store", "runs.sqlite"]);
+    let base = format!("{SERVER} --tls --cert {{cert}} --key {{key}}");
+    let head = format!("{base} --tell-delay");
+    let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "20s", "--json"];
+    let over = ["--protocol", "h2", "--streams", "2", "--load-on", "local:2"];
+    let kept = ["--store", "runs.sqlite"];
+    let ran = lab.dyno(&[&sides[..], &SHORT, &usual, &over, &kept].concat());
+    let json = ran.json();
     assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
+    ran.stderr_has("over h2, 2 streams")
+        .stderr_has("failed 0")
+        .stderr_has("answer with the same content and different header fields");
     let store = store::Store::open_to_read(&lab.root.join("runs.sqlite")).unwrap();
     let run = store.run(json["runs"][0].as_str().unwrap().parse().unwrap()).unwrap();
     let by = run.facts.iter().find(|fact| fact.name == lab::record::LOAD_ON);
     assert_eq!(by.map(|fact| fact.value.as_str()), Some("local:2"));
-}
-
-#[test]
-fn other_header_fields_with_the_same_content_are_said_and_compared() {
-    let (json, ran) = gated(&lab(), ["", "--tell-delay"], &[]);
-    assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
-    ran.stderr_has("answer with the same content and different header fields");
 }
 
 #[test]
@@ -193,24 +177,27 @@ fn flags_without_effect_are_refused() {
                  url = 'http://127.0.0.1:1'\n";
     let lab = lab().file("subjects/found/subject.toml", found);
     let commands = ["--base-cmd", "sh", "--head-cmd", "sh"];
-    let with = |flags: &[&str]| refused(&lab, &[&commands[..], flags].concat());
-    with(&["--builds", "5"]).stderr_has("nothing is built");
-    with(&["--ca", "x"]).stderr_has("(--protocol http/1.1+tls or h2)");
-    with(&["--protocol", "h2"]).stderr_has("write {cert} and {key}");
-    with(&["--aa", "--rounds", "6", "--builds", "5"]).stderr_has("leave --builds out");
-    with(&["--builds", "4"]).stderr_has("from 5 to 20");
-    let sides = ["gated", "--base", "dir:.", "--head", "dir:."];
-    let with = |flags: &[&str]| refused(&lab, &[&sides[..], &SHORT, flags].concat());
-    with(&["--tls-resume", "always"]).stderr_has("--tls-resume is for TLS");
-    with(&["--http2"]).stderr_has("it does not speak h2c");
-    with(&["--listen-on", "127.0.0.1", "--gate", "throughput", "--detect", "60%"])
-        .stderr_has("give --load-on, too");
-    with(&["--history", "."]).stderr_has("--history");
-    with(&["-o", "json:a", "-o", "junit:a"]).stderr_has("--output names the same file");
-    with(&["-o", "json:a", "--history", "a"]).stderr_has("--history names the same file");
-    refused(&lab, &["gated", "--base", "server:found", "--head", "dir:."])
-        .stderr_has("--base: it runs already")
-        .stderr_has("--detect 5%");
+    let sides = [&["gated", "--base", "dir:.", "--head", "dir:."][..], &SHORT].concat();
+    for (of, flags, says) in [
+        (&commands[..], &["--builds", "5"][..], "nothing is built"),
+        (&commands, &["--ca", "x"], "(--protocol http/1.1+tls or h2)"),
+        (&commands, &["--protocol", "h2"], "write {cert} and {key}"),
+        (&commands, &["--aa", "--rounds", "6", "--builds", "5"], "leave --builds out"),
+        (&commands, &["--builds", "4"], "from 5 to 20"),
+        (&sides, &["--tls-resume", "always"], "--tls-resume is for TLS"),
+        (&sides, &["--http2"], "it does not speak h2c"),
+        (
+            &sides,
+            &["--listen-on", "127.0.0.1", "--gate", "throughput", "--detect", "60%"],
+            "give --load-on, too",
+        ),
+        (&sides, &["--history", "."], "--history"),
+        (&sides, &["-o", "json:a", "-o", "junit:a"], "--output names the same file"),
+        (&sides, &["-o", "json:a", "--history", "a"], "--history names the same file"),
+        (&["gated", "--base", "server:found", "--head", "dir:."], &[], "--base: it runs already"),
+    ] {
+        refused(&lab, &[of, flags].concat()).stderr_has(says);
+    }
 }
 
 #[test]
@@ -255,7 +242,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     let lab = repository();
     let sides = ["gate", "gated", "--base", "git:first", "--head", "dir:."];
     let usual = ["--gate", "throughput", "--detect", "60%", "--history", "h.jsonl"];
-    let flags = ["-c", "2", "-d", "300ms", "--warmup", "50ms"];
+    let flags = ["-c", "2", "-d", "150ms", "--warmup", "50ms"];
     let gate = |more: &[&str]| lab.dyno(&[&sides[..], &usual, &flags, more].concat());
     gate(&["--max-time", "20s", "--noise", "1%"]).stderr_has("history: h.jsonl");
     let (text, line) = (lab.read("h.jsonl"), lab.json("h.jsonl"));
@@ -283,20 +270,8 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     lab.write("h.jsonl", pairs(1, here, 0.02));
     gate(&["--show"]).stderr_has("have 5 degrees of freedom, and 10 are needed");
     lab.write("h.jsonl", &known);
-    let other = ["-c", "3", "-d", "300ms", "--warmup", "50ms", "--show"];
+    let other = ["-c", "3", "-d", "150ms", "--warmup", "50ms", "--show"];
     let ran = lab.dyno(&[&sides[..], &usual, &other].concat());
     ran.stderr_has("it has no noise for pairs");
     lab.dyno(&["trend", "h.jsonl"]).status(2).stderr_has("3 lines of gates, which have no levels");
-}
-
-/// A history is kept in a repository, for all to read.
-#[test]
-fn what_a_commands_variables_are_is_not_written() {
-    let lab = lab();
-    let command = format!("env TOKEN=secret {SERVER}");
-    let sides = ["gate", "--base-cmd", &command, "--head-cmd", &command, "--path", "/hello"];
-    let usual = ["--gate", "throughput", "--detect", "60%", "--history", "h.jsonl"];
-    lab.dyno(&[&sides[..], &usual, &SHORT].concat()).stderr_has("history: h.jsonl");
-    let text = lab.read("h.jsonl");
-    assert!(text.contains("TOKEN=…") && !text.contains("secret"), "{text}");
 }

@@ -16,7 +16,7 @@ const GATE: [&str; 7] = ["gate", "gated", "--base", "git:first", "--head", "dir:
 /// What a gate is asked that only checks its base out, and is over soon.
 pub(crate) fn shown(lab: &Lab) -> Command {
     let mut command = lab.command(&GATE);
-    command.args(["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"]);
+    command.args(["-c", "2", "-d", "150ms", "--warmup", "50ms", "--noise", "1%"]);
     command.process_group(0);
     command
 }
@@ -165,7 +165,7 @@ fn with_an_odd_build(odd: &str) -> Ran {
     fs::create_dir_all(lab.root.join("state/taken")).unwrap();
     commit(&lab, "second");
     let sides = ["gate", "gated", "--base", "git:second", "--head", "git:HEAD", "--builds", "5"];
-    let short = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%"];
+    let short = ["-c", "2", "-d", "150ms", "--warmup", "50ms", "--noise", "1%"];
     let usual = ["--detect", "60%", "--gate", "throughput", "--max-time", "60s"];
     lab.dyno(&[&sides[..], &short, &usual].concat())
 }

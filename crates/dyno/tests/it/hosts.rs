@@ -164,11 +164,6 @@ impl Hosts {
         assert!(done.unwrap().success());
     }
 
-    /// All programs of a host stand still.
-    pub(crate) fn stop(&self, name: &str) {
-        self.signal(name, Signal::STOP);
-    }
-
     fn signal(&self, name: &str, signal: Signal) {
         for pid in self.processes(name) {
             let _ = kill_process(pid, signal);

@@ -23,13 +23,13 @@ fn doubts(json: &Value) -> Vec<&str> {
 #[test]
 fn what_both_sides_count_agrees() {
     let rig = Rig::new();
-    let all = ["load", "{url}/hello", "--http2", "--streams", "7", "-c", "3", "-n", "5000"];
+    let all = ["load", "{url}/hello", "--http2", "--streams", "7", "-c", "3", "-n", "2000"];
     let json = rig.dyno(&[&all[..], &["--json"]].concat()).status(0).json();
-    assert_eq!((json["books"]["correct"].as_u64(), rig.requests()), (Some(5_000), 5_000));
+    assert_eq!((json["books"]["correct"].as_u64(), rig.requests()), (Some(2_000), 2_000));
     let seen = &json["http2"];
     assert_eq!(
         (&seen["answers"], &seen["frames_received"]["HEADERS"]),
-        (&5_000.into(), &5_000.into())
+        (&2_000.into(), &2_000.into())
     );
     assert_eq!((&seen["streams_ordered"], &seen["streams_min"]), (&7.into(), &7.into()));
     assert_eq!(seen["settings"][0]["max_concurrent_streams"], 250);
@@ -38,7 +38,7 @@ fn what_both_sides_count_agrees() {
     assert_eq!(json["connections"]["established"], 3);
     assert_eq!(json["order"]["http2"]["streams"], 7);
     let reads = seen["reads_with_answers"].as_u64().unwrap();
-    assert!((1..=5_000).contains(&reads), "{reads}");
+    assert!((1..=2_000).contains(&reads), "{reads}");
     assert_eq!(doubts(&json), [""; 0]);
     let plain = rig.dyno(&["load", "{url}/hello", "-n", "10", "--json"]).status(0).json();
     assert!(plain["http2"].is_null() && plain["order"]["http2"].is_null());
@@ -47,7 +47,7 @@ fn what_both_sides_count_agrees() {
 #[test]
 fn fewer_streams_than_ordered_are_said() {
     let allows = |streams| Config { streams, ..Config::default() };
-    let flags = ["-c", "2", "--streams", "10", "-n", "2000"];
+    let flags = ["-c", "2", "--streams", "10", "-n", "500"];
     let capped = json(allows(9), &flags);
     assert_eq!(
         (doubts(&capped), &capped["http2"]["streams_max"]),
@@ -80,15 +80,15 @@ fn windows_that_are_waited_for_are_told_apart() {
 
 #[test]
 fn connections_that_end_under_load_are_said_and_nothing_is_lost() {
-    let ended = json(fault("h2-goaway-10"), &["-c", "2", "--streams", "5", "-n", "1000"]);
-    assert_eq!(ended["books"]["correct"], 1_000);
+    let ended = json(fault("h2-goaway-10"), &["-c", "2", "--streams", "5", "-n", "500"]);
+    assert_eq!(ended["books"]["correct"], 500);
     assert_eq!(doubts(&ended), ["churn"]);
     // The last connection of each place may end with its last answer, or have room left.
     let goaways = ended["http2"]["goaways"]["NO_ERROR"].as_u64().unwrap();
-    assert!((98..=100).contains(&goaways), "{}", ended["http2"]);
+    assert!((48..=50).contains(&goaways), "{}", ended["http2"]);
     assert_eq!(ended["notes"]["announced_closes"], 0);
     let lenient = Config { fault_rate: 0.0, ..fault("h2-goaway-10") };
-    assert_eq!(doubts(&json(lenient, &["-n", "1000"])), [""; 0]);
+    assert_eq!(doubts(&json(lenient, &["-n", "500"])), [""; 0]);
 }
 
 /// Half of the requests are given up; a few of the others are answered with a request for calm.
@@ -104,15 +104,4 @@ fn calm_is_asked_for_after_our_own_resets() {
     let twin = Config { fault_rate: 0.1, ..fault("h2-goaway-calm") };
     let twin = json(twin, &["-c", "2", "--streams", "5", "-n", "400"]);
     assert!(!doubts(&twin).contains(&"calm"), "{}", twin["http2"]);
-}
-
-#[test]
-fn few_connections_are_said_of_a_server_on_this_machine() {
-    let id = |connections| {
-        let json = json(Config::default(), &["-c", connections, "--streams", "10", "-n", "2000"]);
-        json["verdict"]["doubts"].to_string().contains("few_connections")
-    };
-    let cpus = std::thread::available_parallelism().unwrap().get();
-    assert!(cpus == 1 || id("1"));
-    assert!(!id(&(4 * cpus).to_string()));
 }

@@ -57,26 +57,27 @@ pub(crate) fn commands_of(command: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
+fn every_command_has_a_page_and_completions_and_nothing_stays_when_it_is_uninstalled() {
     let installed = Installed::new();
     let commands = commands();
     assert!(10 < commands.len(), "{commands:?}");
+    bash_completes_commands_and_flags(&installed, commands.len());
+    zsh_and_fish_read_their_scripts(&installed);
+    man_shows_the_pages_without_a_warning(&installed);
     let below = ["servers", "runs", "agents"].map(|of| (of, commands_of(&[of])));
     assert!(below.iter().all(|(_, all)| 3 < all.len()), "{below:?}");
     let below = below.iter().flat_map(|(of, all)| all.iter().map(move |it| format!("{of}-{it}")));
     let names = commands.into_iter().chain(below);
     let mut expected: Vec<String> =
         names.map(|name| format!("share/man/man1/dyno-{name}.1")).collect();
-    expected.extend(
-        [
-            "bin/dyno",
-            "share/bash-completion/completions/dyno",
-            "share/fish/vendor_completions.d/dyno.fish",
-            "share/man/man1/dyno.1",
-            "share/zsh/site-functions/_dyno",
-        ]
-        .map(String::from),
-    );
+    let others = [
+        "bin/dyno",
+        "share/bash-completion/completions/dyno",
+        "share/fish/vendor_completions.d/dyno.fish",
+        "share/man/man1/dyno.1",
+        "share/zsh/site-functions/_dyno",
+    ];
+    expected.extend(others.map(String::from));
     expected.sort();
     let mut files = installed.files();
     files.sort();
@@ -91,9 +92,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
 _dyno dyno "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 printf '%s\n' "${COMPREPLY[@]}""#;
 
-#[test]
-fn bash_completes_commands_and_flags() {
-    let installed = Installed::new();
+fn bash_completes_commands_and_flags(installed: &Installed, commands: usize) {
     let script = installed.path("share/bash-completion/completions/dyno");
     let completed = |words: &[&str]| -> Vec<String> {
         let mut bash = Command::new("bash");
@@ -107,12 +106,10 @@ fn bash_completes_commands_and_flags() {
     assert_eq!(completed(&["dyno", "report", "--format", "s"]), ["svg"]);
     let all = completed(&["dyno", ""]);
     let all: Vec<&String> = all.iter().filter(|word| !word.starts_with('-')).collect();
-    assert_eq!(all.len(), commands().len() + 1, "and `help`: {all:?}");
+    assert_eq!(all.len(), commands + 1, "and `help`: {all:?}");
 }
 
-#[test]
-fn zsh_and_fish_read_their_scripts() {
-    let installed = Installed::new();
+fn zsh_and_fish_read_their_scripts(installed: &Installed) {
     for (shell, script) in
         [("zsh", "zsh/site-functions/_dyno"), ("fish", "fish/vendor_completions.d/dyno.fish")]
     {
@@ -124,9 +121,7 @@ fn zsh_and_fish_read_their_scripts() {
     }
 }
 
-#[test]
-fn man_shows_the_pages_without_a_warning() {
-    let installed = Installed::new();
+fn man_shows_the_pages_without_a_warning(installed: &Installed) {
     for name in ["dyno", "dyno-load", "dyno-compare"] {
         let page = installed.path("share/man/man1").join(format!("{name}.1"));
         let mut man = Command::new("man");

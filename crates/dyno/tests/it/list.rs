@@ -1,8 +1,8 @@
-//! `dyno servers list`, `servers setup`, `runs list` and `run --dry-run`: what they say, and what they do not run.
+//! `dyno servers list`, `servers setup` and `run --dry-run`: what they say, and what they do not run.
 
 use serde_json::Value;
 
-use crate::lab_rig::{Lab, SHORT, is_answered};
+use crate::lab_rig::{Lab, SHORT};
 use crate::rig::Going;
 
 /// A subject that leaves a file behind whenever one of its commands is run.
@@ -84,43 +84,27 @@ fn a_piped_list_is_as_wide_as_columns_says() {
     };
     assert!(longest("50") <= 50);
     assert!(50 < longest("200"));
-    for odd in ["0", "-1", "wide", ""] {
-        assert_eq!(longest(odd), longest("120"), "COLUMNS={odd}");
+    let usual = longest("120");
+    for odd in ["0", "wide"] {
+        assert_eq!(longest(odd), usual, "COLUMNS={odd}");
     }
 }
 
 #[test]
-fn list_shows_what_is_broken_and_goes_on() {
+fn list_shows_what_is_broken_and_goes_on_and_waits_for_no_pipe() {
     let lab = lab().subject("bad", "rnu = 'x'").file("experiments/odd.toml", "question = 1");
-    let ran = lab
-        .dyno(&["servers", "list"])
-        .status(0)
-        .stdout_has("unknown key `rnu`; did you mean `run`?");
-    let _ = ran.stdout_has("oak").stdout_has("experiments/odd.toml:1: ");
-}
-
-#[test]
-fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
-    let lab = lab();
     for folder in ["workloads", "experiments"] {
         let pipe = lab.root.join(folder).join("pipe.toml");
         assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     }
     let says = "experiments/pipe.toml: cannot be read: it is not an ordinary file";
-    let _ = lab.dyno(&["servers", "list"]).status(0).stdout_has(says);
+    lab.dyno(&["servers", "list"])
+        .status(0)
+        .stdout_has("unknown key `rnu`; did you mean `run`?")
+        .stdout_has("oak")
+        .stdout_has("experiments/odd.toml:1: ")
+        .stdout_has(says);
     lab.dyno(&["run", "pipe", "--dry-run"]).status(2).stderr_has(says);
-}
-
-#[test]
-fn runs_list_shows_the_runs() {
-    let lab = Lab::one(SHORT, "");
-    lab.dyno(&["run", "x"]).measured();
-    let json = lab.dyno(&["runs", "list", "--json"]).status(0).json();
-    let run = &json["runs"][0];
-    assert_eq!((&run["id"], &run["name"]), (&"1".into(), &"x".into()));
-    assert_eq!((&run["planned"], &run["kept"]), (&1.into(), &1.into()));
-    assert_eq!(run["unfinished"], Value::Null);
-    assert!(!is_answered(lab.trial().launch.unwrap().port));
 }
 
 #[test]
@@ -141,12 +125,6 @@ fn setup_says_what_cannot_be_had_and_goes_on() {
     let ran = lab.dyno(&["servers", "setup", "broken", "oak"]).status(1);
     let _ =
         ran.stderr_has("broken: not ready: ").stderr_has("no luck today").stderr_has("oak: ready");
-}
-
-#[test]
-fn setup_of_an_unknown_name_names_the_near_miss() {
-    let lab = lab();
-    let ran = lab.dyno(&["servers", "setup", "oka"]).status(2);
-    let _ = ran.stderr_has("unknown server `oka`; did you mean `oak`?");
-    assert!(!was_touched(&lab));
+    let unknown = lab.dyno(&["servers", "setup", "oka"]).status(2);
+    let _ = unknown.stderr_has("unknown server `oka`; did you mean `oak`?");
 }

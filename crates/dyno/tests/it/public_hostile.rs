@@ -6,9 +6,10 @@ mod changed_files;
 use std::fs;
 
 use public::PublicRun;
+use wire::Chance;
 
 use crate::lab_rig::Lab;
-use changed_files::{Chance, hostile, in_lines, lines_of};
+use changed_files::{hostile, in_lines, lines_of};
 
 /// A third of them: a board is built as a whole.
 fn many() -> usize {
@@ -30,7 +31,7 @@ fn hostile_files_of_a_board_are_listed_and_the_rest_is_built_in_300_mb() {
     fs::write(runs.join("none.dyno"), &good[..good.len() / 2]).unwrap();
     let lines = lines_of(&good);
     let forms = [in_lines(&lines), lines];
-    let mut chance = Chance(39);
+    let mut chance = Chance::new(39);
     let mut refused = vec!["none".to_string()];
     for turn in 0..many() {
         let bytes = hostile(&forms, &mut chance, turn);

@@ -1,12 +1,13 @@
 //! A public file is repeated from what it brings along, and nothing else runs.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use crate::lab_rig::{Lab, SHORT, is_root};
+use crate::public::{id, unpacked};
 use crate::services::{self, SERVE, STORE};
-use crate::terminal::terminal;
+use crate::terminal::on_terminal;
 
 const ROUNDS: &str = "[trials]\nrepeat = 3\npause = '0s'";
 
@@ -19,9 +20,7 @@ fn measured() -> (Lab, String) {
 }
 
 fn export(lab: &Lab, file: &str) -> String {
-    let shown = lab.dyno(&["runs", "export", "1", "--public", "-o", file]).status(0).stdout;
-    let id = shown.lines().find_map(|line| line.trim().strip_prefix("id "));
-    id.unwrap_or_else(|| panic!("no id: {shown}")).into()
+    id(&lab.dyno(&["runs", "export", "1", "--public", "-o", file]).status(0).stdout)
 }
 
 /// With the flag that lets root do it.
@@ -87,21 +86,10 @@ fn without_the_sources_of_a_server_nothing_is_repeated() {
 
 /// Repeats it on a terminal, at which this is typed when it is asked for; its exit code, and all that was shown.
 fn at_terminal(lab: &Lab, file: &str, answer: &str) -> (Option<i32>, String) {
-    let (mut ours, theirs) = terminal(300, 24);
-    let mut command = lab.command(&repeat(&[file]));
-    command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
-    let mut child = command.stdout(theirs.try_clone().unwrap()).stderr(theirs).spawn().unwrap();
-    drop(command);
-    let (mut shown, mut piece, mut is_typed) = (String::new(), [0; 4_096], false);
-    // The end of the child's side reads as an error.
-    while let Ok(length @ 1..) = ours.read(&mut piece) {
-        shown.push_str(&String::from_utf8_lossy(&piece[..length]));
-        if !is_typed && shown.contains("anything else to run nothing:") {
-            writeln!(ours, "{answer}").unwrap();
-            is_typed = true;
-        }
-    }
-    (child.wait().unwrap().code(), shown)
+    let question = Some("anything else to run nothing:");
+    on_terminal((300, 24), lab.command(&repeat(&[file])), question, |ours, _| {
+        writeln!(ours, "{answer}").unwrap();
+    })
 }
 
 #[test]
@@ -150,10 +138,7 @@ fn a_file_that_is_too_large_leaves_its_hash_and_a_link_to_where_its_server_is_fr
     lab.dyno(&["run", "x"]).measured();
     let file = lab.path("a.dyno");
     export(&lab, &file);
-    let mut text = String::new();
-    let packed = fs::File::open(&file).unwrap();
-    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
-    let size = large.len();
+    let (text, size) = (unpacked(&file), large.len());
     assert!(text.contains(&format!(" {size} https://example.org {}", path("snake"))), "{text}");
     assert!(text.contains(&format!(" {size} {}", path("viper"))), "{text}");
     let says = format!("`{}` was too large for it", path("snake"));

@@ -17,18 +17,15 @@ fn refused_load(flags: &[&str], words: &[&str]) {
 #[test]
 fn addresses_that_are_none() {
     refused(&["load"], &["<URL>"]);
-    refused(&["load", "http://localhost:99999/"], &["ports go from 1 to 65535"]);
     refused(
         &["load", "http://no-such-name.invalid/"],
         &["cannot be resolved", "no-such-name.invalid"],
     );
-    refused(&["load", "{url}/{random:0}"], &["{random:N}"]);
 }
 
 #[test]
 fn addresses_that_belong_to_others() {
     refused(&["load", "http://192.0.2.1/"], &["192.0.2.1", "--i-may-load-this-target"]);
-    refused(&["load", "http://[2001:db8::1]/"], &["--i-may-load-this-target"]);
     let metadata = "http://169.254.169.254/";
     refused(&["load", metadata, "--i-may-load-this-target"], &["dyno sends it no request"]);
 }
@@ -36,12 +33,9 @@ fn addresses_that_belong_to_others() {
 #[test]
 fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-c", "0"], &["--connections", "at least 1"]);
-    refused_load(&["-c", "-5"], &["-5"]);
-    refused_load(&["-d", "0"], &["--duration", "longer than 0"]);
     refused_load(&["-d", "soon"], &["--duration", "500ms, 10s"]);
     refused_load(&["-n", "0"], &["--total", "at least 1"]);
     refused_load(&["-r", "0"], &["--rate", "is not a rate"]);
-    refused_load(&["-r", "1..0"], &["--rate", "is not a rate"]);
     refused_load(&["-r", "1:23h,1:2h"], &["--rate", "at most 24h"]);
     refused_load(&["--sessions", "0"], &["--sessions", "is not a rate"]);
     refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
@@ -51,10 +45,8 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-r", "10..100", "-d", "1s", "--warmup", "1s"], &["--warmup", "lasts 1.00 s"]);
     refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
     refused_load(&["-H", "Transfer-Encoding: chunked"], &["--header or --body", "no body"]);
-    refused_load(&["-t", "0"], &["--threads", "at least 1"]);
     refused_load(&["-t", "4", "-c", "2"], &["--threads 4", "2 connections"]);
     refused_load(&["-t", "5000"], &["--threads", "1,024"]);
-    refused_load(&["--seed", "x"], &["--seed"]);
 }
 
 #[test]
@@ -71,10 +63,8 @@ fn flags_that_do_not_go_together() {
 
 #[test]
 fn a_place_to_connect_to_that_is_written_otherwise() {
-    let place = |place: &str, words: &[&str]| refused_load(&["--connect-to", place], words);
-    place("h:80:127.0.0.1:9", &["write only the place to connect to, like 127.0.0.1:8080"]);
-    place("http://127.0.0.1:9/x", &["without http:// and path: 127.0.0.1:9"]);
-    place("127.0.0.1", &["names no port"]);
+    let says = "write only the place to connect to, like 127.0.0.1:8080";
+    refused_load(&["--connect-to", "h:80:127.0.0.1:9"], &[says]);
     let curl = ["load", "--curl", "curl --connect-to ::127.0.0.1:9 http://h/"];
     refused(&curl, &["--curl: --connect-to: ", "give --connect-to HOST:PORT to dyno load"]);
 }
@@ -85,8 +75,6 @@ fn requests_and_expectations_that_cannot_be() {
     refused_load(&["-H", "no colon"], &["--header", "Name: value"]);
     refused_load(&["-H", "X: a\nY: b"], &["--header", "on one line"]);
     refused_load(&["-B", "/no/such/file"], &["--body-file /no/such/file", "name a file"]);
-    refused_load(&["-B", "/"], &["--body-file /"]);
-    refused_load(&["-B", "/dev/zero"], &["--body-file /dev/zero", "1 GiB"]);
     refused_load(&["-b", "{random:99}"], &["--body", "{random:N}"]);
     refused_load(&["--expect-status", "banana"], &["--expect-status", "100 to 599"]);
     refused_load(&["--expect-body", "@/no/such/file"], &["--expect-body", "/no/such/file"]);
@@ -96,17 +84,14 @@ fn requests_and_expectations_that_cannot_be() {
 #[test]
 fn what_this_machine_does_not_have() {
     refused_load(&["--load-cpus", "9999"], &["--load-cpus", "no CPU 9999"]);
-    refused_load(&["--load-cpus", "a"], &["--load-cpus", "1,3 or 0-3"]);
     refused_load(
         &["--source", "192.0.2.1"],
         &["--source 192.0.2.1", "not an address of this machine"],
     );
     refused_load(&["--source", "::1"], &["--source ::1", "one family"]);
-    refused_load(&["--source", "x"], &["--source"]);
     refused_load(&["--unix", ""], &["--unix"]);
     refused_load(&["-o", "/no/such/directory/x.json"], &["--output", "no such directory"]);
     refused_load(&["-o", "json:/"], &["--output", "directory"]);
-    refused_load(&["-o", "x"], &["--output", "its ending names the format"]);
     refused_load(&["-o", "/proc/x.json"], &["--output"]);
 }
 
@@ -126,7 +111,6 @@ fn a_soft_limit_of_files_is_raised_without_a_word() {
 #[test]
 fn a_near_miss_is_named() {
     refused_load(&["--conections", "5"], &["--connections"]);
-    refused(&["laod", "{url}/"], &["load"]);
     refused(&["serve", "--fault", "cut-bdoy"], &["--fault", "did you mean `cut-body`?"]);
 }
 
@@ -134,17 +118,13 @@ fn a_near_miss_is_named() {
 fn servers_that_cannot_be() {
     refused(&["serve", "--listen", "nowhere"], &["--listen", "127.0.0.1:8080"]);
     refused(&["serve", "--listen", "192.0.2.1:80"], &["--listen", "192.0.2.1:80"]);
-    refused(&["serve", "--delay", "5ms"], &["--delay", "unknown distribution"]);
-    refused(&["serve", "--stall", "5s/1s"], &["--stall", "length/period"]);
     refused(&["serve", "--fault-rate", "2"], &["--fault-rate", "from 0 to 1"]);
     refused(&["serve", "--dataset", "/dev/null"], &["--dataset", "no JSON array"]);
-    refused(&["serve", "--threads", "0"], &["--threads", "at least 1"]);
     refused(&["serve", "--cpus", "9999"], &["--cpus", "no CPU 9999"]);
     refused(&["serve", "--root", "x"], &["--root", "xml-error"]);
     let calibrate = |flags: &[&str], words: &[&str]| {
         refused(&[&["load", "--calibrate"], flags].concat(), words);
     };
-    calibrate(&["-o", "/no/such/directory/x.json"], &["--output", "no such directory"]);
     calibrate(&["-o", "x.md"], &["--calibrate", "-o takes FILE.json only"]);
     calibrate(&["-c", "5"], &["--calibrate", "--connections"]);
     calibrate(&["localhost"], &["--calibrate", "[URL]"]);
@@ -159,20 +139,9 @@ fn queues_that_cannot_be() {
     let served = |flags: &[&str], words: &[&str]| {
         queue(&[&["--service", "exponential:500us"], flags].concat(), words);
     };
-    for servers in ["0", "1.5", "NaN", "100001", "1000000000", "99999999999999999999", ""] {
-        served(&["--servers", servers], &["--servers", "from 1 to 100000"]);
-    }
+    served(&["--servers", "0"], &["--servers", "from 1 to 100000"]);
     queue(&["--service", "exponential:0"], &["from 1us to an hour"]);
-    queue(&["--service", "constant:999999min"], &["--service", "up to a day"]);
-    queue(&["--service", "uniform:61min,1000min"], &["--service", "from 1us to an hour"]);
-    queue(&["--service", "exponential:NaN"], &["--service", "not a span of time"]);
-    for lottery in ["NaN", "inf", "101%", "five"] {
-        served(&["--lottery", lottery], &["--lottery"]);
-    }
-    served(&["--servers=-1"], &["--servers", "from 1 to 100000"]);
-    served(&["--lottery=-5%"], &["--lottery", "is not a percentage"]);
     served(&["--lottery", "51%"], &["--lottery", "from 0 % to 50 %"]);
-    served(&["--collapse", "100ms,1e9"], &["--collapse"]);
     queue(&["--rate-limit", "1000,99999999999"], &["--rate-limit", "1000,50"]);
     served(&["--delay", "constant:1ms"], &["--delay", "--service"]);
     queue(&["--servers", "2"], &["--service"]);

@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use lab::record::{Fact, Outcome, OutcomeKind, TrialRecord};
+use lab::record::{Outcome, OutcomeKind, TrialRecord, fact};
 use oracle::{Config, Listen, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
 
@@ -14,13 +14,20 @@ fn tail(trial: &TrialRecord) -> String {
     String::from_utf8_lossy(&trial.ending.output_tail).into_owned()
 }
 
+const UNBUILDABLE: &str = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''']\nrun = 'true'";
+
 #[test]
-fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
+fn servers_that_crash_hide_or_cannot_be_built_are_results_with_their_evidence() {
     let early = "run = '''sh -c 'echo I will not >&2; exit 3' '''";
     let lab = Lab::new().subject("early", early).python("later", "dies").oracle("good", "");
-    let lab = lab.experiment("x", &["early", "later", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured().stderr_has("died: ");
+    let lab = lab.subject("broken", UNBUILDABLE).python("stubborn", "stubborn");
+    let lab = lab.experiment("x", &["early", "later", "broken", "stubborn", "good"], SHORT, "");
+    lab.dyno(&["run", "x"])
+        .measured()
+        .stderr_has("died: ")
+        .stderr_has("broken does not take part: it cannot be built");
     let trials = lab.trials("1");
+    assert_eq!(trials.len(), 4);
     assert_eq!(trial_of(&trials, "good").outcome.kind, OutcomeKind::Measured);
     let early = trial_of(&trials, "early");
     let says = "it ended before it answered: exit status 3";
@@ -32,6 +39,15 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
     assert!(later.ending.exit.starts_with("signal 9 (KILL)"), "{}", later.ending.exit);
     assert_eq!(tail(later), "first I was afraid\nI was petrified\n");
     assert!(later.loaded.is_some(), "what was measured until then is kept");
+    // It ignores all signals but KILL.
+    let stubborn = trial_of(&trials, "stubborn");
+    assert_eq!(stubborn.outcome.kind, OutcomeKind::Measured, "{:?}", stubborn.outcome);
+    assert_eq!(stubborn.ending.killed, 2, "the first process and the one that serves");
+    assert!(!is_answered(stubborn.launch.as_ref().unwrap().port));
+    let entries = lab.store().run("1".parse().unwrap()).unwrap().entries;
+    let skipped = entries.iter().find(|entry| entry.name == "broken").unwrap();
+    assert!(skipped.skipped.as_ref().unwrap().contains("no luck today"), "{skipped:?}");
+    assert!(entries.iter().any(|entry| entry.name == "good" && entry.skipped.is_none()));
 }
 
 #[test]
@@ -77,20 +93,6 @@ fn a_server_that_does_not_answer_in_time_is_not_ready() {
     assert!(trial_of(&trials, "none").outcome.says.contains("No such file"));
 }
 
-const UNBUILDABLE: &str = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''']\nrun = 'true'";
-
-#[test]
-fn a_server_that_cannot_be_built_is_skipped_with_the_reason() {
-    let lab = Lab::new().subject("broken", UNBUILDABLE).oracle("good", "");
-    let lab = lab.experiment("x", &["broken", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured().stderr_has("broken does not take part: it cannot be built");
-    assert_eq!(lab.trial().key.subject, "good");
-    let entries = lab.store().run("1".parse().unwrap()).unwrap().entries;
-    let skipped = entries.iter().find(|entry| entry.name == "broken").unwrap();
-    assert!(skipped.skipped.as_ref().unwrap().contains("no luck today"), "{skipped:?}");
-    assert!(entries.iter().any(|entry| entry.name == "good" && entry.skipped.is_none()));
-}
-
 #[test]
 fn if_no_server_can_take_part_there_is_no_run() {
     let absent = "needs = ['no-such-program-anywhere']\nadvice = 'pray'\nrun = 'true'";
@@ -109,15 +111,6 @@ fn if_nothing_could_be_measured_the_answer_is_could_not_tell() {
     let lab = Lab::new().subject("early", "run = 'false'").experiment("x", &["early"], SHORT, "");
     lab.dyno(&["run", "x"]).status(2).stderr_has("nothing was measured");
     assert_eq!(lab.trial().outcome.kind, OutcomeKind::Died);
-}
-
-#[test]
-fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
-    let lab = Lab::new().python("stubborn", "stubborn").experiment("x", &["stubborn"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured();
-    let trial = lab.measured();
-    assert_eq!(trial.ending.killed, 2, "the first process and the one that serves");
-    assert!(!is_answered(trial.launch.unwrap().port));
 }
 
 /// The port that a subject was started with, none of these; it has written it down.
@@ -144,8 +137,8 @@ fn a_subject_whose_port_was_taken_before_it_listened_is_started_again_on_another
     let trial = lab.measured();
     assert_ne!(trial.launch.unwrap().port, port);
     let says = format!("port {port} is process {}'s", std::process::id());
-    let is_told = |fact: &Fact| fact.name == "port" && fact.value.contains(&says);
-    assert!(trial.conditions.iter().any(is_told), "{:?}", trial.conditions);
+    let told = fact(&trial.conditions, "port");
+    assert!(told.is_some_and(|told| told.contains(&says)), "{:?}", trial.conditions);
 }
 
 #[test]

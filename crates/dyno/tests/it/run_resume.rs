@@ -40,7 +40,7 @@ fn newest(lab: &Lab) -> Option<(String, u32)> {
 #[test]
 fn a_kill_at_any_moment_loses_the_trial_in_flight_at_most() {
     let kills = std::env::var("DYNO_TEST_KILLS").ok().and_then(|text| text.parse().ok());
-    let kills: u32 = kills.unwrap_or(8);
+    let kills: u32 = kills.unwrap_or(6);
     let lab = three("closed = { connections = 2 }, duration = '150ms'");
     let whole = lab.dyno(&["run", "x"]).measured().took;
     let first = bits(&lab, "1");

@@ -111,6 +111,4 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
     assert!(shown.stdout.contains("from 50 to 400 requests/s: p99 ≤ 10 ms"), "{shown}");
     let quick = lab.dyno(&["run", "x", "--quick", "--dry-run"]).status(0);
     assert!(quick.stdout.contains("to 50 %, in at most 60 s"), "no longer than the file: {quick}");
-    lab.write("experiments/y.toml", lab.read("experiments/x.toml").replace("p99 = '10ms'", ""));
-    lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:10: a limit is needed: p99 =");
 }

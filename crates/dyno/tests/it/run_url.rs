@@ -1,6 +1,6 @@
 //! Subjects that run already, at a URL: measured, never started; and what cannot be done for them.
 
-use lab::record::TrialRecord;
+use lab::record::{TrialRecord, fact};
 
 use crate::lab_rig::{Lab, SHORT, trial_of};
 use crate::rig::{Rig, closed_port};
@@ -30,8 +30,7 @@ fn a_server_that_runs_already_is_measured_beside_one_that_is_started() {
         assert_eq!(trial.loaded.as_ref().unwrap().recording.total.attempted, 200);
     }
     let found = trial_of(&trials, "here");
-    let address = found.conditions.iter().find(|fact| fact.name == "address").unwrap();
-    assert!(address.value.starts_with("127.0.0.1:"));
+    assert!(fact(&found.conditions, "address").unwrap().starts_with("127.0.0.1:"));
     // Its process is on this machine, and so it is watched.
     assert!(found.series.iter().any(|series| series.name.starts_with("subject.")), "{found:?}");
     // Its own log has the requests of the loads, of each trial one that finds it ready, and those that check it.

@@ -5,12 +5,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustix::event::{PollFd, PollFlags, poll};
 use tls::rustls::crypto::ring::default_provider;
 use tls::rustls::pki_types::PrivateKeyDer;
 use tls::rustls::version::{TLS12, TLS13};
-use tls::rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+use tls::rustls::{ServerConfig, ServerConnection};
 
 use crate::folder::Folder;
 
@@ -27,24 +27,16 @@ pub(crate) struct AuthorityFile {
     path: String,
 }
 
-/// What may be odd about it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Odd {
-    pub(crate) is_expired: bool,
-    /// Every second connection gets another version.
-    pub(crate) is_mixed: bool,
-}
-
 impl Front {
     /// Before the server at this address, `127.0.0.1:8080`.
-    pub(crate) fn of(upstream: &str, odd: Odd) -> Front {
-        let (authority, configs) = configs(odd);
+    pub(crate) fn of(upstream: &str) -> Front {
+        let (authority, config) = config();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let upstream: SocketAddr = upstream.parse().unwrap();
         thread::spawn(move || {
-            for (number, socket) in listener.incoming().flatten().enumerate() {
-                let config = Arc::clone(&configs[number % configs.len()]);
+            for socket in listener.incoming().flatten() {
+                let config = Arc::clone(&config);
                 thread::spawn(move || {
                     let upstream = TcpStream::connect(upstream)?;
                     pass_on(socket, upstream, ServerConnection::new(config).unwrap())
@@ -86,7 +78,7 @@ impl AuthorityFile {
     }
 }
 
-fn configs(odd: Odd) -> (String, Vec<Arc<ServerConfig>>) {
+fn config() -> (String, Arc<ServerConfig>) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, "an authority for tests");
@@ -94,28 +86,17 @@ fn configs(odd: Odd) -> (String, Vec<Arc<ServerConfig>>) {
     let authority = params.self_signed(&key).unwrap().pem();
     let issuer = Issuer::new(params, key);
     let names = ["localhost", "127.0.0.1"].map(String::from).to_vec();
-    let mut params = CertificateParams::new(names).unwrap();
-    if odd.is_expired {
-        params.not_before = date_time_ymd(2001, 1, 1);
-        params.not_after = date_time_ymd(2002, 1, 1);
-    }
     let key = KeyPair::generate().unwrap();
-    let certificate = params.signed_by(&key, &issuer).unwrap().der().clone();
-    let config = |versions: &[&'static SupportedProtocolVersion]| {
-        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-        let mut config = ServerConfig::builder_with_provider(default_provider().into())
-            .with_protocol_versions(versions)
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.clone()], key)
-            .unwrap();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Arc::new(config)
-    };
-    match odd.is_mixed {
-        true => (authority, vec![config(&[&TLS12]), config(&[&TLS13])]),
-        false => (authority, vec![config(&[&TLS13, &TLS12])]),
-    }
+    let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &issuer).unwrap();
+    let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+    let mut config = ServerConfig::builder_with_provider(default_provider().into())
+        .with_protocol_versions(&[&TLS13, &TLS12])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    (authority, config.into())
 }
 
 /// Until one of the two ends.

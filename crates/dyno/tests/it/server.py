@@ -36,8 +36,6 @@ def converse(peer):
                 time.sleep(0.01)
         if asked == 10:
             began.append(time.monotonic())
-        if fault == "slower" and began and 2.4 < time.monotonic() - began[0]:
-            time.sleep(0.005)
         if fault == "loses" and began and 2 < time.monotonic() - began[0]:
             os.kill(child, signal.SIGKILL)
         lies = fault == "lies" and asked % 50 == 49 or fault == "unlike" and 20 < asked and asked % 20 == 0

@@ -96,15 +96,11 @@ fn a_service_with_cpus_of_its_own_answers_alone_once() {
 }
 
 #[test]
-fn a_dry_run_shows_each_command_of_a_service_and_runs_none() {
+fn a_dry_run_shows_a_service_and_builds_none() {
     let lab = with_load(lab(STORE, SERVE), SHORT, "");
     let ran = lab.dyno(&["run", "x", "--dry-run"]).status(0);
-    for command in ["sh template.sh", "sh serve.sh {port}", "test -e ready", "sh count.sh"] {
-        assert!(ran.stdout.contains(command), "{command}: {ran}");
-    }
-    assert!(ran.stdout.contains("gives    STORE_URL=store://{password}@"), "{ran}");
-    assert!(ran.stdout.contains("with     SECRET={password}"), "{ran}");
-    assert!(!lab.has(".dyno/services"), "nothing was built");
+    let ran = ran.stdout_has("sh template.sh").stdout_has("with     SECRET={password}");
+    assert!(!lab.has(".dyno/services"), "nothing was built: {ran}");
 }
 
 #[test]
@@ -215,14 +211,10 @@ fn a_full_disk_is_named_and_nothing_is_left_on_it() {
 }
 
 #[test]
-fn a_service_that_is_missing_or_malformed_is_refused_with_the_way_out() {
-    let refused = |store: &str, says: &str| {
-        let ran = with_load(lab(store, SERVE), SHORT, "").dyno(&["run", "x"]);
-        ran.status(2).stderr_has(says);
-    };
+fn a_service_that_is_missing_or_unknown_is_refused_with_the_way_out() {
     let missing = STORE.replace("'sh']", "'/no/such/store']\nadvice = 'pray'");
-    refused(&missing, "its service `store` needs `/no/such/store`; pray");
-    refused(&STORE.replace("seed", "sed"), "services/store/service.toml:6: unknown key `sed`");
+    let says = "its service `store` needs `/no/such/store`; pray";
+    with_load(lab(&missing, SERVE), SHORT, "").dyno(&["run", "x"]).status(2).stderr_has(says);
     let unknown = with_load(lab(STORE, SERVE), SHORT, "")
         .file("workloads/needy.toml", &WORKLOAD.replace("'store'", "'stor'"));
     let says = "workloads/needy.toml:2: unknown service `stor`; did you mean `store`?";

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write as _};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,13 @@ use analysis::why::{Explanation, FunctionCost, Sampled, explain};
 use analysis::{Estimate, Number};
 use lab::figure::Fold;
 use load::Chance;
-use profile::{CallCounter, Profile, Sampler, SamplerOrder};
+use profile::{Profile, Sampler, SamplerOrder};
 use rustix::process::{Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 use crate::rig::{in_one_of_five, pid};
+use crate::serve::Serving;
 
 const DYNO: &str = env!("CARGO_BIN_EXE_dyno");
 /// Functions, the dearest first.
@@ -42,7 +43,7 @@ fn closed(burns: &str, time: Duration) -> Option<Trial> {
 impl Plan<'_> {
     /// A fresh process, sampled once; none where the kernel refuses that, which is said.
     fn run(&self) -> Option<Trial> {
-        let server = Server::start(self.serve);
+        let server = serving(self.serve);
         let pids = [server.child.id()];
         let (of_server, of_load) = two_cpus();
         let order =
@@ -54,8 +55,6 @@ impl Plan<'_> {
                 return None;
             }
         };
-        let counter = CallCounter::open();
-        let _ = counter.as_ref().map(CallCounter::start);
         let before = cpu_ns(pids[0]);
         let load = Busy::start(of_load, &server.url, self.load);
         while cpu_ns(pids[0]) < before + 50_000_000 {
@@ -64,19 +63,14 @@ impl Plan<'_> {
         let profile = sampled(&mut sampler, pids[0], self.time);
         drop(load);
         let whole = cpu_ns(pids[0]) - before;
-        let calls = counter.and_then(|counter| counter.stop(&mut sampler)).ok();
-        let truth = server.end();
+        let truth: Value = serde_json::from_str(&server.end()).expect("its truth as JSON");
         let answers = truth["answers"].as_u64().expect("a count") as f64;
         let cpu_us = whole as f64 / 1_000.0 / answers;
         let means = truth["burns"].as_array().expect("burns").iter();
         let answers_sampled = profile.cpu_ns as f64 / 1_000.0 / cpu_us;
         let profile = Profile { answers: answers_sampled as u64, ..profile };
         let truth = means.map(|burn| us_of_answer(burn, answers)).collect();
-        let getppid = calls.map(|calls| {
-            let found = calls.iter().find(|(name, _)| name == "getppid");
-            found.map_or(0, |(_, calls)| *calls) as f64 / answers
-        });
-        Some(Trial { profile, cpu_us, truth, getppid })
+        Some(Trial { profile, cpu_us, truth })
     }
 }
 
@@ -111,35 +105,13 @@ struct Trial {
     cpu_us: f64,
     /// What each function takes of an answer, in µs.
     truth: Vec<f64>,
-    /// Calls of this name, of an answer; none where they cannot be counted.
-    getppid: Option<f64>,
 }
 
-struct Server {
-    child: Child,
-    stdout: BufReader<ChildStdout>,
-    url: String,
-}
-
-impl Server {
-    fn start(flags: &[&str]) -> Server {
-        let mut serve = Command::new(DYNO);
-        serve.args(["serve", "--threads", "1", "--listen", "127.0.0.1:0", "--json"]).args(flags);
-        let mut child = on_cpu(two_cpus().0, serve.stdout(Stdio::piped()));
-        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("its first line");
-        let url = line.trim().strip_prefix("listening on ").expect("its address").to_owned();
-        Server { child, stdout, url }
-    }
-
-    fn end(mut self) -> Value {
-        kill_process(pid(&self.child), Signal::INT).expect("it lives");
-        let mut text = String::new();
-        self.stdout.read_to_string(&mut text).expect("its truth");
-        self.child.wait().expect("our child");
-        serde_json::from_str(&text).expect("its truth as JSON")
-    }
+/// A server with these flags.
+fn serving(flags: &[&str]) -> Serving {
+    let mut serve = Command::new(DYNO);
+    serve.args(["serve", "--threads", "1", "--listen", "127.0.0.1:0", "--json"]).args(flags);
+    Serving::of(on_cpu(two_cpus().0, serve.stdout(Stdio::piped())))
 }
 
 /// A load; it has ended when this is dropped.
@@ -277,24 +249,6 @@ fn what_functions_cost_is_found_and_what_differs_is_named() {
         let found = explained(&[&base, &dearer]);
         assert!(names(&found, "render"), "{:?}", claims(&found));
     });
-}
-
-/// Each of so many more calls is counted, and no other.
-#[test]
-fn system_calls_that_a_server_makes_more_are_counted() {
-    let plan = Plan {
-        serve: &["--calls", "3"],
-        load: &["-c", "2"],
-        hz: HZ,
-        time: Duration::from_millis(50),
-    };
-    let Some(trial) = plan.run() else { return };
-    let Some(found) = trial.getppid else {
-        skipped("this kernel lets us count no system calls");
-        return;
-    };
-    // The server makes none for anything else; answers on their way at the end are in both.
-    assert!((found - 3.0).abs() < 0.01, "{found}");
 }
 
 /// So many trials of the server are taken, and so many of one with a dearer function.

@@ -1,5 +1,5 @@
 //! What a machine, a disk and a user can do to a running dyno, at random: `make torture` runs for `TORTURE_MINUTES`, a
-//! short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
+//! short sample of the cheap kinds is a test. All chance comes from one seed, so that a fault can be repeated.
 //!
 //! Each kind of case is one function in `lab`, `agents`, `files`, `store`, `foreign`, `gates`,
 //! `hostile` or `namespaces`; it returns its result, or panics if that is a fault.
@@ -47,14 +47,14 @@ const KINDS: [Kind; 18] = [
     ("a run in use is deleted elsewhere", namespaces::deleted),
 ];
 
-/// How often a cheap kind runs for each run of an expensive one.
-fn weight(name: &str) -> u32 {
-    match name {
-        "bits of a store are flipped"
-        | "a file of a project is changed"
-        | "a store was changed elsewhere" => 20,
-        _ => 1,
-    }
+/// A cheap kind runs twenty times for each run of another one.
+fn is_cheap(name: &str) -> bool {
+    [
+        "bits of a store are flipped",
+        "a file of a project is changed",
+        "a store was changed elsewhere",
+    ]
+    .contains(&name)
 }
 
 /// Random numbers that are the same for the same seed.
@@ -126,8 +126,10 @@ fn kind(number: u32) -> Kind {
     if at < KINDS.len() {
         return KINDS[at];
     }
-    let round: Vec<Kind> =
-        KINDS.into_iter().flat_map(|kind| (0..weight(kind.0)).map(move |_| kind)).collect();
+    let round: Vec<Kind> = KINDS
+        .into_iter()
+        .flat_map(|kind| vec![kind; if is_cheap(kind.0) { 20 } else { 1 }])
+        .collect();
     at -= KINDS.len();
     round[at % round.len()]
 }
@@ -137,20 +139,14 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// One case of each kind, and some more of the cheap ones.
+/// Ten cases of each cheap kind, and some of the hand-made stores. What the other kinds do at a moment of chance, tests of
+/// their own do at a known one.
 #[test]
-fn a_sample_of_the_torture_finds_no_fault() {
-    let mut tally = Tally::default();
-    for number in 0..KINDS.len() as u32 {
-        tally.run(2_026, number);
-    }
-    for (name, case) in [("flips", store::flipped as fn(&mut Dice) -> _), ("files", files::changed)]
-    {
+fn a_sample_of_the_cheap_kinds_finds_no_fault() {
+    for (name, case) in KINDS.into_iter().filter(|(name, _)| is_cheap(name)) {
         (0..10).for_each(|at| assert!(!case(&mut Dice(Chance::new(at))).is_empty(), "{name}"));
     }
-    (0..10).for_each(|at| assert!(!foreign::changed(&mut Dice(Chance::new(at))).is_empty()));
     (0..foreign::MADE).step_by(7).for_each(|number| assert!(!foreign::made(number).is_empty()));
-    assert!(tally.faults.is_empty(), "{}\n{}", tally.faults.join("\n\n"), tally.table());
 }
 
 /// All hand-made stores, 2,000 that chance has changed (`TORTURE_STORES`), fifty kills of gates (five times
