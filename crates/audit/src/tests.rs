@@ -17,6 +17,10 @@ fn fixture(name: &str) -> Vec<u8> {
 const NOTHING: Stated = Stated { connections: None, time_unit_ns: None };
 const SECONDS: Stated = Stated { connections: None, time_unit_ns: Some(1e9) };
 
+const fn with_connections(connections: f64) -> Stated {
+    Stated { connections: Some(connections), ..NOTHING }
+}
+
 fn audited(name: &str, stated: Stated) -> AuditedSource {
     let source = read(name, &fixture(name), stated).unwrap_or_else(|why| panic!("{name}: {why:?}"));
     audit(vec![source]).sources.remove(0)
@@ -51,17 +55,17 @@ fn untested(name: &str, stated: Stated, rule: Rule) -> Vec<Why> {
 fn healthy_results_raise_nothing() {
     let healthy = [
         ("wrk-healthy.txt", NOTHING, Format::Wrk, 1),
-        ("hey-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Hey, 1),
+        ("hey-healthy.txt", with_connections(50.0), Format::Hey, 1),
         ("ab-healthy.txt", NOTHING, Format::Ab, 1),
-        ("oha-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Oha, 1),
-        ("oha-healthy.json", Stated { connections: Some(50.0), ..NOTHING }, Format::OhaJson, 1),
-        ("h2load-healthy.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
-        ("h2load-new.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
-        ("h2load-new.json", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2loadJson, 1),
+        ("oha-healthy.txt", with_connections(50.0), Format::Oha, 1),
+        ("oha-healthy.json", with_connections(50.0), Format::OhaJson, 1),
+        ("h2load-healthy.txt", with_connections(6400.0), Format::H2load, 1),
+        ("h2load-new.txt", with_connections(6400.0), Format::H2load, 1),
+        ("h2load-new.json", with_connections(6400.0), Format::H2loadJson, 1),
         ("gcannon-healthy.txt", NOTHING, Format::Gcannon, 1),
         ("gcannon-ws.json", NOTHING, Format::GcannonJson, 1),
         ("zrk-healthy.json", NOTHING, Format::Zrk, 1),
-        ("k6-healthy.json", Stated { connections: Some(10.0), ..NOTHING }, Format::K6Json, 1),
+        ("k6-healthy.json", with_connections(10.0), Format::K6Json, 1),
         ("k6-handle-summary.json", NOTHING, Format::K6Json, 1),
         ("k6-healthy.txt", NOTHING, Format::K6, 1),
         ("techempower-healthy.json", NOTHING, Format::TechEmpower, 7),
@@ -81,107 +85,104 @@ fn healthy_results_raise_nothing() {
     }
 }
 
+/// Files in which something is false, and what is found in them.
+const PLANTED: [(&str, Stated, &[&str]); 15] = [
+    (
+        "wrk-false.txt",
+        NOTHING,
+        &[
+            "wrk-false.txt #1: invalid littles_law",
+            "wrk-false.txt #2: invalid percentiles_not_ascending",
+            "wrk-false.txt #3: invalid mean_impossible mean_above_p99",
+            "wrk-false.txt #4: invalid failures_ranked",
+            "wrk-false.txt #5: suspect failures_ranked too_few_samples",
+            "wrk-false.txt #6: invalid no_number",
+        ],
+    ),
+    // 1,967/s × 1.2 s are 2,360 requests on 100 connections, and no contradiction: they count from a schedule.
+    ("wrk2.txt", NOTHING, &["wrk2.txt: valid too_few_samples"]),
+    (
+        "hey-false.txt",
+        NOTHING,
+        &["hey-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"],
+    ),
+    ("hey-healthy.txt", with_connections(10.0), &["hey-healthy.txt: invalid littles_law"]),
+    ("oha-false.txt", NOTHING, &["oha-false.txt: invalid percentiles_not_ascending"]),
+    (
+        "oha-false.json",
+        NOTHING,
+        &["oha-false.json: invalid mean_impossible mean_above_p99 failures_ranked"],
+    ),
+    (
+        "h2load-false.txt",
+        NOTHING,
+        &["h2load-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"],
+    ),
+    // 512,000/s × 12.4 ms are 6,349 streams: more than 50 on each of 64 connections.
+    ("h2load-healthy.txt", with_connections(3200.0), &["h2load-healthy.txt: invalid littles_law"]),
+    (
+        "k6-false.json",
+        NOTHING,
+        &["k6-false.json: invalid mean_impossible mean_above_p99 failures_ranked"],
+    ),
+    ("k6-false.txt", NOTHING, &["k6-false.txt: invalid percentiles_not_ascending failures_ranked"]),
+    (
+        "gcannon-false.txt",
+        NOTHING,
+        &[
+            "gcannon-false.txt: invalid percentiles_not_ascending rate_impossible littles_law failures_ranked",
+        ],
+    ),
+    (
+        "dyno-false.json",
+        NOTHING,
+        &["dyno-false.json: invalid percentiles_not_ascending littles_law failures_ranked"],
+    ),
+    (
+        "techempower-false.json",
+        NOTHING,
+        &[
+            "brook: valid",
+            "brook: invalid littles_law",
+            "brook: invalid no_number",
+            "river: valid",
+            "river: invalid unit_missing failures_ranked",
+            "river: invalid mean_impossible",
+            "brook: valid",
+            "brook: invalid littles_law",
+        ],
+    ),
+    (
+        "arena-false-64.json",
+        NOTHING,
+        &[
+            "brook: invalid littles_law same_rate",
+            "river: suspect mean_above_p99 same_rate",
+            "creek: invalid failures_ranked same_rate",
+            "delta: suspect unit_missing same_rate",
+            "rill: valid",
+            "pond: invalid no_number",
+        ],
+    ),
+    (
+        "web-frameworks-false.json",
+        SECONDS,
+        &[
+            "brook: suspect same_rate same_median",
+            "river: suspect same_rate same_median",
+            "creek: suspect same_rate same_median",
+            "delta: suspect same_rate same_median",
+            "rill: invalid percentiles_not_ascending",
+            "pond: invalid no_number",
+            "fen: invalid failures_ranked",
+            "file: no_number",
+        ],
+    ),
+];
+
 #[test]
 fn what_was_planted_is_found() {
-    let few = |connections| Stated { connections: Some(connections), ..NOTHING };
-    let planted: [(&str, Stated, &[&str]); 15] = [
-        (
-            "wrk-false.txt",
-            NOTHING,
-            &[
-                "wrk-false.txt #1: invalid littles_law",
-                "wrk-false.txt #2: invalid percentiles_not_ascending",
-                "wrk-false.txt #3: invalid mean_impossible mean_above_p99",
-                "wrk-false.txt #4: invalid failures_ranked",
-                "wrk-false.txt #5: suspect failures_ranked too_few_samples",
-                "wrk-false.txt #6: invalid no_number",
-            ],
-        ),
-        // 1,967/s × 1.2 s are 2,360 requests on 100 connections, and no contradiction: they count from a schedule.
-        ("wrk2.txt", NOTHING, &["wrk2.txt: valid too_few_samples"]),
-        (
-            "hey-false.txt",
-            NOTHING,
-            &["hey-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"],
-        ),
-        ("hey-healthy.txt", few(10.0), &["hey-healthy.txt: invalid littles_law"]),
-        ("oha-false.txt", NOTHING, &["oha-false.txt: invalid percentiles_not_ascending"]),
-        (
-            "oha-false.json",
-            NOTHING,
-            &["oha-false.json: invalid mean_impossible mean_above_p99 failures_ranked"],
-        ),
-        (
-            "h2load-false.txt",
-            NOTHING,
-            &["h2load-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"],
-        ),
-        // 512,000/s × 12.4 ms are 6,349 streams: more than 50 on each of 64 connections.
-        ("h2load-healthy.txt", few(3200.0), &["h2load-healthy.txt: invalid littles_law"]),
-        (
-            "k6-false.json",
-            NOTHING,
-            &["k6-false.json: invalid mean_impossible mean_above_p99 failures_ranked"],
-        ),
-        (
-            "k6-false.txt",
-            NOTHING,
-            &["k6-false.txt: invalid percentiles_not_ascending failures_ranked"],
-        ),
-        (
-            "gcannon-false.txt",
-            NOTHING,
-            &[
-                "gcannon-false.txt: invalid percentiles_not_ascending rate_impossible littles_law failures_ranked",
-            ],
-        ),
-        (
-            "dyno-false.json",
-            NOTHING,
-            &["dyno-false.json: invalid percentiles_not_ascending littles_law failures_ranked"],
-        ),
-        (
-            "techempower-false.json",
-            NOTHING,
-            &[
-                "brook: valid",
-                "brook: invalid littles_law",
-                "brook: invalid no_number",
-                "river: valid",
-                "river: invalid unit_missing failures_ranked",
-                "river: invalid mean_impossible",
-                "brook: valid",
-                "brook: invalid littles_law",
-            ],
-        ),
-        (
-            "arena-false-64.json",
-            NOTHING,
-            &[
-                "brook: invalid littles_law same_rate",
-                "river: suspect mean_above_p99 same_rate",
-                "creek: invalid failures_ranked same_rate",
-                "delta: suspect unit_missing same_rate",
-                "rill: valid",
-                "pond: invalid no_number",
-            ],
-        ),
-        (
-            "web-frameworks-false.json",
-            SECONDS,
-            &[
-                "brook: suspect same_rate same_median",
-                "river: suspect same_rate same_median",
-                "creek: suspect same_rate same_median",
-                "delta: suspect same_rate same_median",
-                "rill: invalid percentiles_not_ascending",
-                "pond: invalid no_number",
-                "fen: invalid failures_ranked",
-                "file: no_number",
-            ],
-        ),
-    ];
-    for (name, stated, expected) in planted {
+    for (name, stated, expected) in PLANTED {
         assert_eq!(found(name, stated), expected, "{name}");
     }
     let without = found("web-frameworks-false.json", NOTHING);
@@ -190,14 +191,13 @@ fn what_was_planted_is_found() {
 
 #[test]
 fn a_rule_that_cannot_be_applied_says_why() {
-    let stated = |connections| Stated { connections: Some(connections), ..NOTHING };
     for (name, stated, why) in [
         ("wrk2.txt", NOTHING, NoLimit::Schedule),
-        ("wrk2.txt", stated(100.0), NoLimit::Schedule),
+        ("wrk2.txt", with_connections(100.0), NoLimit::Schedule),
         ("hey-healthy.txt", NOTHING, NoLimit::Connections),
         ("h2load-healthy.txt", NOTHING, NoLimit::Streams),
         // A board has rows of many kinds.
-        ("arena-h2-64.json", stated(3200.0), NoLimit::Streams),
+        ("arena-h2-64.json", with_connections(3200.0), NoLimit::Streams),
         ("arena-h2-64.json", NOTHING, NoLimit::Streams),
         // The summary does not say whether a schedule started the requests.
         ("k6-false.txt", NOTHING, NoLimit::Executor),
@@ -318,7 +318,7 @@ fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
     }
     // Not even 50 µs fit on four.
     for (connections, expected) in [(8.0, &[][..]), (4.0, &["littles_law"])] {
-        let stated = Stated { connections: Some(connections), ..NOTHING };
+        let stated = with_connections(connections);
         let found = audit(vec![read("hey.txt", text.as_bytes(), stated).unwrap()]);
         assert_eq!(ids(found.rows()), expected);
     }

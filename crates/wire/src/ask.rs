@@ -122,7 +122,7 @@ impl fmt::Display for AskError {
             AskError::Chunked(says) => f.write_str(says),
             AskError::Length(said, len) => write!(
                 f,
-                "`Content-Length: {}`, and the body has {len} bytes: leave the field out, dyno writes it",
+                "`Content-Length` is {}, but the body has {len} bytes: leave the field out; dyno writes it",
                 said.escape_debug()
             ),
             AskError::NotHttp2(name) => {
@@ -457,20 +457,25 @@ fn check(request: &Request) -> Result<(), AskError> {
 /// A request that would not end where the server expects it is refused. `Transfer-Encoding: chunked` is carried out, as
 /// curl does.
 fn check_framing(request: &mut Request, body: &Template) -> Result<(), AskError> {
-    let place = |name: &str| request.headers.iter().position(|it| it.0.eq_ignore_ascii_case(name));
-    if let (Some(at), Some(body)) = (place("content-length"), body.constant())
-        && request.headers[at].1.trim().parse() != Ok(body.len())
-    {
-        return Err(AskError::Length(request.headers[at].1.clone(), body.len()));
-    }
-    if let (Some(at), None) = (place("transfer-encoding"), request.http2) {
-        if !request.headers[at].1.trim().eq_ignore_ascii_case("chunked") {
-            let says = "the only `Transfer-Encoding` of a request is `chunked`";
-            return Err(AskError::Chunked(says));
+    let stated = |name: &'static str| {
+        let is_named = move |field: &&(String, String)| field.0.eq_ignore_ascii_case(name);
+        request.headers.iter().filter(is_named).map(|field| field.1.trim())
+    };
+    if let Some(body) = body.constant() {
+        let length = body.len().to_string();
+        if let Some(wrong) = stated("content-length").find(|value| *value != length) {
+            return Err(AskError::Length(wrong.into(), body.len()));
         }
-        request.headers.remove(at);
-        request.chunked = true;
     }
+    let codings = stated("transfer-encoding").count();
+    if codings == 0 || request.http2.is_some() {
+        return Ok(());
+    }
+    if 1 < codings || !stated("transfer-encoding").all(|it| it.eq_ignore_ascii_case("chunked")) {
+        return Err(AskError::Chunked("the only `Transfer-Encoding` that dyno sends is `chunked`"));
+    }
+    request.headers.retain(|field| !field.0.eq_ignore_ascii_case("transfer-encoding"));
+    request.chunked = true;
     Ok(())
 }
 
@@ -596,29 +601,41 @@ mod tests {
 
     #[test]
     fn a_framing_that_a_header_field_states_is_carried_out_or_refused() {
-        let stated = |name: &str, value: &str, body: &str| {
+        let stated = |fields: &[(&str, &str)], body: &str| {
             let request = Request {
                 method: "POST".into(),
                 body: body.into(),
-                headers: vec![(name.into(), value.into())],
+                headers: fields.iter().map(|it| (it.0.into(), it.1.into())).collect(),
                 ..Request::get("h", "/sum")
             };
             let ask = Ask::new(&request, Expect::default()).map_err(|error| error.to_string())?;
-            let mut bytes = Vec::new();
-            ask.encode(Values { seq: 10, random: 0 }, &mut bytes);
+            let bytes = encoded(&ask, Values { seq: 10, random: 0 });
             Ok::<_, String>(String::from_utf8(bytes).unwrap())
         };
+        let chunked = ("transfer-encoding", "Chunked");
         let chunks = "POST /sum HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\
                       4\r\nn=10\r\n0\r\n\r\n";
-        assert_eq!(stated("transfer-encoding", "Chunked", "n={seq}").unwrap(), chunks);
-        assert!(stated("Transfer-Encoding", "chunked", "").unwrap_err().contains("no body"));
-        assert!(stated("Transfer-Encoding", "gzip, chunked", "n").is_err());
-        assert!(stated("Content-Length", "4", "n=10").unwrap().ends_with("4\r\n\r\nn=10"));
-        let says = stated("Content-Length", "5", "n=10").unwrap_err();
-        assert!(says.starts_with("`Content-Length: 5`, and the body has 4 bytes"), "{says}");
-        assert!(stated("Content-Length", "4x", "n=10").is_err());
+        assert_eq!(stated(&[chunked], "n={seq}").unwrap(), chunks);
+        let length = |value| ("Content-Length", value);
+        assert!(stated(&[length("4")], "n=10").unwrap().ends_with("4\r\n\r\nn=10"));
         // The length of a body that changes is not known before.
-        assert!(stated("Content-Length", "4", "n={seq}").is_ok());
+        assert!(stated(&[length("4")], "n={seq}").is_ok());
+        for (fields, body, says) in [
+            (&[chunked][..], "", "there is no body to be sent in chunks"),
+            (&[chunked, chunked], "n", "the only `Transfer-Encoding`"),
+            (&[("Transfer-Encoding", "gzip, chunked")], "n", "the only `Transfer-Encoding`"),
+            (&[chunked, length("4")], "n=10", "a body in chunks says its length itself"),
+            (&[length("5")], "n=10", "`Content-Length` is 5, but the body has 4 bytes"),
+            (
+                &[length("4"), length("5")],
+                "n=10",
+                "`Content-Length` is 5, but the body has 4 bytes",
+            ),
+            (&[length("+4")], "n=10", "`Content-Length` is +4, but the body has 4 bytes"),
+        ] {
+            let said = stated(fields, body).unwrap_err();
+            assert!(said.starts_with(says), "{fields:?}: {said}");
+        }
     }
 
     #[test]

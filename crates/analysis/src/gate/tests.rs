@@ -22,7 +22,7 @@ pub(super) fn shares(rule: Rule, mut pairs: impl FnMut(&mut Chance) -> Vec<f64>)
         .map(|it| answers.iter().filter(|answer| **answer == it).count() as f64 / GATES as f64)
 }
 
-/// The same of pairs of one build.
+/// These shares, where each pair compares the same two builds.
 fn shares_of(law: Law, truth: f64, spread: f64) -> [f64; 2] {
     shares(rule(), |chance| noise(law, chance, MOST).iter().map(|it| truth + spread * it).collect())
 }
@@ -149,6 +149,18 @@ fn sign_flips_are_counted_exactly() {
     assert!((flipped_p(&[1.0, 2.0, -3.0]) - 5.0 / 8.0).abs() < 1e-12);
     assert!((flipped_p(&[-1.0, -1.0]) - 1.0).abs() < 1e-12);
     assert!((flipped_p(&[]) - 1.0).abs() < 1e-12);
+    // By the definition: all signs of all differences, of which many are equal or 0.
+    let mut chance = Chance::new(5);
+    for count in 1..=9_usize {
+        let values: Vec<f64> = (0..count).map(|_| chance.below(7) as f64 - 3.0).collect();
+        let signed = |signs: u32| {
+            let sign = |at: usize| if signs >> at & 1 == 0 { 1.0 } else { -1.0 };
+            values.iter().enumerate().map(|(at, value)| sign(at) * value).sum::<f64>()
+        };
+        let as_bad = (0..1_u32 << count).filter(|signs| signed(0) <= signed(*signs)).count();
+        let truth = as_bad as f64 / f64::from(1_u32 << count);
+        assert!((flipped_p(&values) - truth).abs() < 1e-12, "{values:?}");
+    }
 }
 
 #[test]

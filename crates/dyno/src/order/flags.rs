@@ -145,7 +145,7 @@ pub(crate) struct AskingFlags {
     /// A header field, 'Name: value'; may be given again
     #[arg(short = 'H', long, value_name = "FIELD", value_parser = answer::field)]
     pub(crate) header: Vec<(String, String)>,
-    /// The request's body
+    /// The request's body; -H 'Transfer-Encoding: chunked' sends it in chunks
     #[arg(short, long, value_name = "TEXT", conflicts_with = "body_file")]
     #[arg(allow_hyphen_values = true)]
     pub(crate) body: Option<String>,

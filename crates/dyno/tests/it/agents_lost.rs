@@ -137,7 +137,7 @@ fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase_and_their_host
         assert_eq!(ran.code(), None, "{word}: {ran}");
         until("both agents were started", || agents(&gate).len() == 2);
         nothing_is_left(&rig, &gate);
-        // The same lock: whoever held it is dead.
+        // The process that held the host's lock has ended.
         gate.opens(OPEN_TO_LOOPBACK);
         let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
         let _ = gate.start(&rig, &load).end().stdout_has("attempted 50 = correct 50");

@@ -54,8 +54,8 @@ impl Deref for Kept {
 
 /// Each of them would take 1.2 MB if all its histograms were unfolded at once.
 #[test]
-fn a_report_of_300_trials_takes_little_memory() {
-    const TRIALS: u32 = 300;
+fn a_report_of_500_trials_takes_little_memory() {
+    const TRIALS: u32 = 500;
     let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
     let key = |number: u32| TrialKey {
         number,

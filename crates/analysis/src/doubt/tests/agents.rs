@@ -109,7 +109,11 @@ fn a_full_link_and_a_lossy_way_are_seen() {
         |change: fn(&mut LinkUse)| found(|agent| change(agent.beside.link.as_mut().unwrap()));
     assert_eq!(link(|link| link.received = 100_000_000), []);
     let full = link(|link| link.received = 100_000_001);
-    assert_eq!(link(|link| (link.speed, link.sent) = (None, u64::MAX)), [], "nobody knows");
+    assert_eq!(
+        link(|link| (link.speed, link.sent) = (None, u64::MAX)),
+        [],
+        "its speed is not known"
+    );
     assert_eq!(link(|link| (link.speed, link.over) = (Some(0), 0)), []);
     assert_eq!(link(|link| link.retransmitted = 10), [], "one of a thousand");
     expect![[r#"
