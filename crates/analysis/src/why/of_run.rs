@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::sampling::{unseen, unseen_samples};
 use super::{Explanation, Sampled, explain};
 use crate::board::{Board, Row};
+use crate::estimate::Estimate;
 
 /// Where the CPU time of an answer goes: shares of sampled trials, of the CPU time that the rounds measured.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -24,13 +25,16 @@ pub struct Explained {
     /// The stacks of each of its servers, in the same order.
     #[serde(skip)]
     pub stacks: Vec<Vec<CostedStack>>,
-    /// servers of which nothing was sampled, and why
+    /// servers of which no profile can be shown, and why
     pub unsampled: Vec<(String, String)>,
 }
 
 /// Where the kernel's stacks are not seen, its time is what the CPU time has more than the samples.
 const KERNEL_UNKNOWN: &str =
     "the kernel's part is not known, because the CPU time of a process that ended is not";
+
+/// A profile has shares only; they are shares of what the rounds measured.
+const CPU_UNKNOWN: &str = "it was sampled, but no round measured how much CPU time an answer takes";
 
 /// What an answer costs in one stack.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +76,7 @@ fn of_load<'t>(
     rows: impl Iterator<Item = (&'t Row, &'t RunRecord)>,
 ) -> Option<Explained> {
     let mut unsampled = Vec::new();
-    let mut trials: Vec<(&Row, Vec<Profile>)> = Vec::new();
+    let mut trials: Vec<(&Row, Vec<Profile>, Estimate)> = Vec::new();
     for (row, run) in rows {
         let is_its = |key: &lab::record::TrialKey| {
             key.subject == row.subject && key.workload == task && key.point == point
@@ -88,17 +92,19 @@ fn of_load<'t>(
                 Err(says) => refused = refused.or_else(|| Some(says.clone())),
             }
         }
-        match refused {
-            Some(says) if found.is_empty() => unsampled.push((row.subject.clone(), says)),
+        match (refused, row.estimate(Figure::CpuPerThousand)) {
+            (Some(says), _) if found.is_empty() => unsampled.push((row.subject.clone(), says)),
             _ if found.is_empty() => {}
-            _ => trials.push((row, found)),
+            (_, Some(measured)) => trials.push((row, found, measured)),
+            (_, None) => unsampled.push((row.subject.clone(), CPU_UNKNOWN.into())),
         }
     }
     let sampled: Vec<Sampled<'_>> = trials
         .iter()
-        .filter_map(|(row, trials)| {
-            let measured = row.estimate(Figure::CpuPerThousand)?;
-            Some(Sampled { server: &row.subject, trials, measured })
+        .map(|(row, trials, measured)| Sampled {
+            server: &row.subject,
+            trials,
+            measured: *measured,
         })
         .collect();
     let is_there = !(sampled.is_empty() && unsampled.is_empty());

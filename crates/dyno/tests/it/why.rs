@@ -140,7 +140,7 @@ fn a_server_that_cannot_be_sampled_is_left_out_and_the_others_are_sampled() {
     let found: Vec<(u32, bool)> =
         profiles.iter().map(|it| (it.key.number, it.found.is_ok())).collect();
     assert_eq!(found, [(0, false), (1, true), (3, true)], "{ran}");
-    assert!(ran.stdout.contains("A subject: not sampled: it ended before it answered"), "{ran}");
+    assert!(ran.stdout.contains("A subject: no profile: it ended before it answered"), "{ran}");
     assert!(ran.stdout.contains("samples in 2 trials"), "{ran}");
 }
 

@@ -102,7 +102,7 @@ fn sampled_load<'t>(findings: &'t Findings<'_>, explained: &'t Explained) -> Sam
         explained
             .unsampled
             .iter()
-            .map(|(server, says)| format!("{}: not sampled: {says}", findings.title(server))),
+            .map(|(server, says)| format!("{}: no profile: {says}", findings.title(server))),
     );
     let names = explained.explanation.servers.iter().map(|server| server.server.as_str());
     let titles = names.map(|name| findings.title(name)).collect();

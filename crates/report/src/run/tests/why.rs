@@ -46,7 +46,7 @@ fn a_text_says_where_the_time_goes_and_why_it_is_not_known() {
             Evil ␛[31m: the runtime had flags that it has in no measured trial
 
             echo-xml at 2,000 requests/s
-            Quick: not sampled: this kernel lets only root sample
+            Quick: no profile: this kernel lets only root sample
 
         "#]].assert_eq(&section(&findings, 120));
     expect!["A single round does not show whether the CPU time of an answer differs between Quick and Evil [31m."]
@@ -148,6 +148,19 @@ fn a_kernel_whose_part_is_not_known_is_not_shown_as_nothing() {
     let (servers, says) = unsampled(&run);
     assert_eq!((servers, says.len(), says[0].0.as_str()), (1, 1, "quick"));
     assert!(says[0].1.starts_with("the kernel's part is not known"), "{says:?}");
+}
+
+#[test]
+fn a_profile_without_the_cpu_time_that_it_is_a_share_of_is_not_left_out_silently() {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    fixture::sample(&mut run);
+    for trial in trials.iter_mut().filter(|trial| trial.key.subject == "quick") {
+        trial.series.retain(|it| it.name != "subject.cpu.total");
+    }
+    let text = Findings::of(&7, &run, &trials, Vec::new()).text(Screen::file(200));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = "Quick: no profile: it was sampled, but no round measured how much CPU time an answer takes";
+    assert!(text.contains(says), "{text}");
 }
 
 /// The answer's last paragraph, and the tables of samples.
