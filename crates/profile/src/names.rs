@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
 use crate::elf::Elf;
@@ -27,6 +28,8 @@ pub(crate) struct Names<'a> {
     folder: String,
     kernel: Vec<(u64, String)>,
     files: HashMap<(u32, String), Option<Rc<ReadFile>>>,
+    /// The same by device and inode: a server's processes, of which there may be hundreds, run the same files.
+    by_inode: HashMap<(u64, u64), Option<Rc<ReadFile>>>,
     processes: HashMap<u32, Process<'a>>,
     functions: HashMap<(u32, u64), Rc<Function>>,
 }
@@ -49,6 +52,7 @@ impl<'a> Names<'a> {
             folder: folder.trim_end_matches('/').to_owned(),
             kernel: kernel_functions(),
             files: HashMap::new(),
+            by_inode: HashMap::new(),
             processes: HashMap::new(),
             functions: HashMap::new(),
         }
@@ -157,8 +161,11 @@ impl<'a> Names<'a> {
                 }),
             };
             let read = file.and_then(|file| {
-                let elf = Elf::read(&file)?;
-                Some(Rc::new((Rc::new(file), elf)))
+                let facts = file.metadata().ok()?;
+                let known = self.by_inode.entry((facts.dev(), facts.ino()));
+                known
+                    .or_insert_with(|| Elf::read(&file).map(|elf| Rc::new((Rc::new(file), elf))))
+                    .clone()
             });
             self.files.insert(key.clone(), read);
         }
@@ -236,6 +243,18 @@ fn is_mark(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_several_processes_run_is_read_once() {
+        let path = std::env::current_exe().unwrap().display().to_string();
+        let mapping = Mapping { from: 0, length: 1, offset: 0, path };
+        let maps = Maps::default();
+        let mut names = Names::new(&maps, &[], "");
+        let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get().cast_unsigned();
+        let [own, other] =
+            [std::process::id(), parent].map(|pid| names.file(pid, &mapping).unwrap());
+        assert!(Rc::ptr_eq(&own, &other) && own.1.has("main"));
+    }
 
     #[test]
     fn names_are_as_their_languages_write_them() {

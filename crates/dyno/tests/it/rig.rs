@@ -18,7 +18,7 @@ use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
-pub(crate) use crate::again::{in_each, in_one_of_five, note_retry};
+pub(crate) use crate::again::{in_each, in_one_of_five};
 use crate::lab_rig::until;
 use crate::secured_rig::AuthorityFile;
 
@@ -45,7 +45,7 @@ pub(crate) struct Ran {
 /// dyno or the server from their CPUs for so long that the figures are invalid.
 pub(crate) fn is_done(code: Option<i32>, text: &str) -> bool {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let was_kept = ["was not running for", "the server gave no correct answer for"];
+    let was_kept = ["was not running for", "server gave no correct answer for"];
     code == Some(0) || code == Some(2) && was_kept.iter().any(|says| text.contains(says))
 }
 

@@ -6,14 +6,27 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
+use rustix::process::setpriority_process;
+
 /// The payload of a panic that no further attempt can mend.
 struct Wrong;
+
+/// What such a test starts has a CPU before the other tests have it, where that is permitted.
+const NICE: i32 = -10;
 
 /// Repeats such a test, after ever longer pauses. A busy machine may keep any program waiting for longer than the test
 /// allows for, but not in each attempt; a bug in dyno's is there in all of them. What has no time in it belongs in
 /// `in_each`.
 #[track_caller]
 pub(crate) fn in_one_of_five(attempt: impl Fn()) {
+    // Of this thread, and of all threads and programs that it starts from here on.
+    let _ = setpriority_process(None, NICE);
+    repeat(attempt);
+    let _ = setpriority_process(None, 0);
+}
+
+#[track_caller]
+fn repeat(attempt: impl Fn()) {
     for seconds in 1..5 {
         match catch_unwind(AssertUnwindSafe(&attempt)) {
             Ok(()) => return,
@@ -33,7 +46,7 @@ fn first_line(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Adds a line to the file of retries, which `make test` counts and shows: the name of the test, and why.
-pub(crate) fn note_retry(why: &str) {
+fn note_retry(why: &str) {
     let Some(file) = std::env::var_os("DYNO_TEST_RETRIES") else { return };
     let thread = std::thread::current();
     let line = format!("{}: {why}\n", thread.name().unwrap_or("a test"));
