@@ -149,7 +149,12 @@ impl Carrier {
                 _ = self.ticks.tick() => self.tick().await?,
             };
             let Some(event) = event else { continue };
-            for action in self.machine.on(event) {
+            let was_in_session = self.machine.is_in_session();
+            let actions = self.machine.on(event);
+            if !was_in_session && self.machine.is_in_session() {
+                self.contact.has_session();
+            }
+            for action in actions {
                 match action {
                     Action::Send(peer, bytes) => self.publish(&peer, bytes).await?,
                     Action::Print(line) => self.print(line),

@@ -43,6 +43,11 @@ impl Contact {
         self.broken_after = Some(self.sent);
     }
 
+    /// A session has begun, which only the broker can have brought: its end is not decided by what was before.
+    pub(crate) fn has_session(&mut self) {
+        self.ticks = 0;
+    }
+
     /// Says whether it has lasted too long. Ticks are counted, not time: while this process was stopped, the broker
     /// was not out of reach.
     pub(crate) fn tick(&mut self) -> bool {
@@ -74,6 +79,17 @@ mod tests {
         let later = contact.next();
         assert_eq!(contact.heard(later, 40), Some(40));
         assert_eq!(contact.heard(later, 80), None);
+    }
+
+    #[test]
+    fn an_absence_before_a_session_does_not_end_the_session() {
+        let mut contact = Contact::new(0);
+        contact.broke();
+        assert!((0..9).any(|_| contact.tick()));
+        contact.has_session();
+        assert!((0..7).all(|_| !contact.tick()) && contact.tick());
+        let number = contact.next();
+        assert_eq!(contact.heard(number, 4_000), Some(4_000), "lines may be lost all the same");
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn a_broker_that_is_started_anew_at_random_moments_is_a_blink_and_order_is_kept(
 #[test]
 fn a_broker_that_stays_away_ends_both_sides_but_not_an_agent_that_waits() {
     let Some(mut broker) = Broker::closed(|config| config) else { return };
-    let (mut two, mut three) = (broker.known_agent("desk2"), broker.known_agent("desk3"));
+    let (mut three, mut two) = (broker.known_agent("desk3"), broker.known_agent("desk2"));
     let mut coordinator = broker.known_coordinator("desk2");
     coordinator.line("desk2 x");
     two.prints("x");
