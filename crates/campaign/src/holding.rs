@@ -12,6 +12,8 @@ pub struct Required {
     pub targets: u64,
     /// The servers are on this machine, too.
     pub is_loopback: bool,
+    /// They are in 127.0.0.0/8, of which every address is one of this machine; of IPv6 there is ::1 alone.
+    pub has_addresses: bool,
     /// Local addresses that were given.
     pub sources: Vec<IpAddr>,
     /// Processes that were given.
@@ -70,7 +72,7 @@ impl Resources {
         let each = required.connections.div_ceil(parts.max(1));
         let per_target = required.connections.div_ceil(required.targets.max(1));
         let addresses = match required.sources.len() as u64 {
-            0 if required.is_loopback => {
+            0 if required.has_addresses => {
                 per_target.div_ceil((available.ports / EASY_SHARE).max(1)).max(1)
             }
             given => given.max(1),
@@ -214,6 +216,7 @@ mod tests {
             connections,
             targets,
             is_loopback: true,
+            has_addresses: true,
             sources: Vec::new(),
             parts: None,
             per_second,
@@ -255,9 +258,11 @@ mod tests {
         let says = refused(&one, AVAILABLE);
         assert!(says.contains("30,064 open files each; a process may open 20,000"), "{says}");
         assert!(says.contains("`ulimit -n 30064`"), "{says}");
-        let elsewhere = Required { is_loopback: false, ..required(30_000, 1) };
-        let says = refused(&elsewhere, AVAILABLE);
-        assert!(says.contains("--source") && says.contains("ip_local_port_range"), "{says}");
+        let ipv6 = Required { has_addresses: false, ..required(30_000, 1) };
+        for required in [Required { is_loopback: false, ..ipv6.clone() }, ipv6] {
+            let says = refused(&required, AVAILABLE);
+            assert!(says.contains("--source") && says.contains("ip_local_port_range"), "{says}");
+        }
         let says = refused(&required(100_000, 1), Available { memory: Some(1 << 20), ..AVAILABLE });
         assert!(says.contains("too little memory") && says.contains("on both ends"), "{says}");
         let says = refused(&required(100_000, 1), Available { files_of_all: 150_000, ..AVAILABLE });

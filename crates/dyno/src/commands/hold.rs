@@ -20,10 +20,10 @@ use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 use crate::interrupt::halt_on_interrupt;
 use crate::load_agents;
-use crate::order::cpus_of;
 use crate::order::flags::{FromFlags, OwnerFlag};
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
+use crate::order::{check_sources, cpus_of};
 use crate::results::{OF_FIGURES, ResultFlags};
 use crate::shell::{ExitStatus, Found, Refusal, print, status};
 use ::tls::Client;
@@ -188,11 +188,15 @@ fn resources(
     addresses: &[SocketAddr],
     machine: &Machine,
 ) -> Result<Resources, Refusal> {
+    for address in addresses {
+        check_sources(&flags.sent_from.source, &Target::Tcp(*address))?;
+    }
     let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let required = Required {
         connections: flags.connections as u64,
         targets: addresses.len() as u64,
         is_loopback,
+        has_addresses: is_loopback && addresses.iter().all(SocketAddr::is_ipv4),
         sources: flags.sent_from.source.clone(),
         parts: match flags.sent_from.load_on {
             Some(Place::Local(parts)) => Some(parts as u64),

@@ -215,7 +215,8 @@ fn target(flags: &LoadFlags, url: &Url) -> Result<Target, Refusal> {
     }
 }
 
-fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
+/// Each can reach the target, and is of this machine.
+pub(crate) fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
     let Target::Tcp(target) = target else {
         return match sources {
             [] => Ok(()),

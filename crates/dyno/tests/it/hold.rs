@@ -124,6 +124,10 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
     refused(&["{url}/", "--echo", "5"], &["WebSocket"]);
     refused(&["{url}/", "--rate", "10", "-c", "1000"], &["leaves no time", "--every"]);
     refused(&["http://192.0.2.1/"], &["--i-may-load-this-target"]);
+    refused(&["{url}/", "--source", "::1"], &["not of one family"]);
+    // Of IPv6 there is one address of this machine's own, not a whole network.
+    let own = "each of 1 local address";
+    refused(&["http://[::1]:9/", "-c", "40000", "--dry-run"], &["more local ports", own]);
     Rig::new()
         .dyno(&["hold", "{url}/", "-c", "10000", "--dry-run"])
         .status(0)

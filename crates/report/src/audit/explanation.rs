@@ -240,9 +240,10 @@ pub(super) fn not_counted(format: Format) -> Option<&'static str> {
             "which failed requests were never sent, because their connection had been lost"
         }
         Format::Ab => "which of the answers with another length than the first one were cut off",
-        Format::Oha | Format::OhaJson | Format::K6 | Format::K6Json | Format::DynoLoad => {
-            return None;
+        Format::K6 | Format::K6Json => {
+            "failed requests that were sent again, because a kept connection had been lost"
         }
+        Format::Oha | Format::OhaJson | Format::DynoLoad => return None,
         Format::Gcannon | Format::GcannonJson | Format::Zrk => return None,
         Format::TechEmpower | Format::HttpArena | Format::WebFrameworks => return None,
     };
