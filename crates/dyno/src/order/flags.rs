@@ -146,7 +146,7 @@ pub(crate) struct AskingFlags {
     #[arg(short = 'H', long, value_name = "FIELD", value_parser = answer::field)]
     pub(crate) header: Vec<(String, String)>,
     /// The request's body; -H 'Transfer-Encoding: chunked' sends it in chunks
-    #[arg(short, long, value_name = "TEXT", conflicts_with = "body_file")]
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "body_file", value_parser = body)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) body: Option<String>,
     /// The request's body, from a file
@@ -270,6 +270,16 @@ const OF_A_LOAD: [&str; 30] = [
     "like",
     "why",
 ];
+
+/// A body; curl, and `--expect-body`, take `@FILE` for the file.
+fn body(text: &str) -> Result<String, String> {
+    match text.strip_prefix('@') {
+        Some(file) => Err(format!(
+            "`@{file}` is not sent: a file is --body-file {file}, and a text that begins with @ is sent from a file, too"
+        )),
+        None => Ok(text.into()),
+    }
+}
 
 /// A method; h2load's -m is a number of streams.
 fn method(text: &str) -> Result<String, String> {

@@ -75,6 +75,7 @@ fn requests_and_expectations_that_cannot_be() {
     refused_load(&["-H", "no colon"], &["--header", "Name: value"]);
     refused_load(&["-H", "X: a\nY: b"], &["--header", "on one line"]);
     refused_load(&["-B", "/no/such/file"], &["--body-file /no/such/file", "name a file"]);
+    refused_load(&["-b", "@a.json"], &["--body", "a file is --body-file a.json"]);
     refused_load(&["-b", "{random:99}"], &["--body", "{random:N}"]);
     refused_load(&["--expect-status", "banana"], &["--expect-status", "100 to 599"]);
     refused_load(&["--expect-body", "@/no/such/file"], &["--expect-body", "/no/such/file"]);
