@@ -8,7 +8,7 @@ use machine::Fact;
 const MONITORS: [&str; 6] = ["subject.", "machine.", "kernel.", "watch.", "load.", "service."];
 /// The readings of monitors that figures and doubts read. The longest gap between any two is judged, too: that of the
 /// busiest of them.
-const READ: [&str; 22] = [
+const READ: [&str; 23] = [
     "subject.cpu.total",
     "subject.cpu.user",
     "subject.cpu.system",
@@ -23,6 +23,7 @@ const READ: [&str; 22] = [
     "machine.cpu.busy",
     "machine.cpu.other",
     "machine.cpu.steal",
+    "machine.cpu.throttled",
     "machine.frequency.mean",
     "machine.clock.offset",
     "kernel.tcp.listen_overflows",

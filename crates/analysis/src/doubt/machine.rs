@@ -16,6 +16,8 @@ const STEAL: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 /// Slewing changes the clock by less than this in three minutes.
 const STEP_MS: f64 = 100.0;
+/// As a share of one CPU: a limit stops tasks for tens of milliseconds at a time, and 1 % of the time is in the p99.
+const THROTTLED: f64 = 0.01;
 /// CPUs that run slower by less than this change no figure by more than rounds differ.
 const SLOWED: f64 = 0.1;
 /// With fewer readings in a third, a mean frequency is that of a moment.
@@ -24,7 +26,7 @@ const FREQUENCIES_EACH: usize = 5;
 const LEAST_NS: f64 = 50e6;
 
 pub(super) const ALL: &[Definition] =
-    &[CPU_STOLEN, MACHINE_NOISE, ANOTHER_DYNO, CLOCK_STEP, CPUS_SLOWED];
+    &[CPU_STOLEN, CPU_THROTTLED, MACHINE_NOISE, ANOTHER_DYNO, CLOCK_STEP, CPUS_SLOWED];
 
 /// The host took CPU time away.
 pub(crate) const CPU_STOLEN: Definition = Definition::new("cpu_stolen", Suspect)
@@ -32,6 +34,14 @@ pub(crate) const CPU_STOLEN: Definition = Definition::new("cpu_stolen", Suspect)
     .thresholds(&[Share(STEAL)])
     .because("the host gave the CPU to other machines")
     .way_out("use a machine that is not shared, or more rounds");
+
+/// The kernel stopped dyno, or the servers that it started, because their control group had used up its CPU time.
+pub(crate) const CPU_THROTTLED: Definition = Definition::new("cpu_throttled", Suspect)
+    .when("`machine.cpu.throttled` above {} of a CPU")
+    .thresholds(&[Share(THROTTLED)])
+    .because("under a CPU limit (Docker's `--cpus`, a limit of Kubernetes, systemd's `CPUQuota`), the kernel stops all \
+        that has used up its time until the next period, usually of 100 ms: requests and answers wait that long")
+    .way_out("give dyno whole CPUs in place of a limit (a cpuset), or a higher limit");
 
 /// Programs that are neither the subject nor dyno used the CPU.
 pub(crate) const MACHINE_NOISE: Definition = Definition::new("machine_noise", Suspect)
@@ -70,6 +80,7 @@ pub(crate) const CPUS_SLOWED: Definition = Definition::new("cpus_slowed", Suspec
 pub(super) fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
     let all = [
         steal(trial),
+        throttled(trial),
         other_programs(trial),
         other_dyno(trial),
         clock_step(trial),
@@ -84,6 +95,18 @@ fn steal(trial: &TrialRecord) -> Option<Doubt> {
         "the host took {} of a CPU's time from this machine (steal)",
         percent(share)
     )))
+}
+
+fn throttled(trial: &TrialRecord) -> Option<Doubt> {
+    let ns_per_s = readings::growth_ns_per_s(trial, "machine.cpu.throttled")?;
+    let share = ns_per_s / SECOND as f64;
+    (THROTTLED < share).then(|| {
+        CPU_THROTTLED.found(format!(
+            "a CPU limit of dyno's control group kept it, or the server, from their CPUs for {} of the time, summed over \
+             CPUs",
+            percent(share)
+        ))
+    })
 }
 
 fn other_programs(trial: &TrialRecord) -> Option<Doubt> {

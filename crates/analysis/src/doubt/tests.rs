@@ -263,12 +263,16 @@ fn what_is_taken_from_the_machine_or_the_server_is_reported_above_a_bound() {
         no doubt
         cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)
         no doubt
+        cpu_throttled (suspect): a CPU limit of dyno's control group kept it, or the server, from their CPUs for 10 % of the time, summed over CPUs
+        no doubt
         machine_noise (suspect): programs that are neither the server nor dyno used 20 % of a CPU
         no doubt
         memory_kills (suspect): the kernel killed 2 of the server's processes, because they were out of memory"#]]
     .assert_eq(&told(&[
         ("machine.cpu.steal", 0.1e9),
         ("machine.cpu.steal", 1e9),
+        ("machine.cpu.throttled", 0.1e9),
+        ("machine.cpu.throttled", 1e9),
         ("machine.cpu.other", 0.4e9),
         ("machine.cpu.other", 2e9),
         ("subject.memory.kills", 0.0),

@@ -1,8 +1,10 @@
 //! Subjects that crash, hang, hide or leave the port to another server: results with their evidence, and the run goes
 //! on.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use lab::record::{Outcome, OutcomeKind, TrialRecord, fact};
 use oracle::{Config, Listen, Oracle};
@@ -204,4 +206,35 @@ fn a_server_that_leaves_its_cgroup_has_its_cpu_time_and_a_doubt() {
     };
     assert!(counted + 50e6 < last("subject.cpu.total").unwrap(), "{counted}");
     assert!(ran.has_sentence("outside of the cgroup in which dyno started them"), "{ran}");
+}
+
+/// A group in which all tasks together get a sixth of a CPU.
+fn limited_group() -> Option<PathBuf> {
+    let folders = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"].map(Path::new);
+    let name = format!("dyno-it-{}", std::process::id());
+    let mut groups = folders.map(|folder| folder.join(&name)).into_iter();
+    groups.find(|group| {
+        let limit = |file, text| fs::write(group.join(file), text).is_ok();
+        let _ = fs::create_dir(group);
+        let is_limited = limit("cpu.cfs_quota_us", "16000") || limit("cpu.max", "16000 100000");
+        let _ = (!is_limited).then(|| fs::remove_dir(group));
+        is_limited
+    })
+}
+
+#[test]
+fn a_cpu_limit_under_which_dyno_was_stopped_is_named() {
+    let Some(group) = limited_group() else {
+        return not_tested("a limit on CPU time", "a cgroup that can be limited");
+    };
+    let enter = format!("echo $$ >{}/cgroup.procs", group.display());
+    let lab = Lab::new().before(&enter).oracle("a", "").experiment(
+        "x",
+        &["a"],
+        "closed = { connections = 2 }, duration = '1s'",
+        "",
+    );
+    let ran = lab.dyno(&["run", "x"]);
+    assert!(ran.has_sentence("a CPU limit of dyno's control group"), "{ran}");
+    fs::remove_dir(group).unwrap();
 }

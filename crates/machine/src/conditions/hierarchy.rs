@@ -40,6 +40,22 @@ pub(super) fn all() -> Vec<Hierarchy> {
     parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
 }
 
+/// What the kernel counts of each limit on CPU time that this process is under, its own group's and those above: Docker's
+/// `--cpus`, a pod's limit, systemd's `CPUQuota`.
+pub(crate) fn limits_of_cpu() -> Vec<PathBuf> {
+    let all = all();
+    let has_cpu = |it: &&Hierarchy| it.version == Version::V2 || it.controls("cpu");
+    let groups = all.iter().filter(has_cpu).flat_map(Hierarchy::line);
+    groups.filter(|group| limits_cpu(group)).map(|group| group.join("cpu.stat")).collect()
+}
+
+/// `cpu.max` says `max 100000` where there is no limit; `cpu.cfs_quota_us`, in version 1, -1.
+fn limits_cpu(group: &Path) -> bool {
+    let names = ["cpu.max", "cpu.cfs_quota_us"];
+    let mut texts = names.iter().filter_map(|name| std::fs::read_to_string(group.join(name)).ok());
+    texts.any(|text| text.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 /// From the texts of `/proc/PID/mountinfo` and `/proc/PID/cgroup`.
 pub(super) fn parse(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
     mountinfo.lines().filter_map(|line| mounted(line, cgroup)).collect()
@@ -131,6 +147,24 @@ mod tests {
         assert_eq!(parse(mountinfo, "0::/box/17/a\n")[0].own, Path::new("/sys/fs/cgroup/a"));
         let mountinfo = "36 35 0:31 / /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n";
         assert_eq!(parse(mountinfo, "0::/../..\n")[0].own, Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn a_group_limits_cpu_time_where_its_file_has_a_number() {
+        let group = std::env::temp_dir().join(format!("dyno-limits-{}", std::process::id()));
+        std::fs::create_dir_all(&group).unwrap();
+        assert!(!limits_cpu(&group), "the root has no such file");
+        for (name, text, is_limited) in [
+            ("cpu.max", "max 100000\n", false),
+            ("cpu.max", "150000 100000\n", true),
+            ("cpu.cfs_quota_us", "-1\n", false),
+            ("cpu.cfs_quota_us", "50000\n", true),
+        ] {
+            std::fs::write(group.join(name), text).unwrap();
+            assert_eq!(limits_cpu(&group), is_limited, "{name}: {text}");
+            std::fs::remove_file(group.join(name)).unwrap();
+        }
+        std::fs::remove_dir(&group).unwrap();
     }
 
     #[test]

@@ -8,3 +8,4 @@ mod hierarchy;
 pub use cpus::{Cpus, Split, split};
 pub use group::{Group, Readings};
 pub(crate) use group::{abandoned, kills_for_memory, listed, members, remove};
+pub(crate) use hierarchy::limits_of_cpu;

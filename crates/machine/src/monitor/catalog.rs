@@ -54,6 +54,7 @@ pub const CATALOG: &[ReadingSpec] = &[
     total("machine.cpu.softirq", "ns"),
     total("machine.cpu.steal", "ns"),
     total("machine.cpu.other", "ns"),
+    total("machine.cpu.throttled", "ns"),
     level("machine.clock.offset", "ns"),
     level("machine.load", "count"),
     level("machine.frequency.mean", "hertz"),

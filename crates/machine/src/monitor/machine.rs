@@ -7,7 +7,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::log::Tick;
 use super::throttle::Throttle;
-use crate::proc::{Reread, Units, number, numbers};
+use crate::conditions::limits_of_cpu;
+use crate::proc::{Reread, Units, keyed, number, numbers};
 
 #[derive(Debug)]
 pub(super) struct Machine {
@@ -16,6 +17,7 @@ pub(super) struct Machine {
     /// The CPU time of all tasks to the nanosecond, where a v1 hierarchy has it: clock ticks miss what runs between
     /// them.
     tasks: Option<Reread>,
+    limits: Vec<Reread>,
     pressures: Vec<(&'static str, Reread)>,
     frequencies: Vec<PathBuf>,
     throttle: Throttle,
@@ -40,6 +42,10 @@ impl Machine {
             tick_ns: Units::of_this_machine().tick_ns,
             stat: Reread::open("/proc/stat"),
             tasks: TASKS.iter().find_map(|path| Reread::open(path)),
+            limits: limits_of_cpu()
+                .iter()
+                .filter_map(|path| Reread::open(path.to_str()?))
+                .collect(),
             pressures: pressures
                 .into_iter()
                 .filter_map(|(name, path)| Some((name, Reread::open(path)?)))
@@ -73,6 +79,9 @@ impl Machine {
             self.other = self.other.max(programs - subject - own);
             tick.put("machine.cpu.other", self.other);
         }
+        let Machine { limits, buffer, .. } = self;
+        let throttled = limits.iter().filter_map(|file| throttled_ns(file.text(buffer)?));
+        tick.put_some("machine.cpu.throttled", throttled.reduce(|sum, ns| sum + ns));
         tick.put("machine.clock.offset", ahead_ns().saturating_sub(self.ahead) as f64);
         let Machine { pressures, frequencies, throttle, buffer, .. } = self;
         throttle.run(false, || {
@@ -98,6 +107,13 @@ impl Machine {
 /// Where the root of the v1 hierarchy for CPU time usually is.
 const TASKS: [&str; 2] =
     ["/sys/fs/cgroup/cpuacct/cpuacct.usage", "/sys/fs/cgroup/cpu,cpuacct/cpuacct.usage"];
+
+/// How long a limit has kept tasks from their CPUs, from `cpu.stat`: `throttled_usec`, and in version 1 `throttled_time`.
+fn throttled_ns(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let us = keyed(text, "throttled_usec ").map(|us| us as f64 * 1e3);
+    us.or_else(|| Some(keyed(text, "throttled_time ")? as f64))
+}
 
 /// The number in a file that holds nothing else.
 fn whole(text: &[u8]) -> Option<f64> {
@@ -165,6 +181,17 @@ mod tests {
         assert_eq!(Times::read(text), Some(times));
         assert_eq!(Times::read(b"cpu  10 1 5 100\n"), None);
         assert_eq!(Times::read(b"cpu0 10 1 5 100 7 2 3 4 0 0\n"), None);
+    }
+
+    #[test]
+    fn the_time_that_a_limit_took_is_read_in_both_versions() {
+        let second = b"usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 1500\n";
+        assert_eq!(throttled_ns(second), Some(1.5e6));
+        assert_eq!(
+            throttled_ns(b"nr_periods 3\nnr_throttled 2\nthrottled_time 1500\n"),
+            Some(1.5e3)
+        );
+        assert_eq!(throttled_ns(b"usage_usec 9\n"), None);
     }
 
     #[test]
