@@ -1,6 +1,7 @@
 //! A subject that is started for a check, not for a measurement: it has its own port and no conditions, gets
 //! requests until it answers, and is started again when a check has ended it.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -231,12 +232,16 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
             .filter(|it| matches!(it.interaction, Interaction::Answer) && !it.path.contains('{'))
     };
     let pages = ended().filter(|question| question.method == "GET");
-    let posts = ended().filter(|question| question.method == "POST");
+    let posted = ended().filter(|question| question.method == "POST");
     let get = pages.min_by_key(|page| lacks(page)).map_or("/".into(), |page| page.path.clone());
+    // A page may take a body without returning it; it also shows whether a length or a coding is read rightly.
+    let mut posts: Vec<String> =
+        posted.map(|question| question.path.clone()).chain([get.clone()]).collect();
+    let mut known = BTreeSet::new();
+    posts.retain(|path| known.insert(path.clone()));
     Target {
         authority: format!("{HOST}:{}", address.port()),
-        // A page may take a body without returning it; it also shows whether a length or a coding is read rightly.
-        posts: posts.map(|question| question.path.clone()).chain([get.clone()]).collect(),
+        posts,
         get,
         socket: socket(subject, workloads).map(|question| question.path.clone()),
         ..Target::at(address)

@@ -225,6 +225,8 @@ fn subjects_are_started_for_it_and_gone_afterwards() {
     let both = lab.dyno(&[&["check", "--all"], &few[..]].concat()).status(2);
     let both = both.stdout_has("good").stdout_has("not checked: it cannot be checked: ");
     let _ = both.stdout_has("it ended before it answered: exit status 3 (`no`)");
+    let own = Lab::bare().dyno(&[&["check", "oracle"], &few[..]].concat()).status(0);
+    assert!(own.has_sentence("POST /echo or /sum or /user or /hello, "), "{own}");
     let unknown = lab.dyno(&["check", "god"]).status(2);
     let _ = unknown.stderr_has("unknown server `god`; did you mean `good`?");
 }
