@@ -29,7 +29,7 @@ use crate::{Admitted, Campaign, Ended, Entrant, RunResources};
 const FIRST_CONNECTIONS: u32 = 16;
 /// One that shows how much is achieved does.
 const CEILING_CONNECTIONS: u32 = 50;
-const CEILING_S: f64 = 2.0;
+const CEILING_S: f64 = 1.0;
 
 /// The searches of a run, which take turns until each of them has its answer.
 pub(crate) struct Searches<'a> {

@@ -6,7 +6,8 @@ mod moments;
 mod places;
 mod sparse;
 
-use hdrhistogram::Histogram;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
@@ -267,12 +268,12 @@ impl Distribution {
         (least.unwrap_or(0), None)
     }
 
-    /// The histogram of all values, censored ones at their bounds.
+    /// All values, censored ones at their bounds, as every HdrHistogram library reads them: its V2 format with deflate, in
+    /// base64. None if there are no values.
     #[must_use]
-    pub fn histogram(&self) -> Histogram<u64> {
-        let mut histogram = empty(self.high());
-        self.counts().for_each(|it| histogram.saturating_record_n(it.lowest(), it.times));
-        histogram
+    pub fn encoded(&self) -> Option<String> {
+        let folded = (0 < self.count()).then(|| Folded::of(self))?;
+        Some(STANDARD.encode(encoded::deflated(folded.bytes())))
     }
 }
 
@@ -285,10 +286,6 @@ fn rank(count: u64, q: f64) -> u64 {
 #[must_use]
 pub fn is_supported(count: u64, q: f64) -> bool {
     10 <= count.saturating_sub(rank(count, q))
-}
-
-fn empty(max: Nanos) -> Histogram<u64> {
-    Histogram::new_with_bounds(LOWEST, max.max(2), DIGITS).expect("bounds and digits are valid")
 }
 
 impl PartialEq for Distribution {

@@ -1,8 +1,12 @@
-//! Reads and writes a histogram in HdrHistogram's V2 format.
+//! Reads and writes a histogram in HdrHistogram's V2 format, and writes it with deflate.
 //!
 //! Bytes may come from anywhere: 40 of them may claim a payload of 4 GiB, or values to `u64::MAX` with five digits. So
 //! nothing is made of any that have not been judged here first, without allocating.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use units::named;
 
 use super::places::{OCTAVE, octaves};
@@ -25,6 +29,8 @@ named! {
 impl std::error::Error for EncodedError {}
 
 const COOKIE: u32 = 0x1c84_9303 | 0x10;
+/// With deflate.
+const DEFLATED_COOKIE: u32 = 0x1c84_9304 | 0x10;
 const HEADER_LEN: usize = 40;
 /// A count takes no more bytes than this.
 const COUNT_LEN_MAX: usize = 9;
@@ -108,6 +114,15 @@ pub(super) fn written(highest: u64, counts: impl Iterator<Item = (u64, u64)>) ->
     let len = u32::try_from(bytes.len() - HEADER_LEN).ok()?;
     bytes[4..8].copy_from_slice(&len.to_be_bytes());
     Some(bytes.into())
+}
+
+/// Such bytes with deflate.
+pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    let payload = written.expect("writing to memory cannot fail");
+    let len = u32::try_from(payload.len()).expect("a histogram has no more than half a megabyte");
+    [&DEFLATED_COOKIE.to_be_bytes(), &len.to_be_bytes(), &payload[..]].concat()
 }
 
 /// The places of sound bytes that have values, and how many.
@@ -196,6 +211,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::distribution::tests::by_the_library;
     use crate::distribution::{Distribution, Folded};
 
     fn folded(max: u64, values: &[u64]) -> Folded {
@@ -236,7 +252,7 @@ mod tests {
         let edges = (1..64).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
         for highest in edges.chain([u64::MAX, 5_000_000_000]).filter(|highest| 2 <= *highest) {
             let made = Distribution::new(highest);
-            assert_eq!(places(highest), made.histogram().distinct_values(), "{highest}");
+            assert_eq!(places(highest), by_the_library(&made).distinct_values(), "{highest}");
         }
         assert_eq!(places(u64::MAX), 56_320);
     }

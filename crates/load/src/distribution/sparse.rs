@@ -58,21 +58,43 @@ impl Sparse {
         (self.count, self.sum, self.censored) = (0, 0, None);
     }
 
-    pub(super) fn counts(&self) -> impl Iterator<Item = Count> {
-        let blocks = self.blocks.iter().enumerate();
-        let places = blocks.flat_map(|(number, block)| {
-            let times = block.iter().flat_map(|block| block.iter().enumerate());
-            times.map(move |(within, &times)| (number * OCTAVE + within, times))
-        });
-        let counted = places.filter(|(_, times)| 0 < *times);
-        counted.map(|(place, times)| {
-            let censored = self.censored.as_ref().map_or(0, |censored| censored.at(place));
-            Count { place, times, censored }
-        })
+    pub(super) fn counts(&self) -> Counts<'_> {
+        Counts { sparse: self, place: 0 }
     }
 
     fn at(&self, place: usize) -> u64 {
         let block = self.blocks[place / OCTAVE].as_ref();
         block.map_or(0, |block| block[place % OCTAVE])
+    }
+}
+
+/// The places that have values, in order.
+pub(super) struct Counts<'s> {
+    sparse: &'s Sparse,
+    place: usize,
+}
+
+impl Iterator for Counts<'_> {
+    type Item = Count;
+
+    /// A loop without closures: it passes thousands of empty places for each that has values.
+    fn next(&mut self) -> Option<Count> {
+        loop {
+            let (number, mut within) = (self.place / OCTAVE, self.place % OCTAVE);
+            if let Some(block) = self.sparse.blocks.get(number)? {
+                while within < OCTAVE {
+                    let times = block[within];
+                    within += 1;
+                    if 0 < times {
+                        let place = number * OCTAVE + within - 1;
+                        self.place = place + 1;
+                        let censored = self.sparse.censored.as_ref();
+                        let censored = censored.map_or(0, |censored| censored.at(place));
+                        return Some(Count { place, times, censored });
+                    }
+                }
+            }
+            self.place = (number + 1) * OCTAVE;
+        }
     }
 }

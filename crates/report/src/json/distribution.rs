@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-use load::{Distribution, Moment, Moments, Nanos, PERCENTILES};
+use load::{Distribution, Moment, Moments, Nanos, PERCENTILES, Quantile};
 use serde::{Serialize, Serializer};
 
 use super::json_type;
@@ -55,22 +51,10 @@ json_type! {
         unsupported: Vec<&'static str> = few.collect(),
         /// for each of these figures that is a bound (`≥`), true: samples were given up, and the true value is no less. A
         /// figure that is none is not named
-        is_bound: BTreeMap<&'static str, bool> = bounds(it),
+        is_bound: BTreeMap<&'static str, bool> = bounds_of(moments, quantiles),
         /// all of it: HdrHistogram, V2 with deflate, in base64, as every HdrHistogram library reads it. Merge histograms;
         /// never average percentiles
-        histogram: Option<String> = encoded(&it.histogram()),
-    }
-}
-
-impl From<&Histogram<u64>> for DistributionJson {
-    /// The times of a histogram of which none was given up. It has no exact sum.
-    fn from(histogram: &Histogram<u64>) -> DistributionJson {
-        let mut all = Distribution::new(histogram.high());
-        for value in histogram.iter_recorded() {
-            all.record_many(value.value_iterated_to(), value.count_at_value());
-        }
-        let mean_ns = (!histogram.is_empty()).then(|| histogram.mean());
-        DistributionJson { mean_ns, ..DistributionJson::from(&all) }
+        histogram: Option<String> = it.encoded(),
     }
 }
 
@@ -84,22 +68,18 @@ pub(crate) fn distribution<S: Serializer>(
 
 /// The figures of a distribution that are bounds, by their names in JSON.
 pub fn bounds(distribution: &Distribution) -> BTreeMap<&'static str, bool> {
-    let moments = distribution.moments().map(|Moments { mean, sd, min, max }| {
+    bounds_of(distribution.moments(), PERCENTILES.map(|(_, q)| distribution.quantile(q)))
+}
+
+fn bounds_of(
+    moments: Option<Moments>,
+    quantiles: [Option<Quantile>; PERCENTILES.len()],
+) -> BTreeMap<&'static str, bool> {
+    let moments = moments.map(|Moments { mean, sd, min, max }| {
         [("mean_ns", mean), ("sd_ns", sd), ("min_ns", min), ("max_ns", max)]
             .map(|(name, moment)| (name, moment.is_bound))
     });
-    let quantiles = PERCENTILES.iter().filter_map(|(name, q)| {
-        distribution.quantile(*q).map(|quantile| (*name, quantile.is_bound))
-    });
+    let quantiles = PERCENTILES.iter().zip(quantiles);
+    let quantiles = quantiles.filter_map(|((name, _), found)| Some((*name, found?.is_bound)));
     moments.into_iter().flatten().chain(quantiles).filter(|(_, is_bound)| *is_bound).collect()
-}
-
-/// Base64 of HdrHistogram's V2 format with deflate; none without samples.
-pub fn encoded(histogram: &Histogram<u64>) -> Option<String> {
-    if histogram.is_empty() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(histogram, &mut bytes).ok()?;
-    Some(STANDARD.encode(bytes))
 }

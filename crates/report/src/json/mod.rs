@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use conformance::{AreaJson, FindingJson, ProtocolJson, TallyJson, escaped};
 pub(crate) use distribution::distribution;
-pub use distribution::{DistributionJson, bounds, encoded};
+pub use distribution::{DistributionJson, bounds};
 pub use figures::{ByFigure, figure_values};
 pub(crate) use typed::json_type;
 

@@ -168,7 +168,7 @@ impl KnownLoad<'_> {
     }
 
     fn histogram(&self) -> Vec<Block> {
-        let bars = bars::lines(&self.recording.total.response.histogram());
+        let bars = bars::lines(&self.recording.total.response);
         if bars.is_empty() {
             return Vec::new();
         }

@@ -31,8 +31,6 @@ impl Snapshot {
     pub(super) fn of(glance: &Glance<'_>) -> Snapshot {
         let (window, total) = (glance.window, glance.total);
         let length = glance.now.saturating_sub(glance.from).max(1);
-        let response = window.response.histogram();
-        let values = response.iter_recorded();
         Snapshot {
             from: glance.from,
             now: glance.now,
@@ -40,7 +38,7 @@ impl Snapshot {
             attempted: window.attempted + window.warmup_attempted,
             correct: window.answered,
             failed: window.failed_in_all() + window.warmup_failed,
-            response: values.map(|at| (at.value_iterated_to(), at.count_at_value())).collect(),
+            response: window.response.values().collect(),
             least_bound: window.response.least_bound(),
             late_p99: window.late.quantile(0.99).map(|late| late.value),
             in_flight: window.in_flight_area as f64 / length as f64,

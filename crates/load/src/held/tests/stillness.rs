@@ -37,7 +37,7 @@ fn messages_that_lay_unread_may_be_late_by_our_own_doing() {
     // Two beats of each connection came in that time.
     assert!(900 * MS < most(&plateau.late), "{}", most(&plateau.late));
     assert!(most(&plateau.late) <= most(&plateau.own), "{}", most(&plateau.own));
-    assert!(plateau.own.histogram().count_between(SECOND, 3 * SECOND) >= 20);
+    assert!(plateau.own.count_between(SECOND, 3 * SECOND) >= 20);
 }
 
 fn echoes(per_second: f64) -> HoldOrder {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use load::{Nanos, Window};
 use units::seconds;
 
-use crate::json::{bounds, encoded, json_type};
+use crate::json::{bounds, json_type};
 
 json_type! {
     /// A part of the run.
@@ -47,8 +47,8 @@ json_type! {
             .filter(|(name, _)| ["p50_ns", "p99_ns", "max_ns"].contains(name))
             .collect(),
         /// the response times, like `histogram` of a distribution
-        response_histogram: Option<String> = encoded(&response.histogram()),
+        response_histogram: Option<String> = response.encoded(),
         /// the service times, like `histogram` of a distribution
-        service_histogram: Option<String> = encoded(&window.service.unfold().histogram()),
+        service_histogram: Option<String> = window.service.unfold().encoded(),
     }
 }

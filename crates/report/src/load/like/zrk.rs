@@ -2,11 +2,10 @@
 //! answers as expected.
 
 use analysis::{Scatter, measured_s, offered_per_s, throughput_per_s};
-use load::{Arrivals, Load};
+use load::{Arrivals, Distribution, Load};
 use serde_json::{Map, Value, json};
 
 use super::{Errors, failed};
-use crate::json::encoded;
 use crate::load::FinishedLoad;
 
 /// The percentiles by zrk's names.
@@ -57,7 +56,7 @@ pub(super) fn text(run: &FinishedLoad) -> String {
             "connect": connect, "read": read + wrong, "write": write, "timeout": timeout,
             "deadline": 0, "non_2xx_3xx": status,
         },
-        "latency_histogram": encoded(&in_micros(run)),
+        "latency_histogram": in_micros(&run.recording.total.response).encoded(),
     });
     crate::json::written(&document).expect("a document of numbers can be written")
 }
@@ -99,10 +98,8 @@ fn statuses_by_class(run: &FinishedLoad) -> Map<String, Value> {
 }
 
 /// zrk's histogram counts microseconds.
-fn in_micros(run: &FinishedLoad) -> hdrhistogram::Histogram<u64> {
-    let mut histogram = hdrhistogram::Histogram::new(3).expect("three digits are valid");
-    for (ns, times) in run.recording.total.response.values() {
-        histogram.saturating_record_n(ns / 1_000, times);
-    }
-    histogram
+fn in_micros(times: &Distribution) -> Distribution {
+    let mut micros = Distribution::new(times.high() / 1_000);
+    times.values().for_each(|(ns, times)| micros.record_many(ns / 1_000, times));
+    micros
 }
