@@ -43,7 +43,7 @@ CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
-FUZZ_SECONDS ?= 5
+FUZZ_SECONDS ?= 3
 
 .PHONY: all build nats check check-lints install install-nats uninstall deb deb-test demo board tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth public-truth why-truth readme-output subjects test test-build formats carriers-build fuzz-build test-whole test-real test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 

@@ -12,9 +12,7 @@ use crate::lab_rig::not_tested;
 #[test]
 fn real_servers_answer_rightly_under_a_moments_load_in_all_protocols() {
     run("smoke", &[]);
-    let flags =
-        ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--rounds", "1", "--no-check"];
-    run("smoke-h2", &flags);
+    run("smoke-h2", &["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--no-check"]);
 }
 
 /// Runs the experiment with these flags. What a server does not speak, it is not asked.
@@ -22,7 +20,7 @@ fn run(name: &str, flags: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let store = std::env::temp_dir().join(format!("dyno-{name}-{}.sqlite", std::process::id()));
     let ran = Command::new(env!("CARGO_BIN_EXE_dyno"))
-        .args(["run", "smoke", "--json", "--store"])
+        .args(["run", "smoke", "--quick", "--json", "--store"])
         .arg(&store)
         .args(flags)
         .current_dir(&root)

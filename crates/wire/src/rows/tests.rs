@@ -101,11 +101,11 @@ fn rows_with_new_numbers_are_reported_by_the_number_of_their_request() {
 fn equal_pairs_are_as_many_as_expected_where_ids_are_drawn() {
     for (rows, constant) in [(100, 0), (30_000, 0), (30_000, 300)] {
         let (tables, mut chance) = (Tables::of(7), Chance::new(rows));
-        let mut counter = RowCounter::default();
+        let (rule, mut counter) = (rule(None), RowCounter::default());
         for n in 0..rows {
             let is_constant = n % 100 == 0 && 0 < constant;
             let row = if is_constant { (42, 1) } else { drawn(&tables, &mut chance) };
-            counter.count(&rule(None), &[row]);
+            counter.count(&rule, &[row]);
         }
         let counted = counter.counted();
         let beyond = counted.equal_pairs as f64 - counted.expected_pairs;
