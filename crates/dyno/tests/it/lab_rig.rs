@@ -86,8 +86,10 @@ impl Lab {
         self.file(&format!("subjects/{name}/subject.toml"), &text)
     }
 
-    /// The oracle, with these flags.
+    /// The oracle, with these flags; without any it answers after a millisecond, so that a closed loop leaves the CPUs to
+    /// other tests.
     pub(crate) fn oracle(self, name: &str, flags: &str) -> Lab {
+        let flags = if flags.is_empty() { "--delay constant:1ms" } else { flags };
         self.subject(name, &format!("run = '{ORACLE} {flags}'"))
     }
 
