@@ -6,8 +6,6 @@ mod moments;
 mod places;
 mod sparse;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
@@ -268,12 +266,10 @@ impl Distribution {
         (least.unwrap_or(0), None)
     }
 
-    /// All values, censored ones at their bounds, as every HdrHistogram library reads them: its V2 format with deflate, in
-    /// base64. None if there are no values.
+    /// As `Folded::encoded`.
     #[must_use]
     pub fn encoded(&self) -> Option<String> {
-        let folded = (0 < self.count()).then(|| Folded::of(self))?;
-        Some(STANDARD.encode(encoded::deflated(folded.bytes())))
+        Folded::of(self).encoded()
     }
 }
 

@@ -32,6 +32,8 @@ const COOKIE: u32 = 0x1c84_9303 | 0x10;
 /// With deflate.
 const DEFLATED_COOKIE: u32 = 0x1c84_9304 | 0x10;
 const HEADER_LEN: usize = 40;
+/// No count is larger in this format.
+pub(super) const TIMES_MAX: u64 = i64::MAX as u64;
 /// A count takes no more bytes than this.
 const COUNT_LEN_MAX: usize = 9;
 /// How many values the histogram holds, if it is sound.
@@ -236,6 +238,14 @@ mod tests {
         assert_eq!(judge(&with(16, 1)), Err(EncodedError::Configuration), "a high lowest");
         assert_eq!(judge(&with(3, 0x14)), Err(EncodedError::Format), "compressed");
         assert_eq!(judge(&bytes[..39]), Err(EncodedError::Short));
+    }
+
+    #[test]
+    fn a_count_beyond_the_format_is_its_largest() {
+        let mut made = Distribution::new(1_000);
+        (0..2).for_each(|_| made.record_many(5, 1 << 62));
+        assert_eq!(judge(Folded::of(&made).bytes()), Ok(TIMES_MAX));
+        assert!(made.encoded().is_some());
     }
 
     #[test]

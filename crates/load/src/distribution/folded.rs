@@ -31,14 +31,16 @@ impl Folded {
         }
         let (mut values, mut censored) = (Vec::new(), Vec::new());
         for count in distribution.counts() {
-            values.push((count.place as u64, count.times));
+            let place = count.place as u64;
+            values.push((place, count.times.min(encoded::TIMES_MAX)));
             if 0 < count.censored {
-                censored.push((count.place as u64, count.censored));
+                censored.push((place, count.censored.min(encoded::TIMES_MAX)));
             }
         }
         let high = distribution.high();
         let bytes = |counts: Vec<(u64, u64)>| {
-            encoded::written(high, counts.into_iter()).expect("fewer than 2^63 values are counted")
+            encoded::written(high, counts.into_iter())
+                .expect("no count is larger than the format can hold")
         };
         Folded {
             values: bytes(values),
@@ -84,6 +86,13 @@ impl Folded {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.values
+    }
+
+    /// That histogram with deflate, in base64, as every HdrHistogram library reads it; censored values are at their bounds.
+    /// None if there are no values.
+    #[must_use]
+    pub fn encoded(&self) -> Option<String> {
+        (0 < self.count).then(|| STANDARD.encode(encoded::deflated(&self.values)))
     }
 
     /// As many values with the same sum, of which these quantiles, the lowest and the highest are what they were; every

@@ -1,5 +1,7 @@
 //! Histograms with bounds, open and folded ones, beside those of the library.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 

@@ -47,8 +47,8 @@ json_type! {
             .filter(|(name, _)| ["p50_ns", "p99_ns", "max_ns"].contains(name))
             .collect(),
         /// the response times, like `histogram` of a distribution
-        response_histogram: Option<String> = response.encoded(),
+        response_histogram: Option<String> = window.response.encoded(),
         /// the service times, like `histogram` of a distribution
-        service_histogram: Option<String> = window.service.unfold().encoded(),
+        service_histogram: Option<String> = window.service.encoded(),
     }
 }
