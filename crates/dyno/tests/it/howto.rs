@@ -220,9 +220,9 @@ fn shorter(line: &str) -> String {
         let is_after = 0 < index && ["-d", "--duration"].contains(&words[index - 1]);
         if is_after && is_time(word) { SHORT } else { *word }
     });
-    let mut line =
-        words.collect::<Vec<_>>().join(" ").replace("dyno race ", "dyno race --warmup 100ms ");
+    let mut line = words.collect::<Vec<_>>().join(" ").replace("--no-ceiling ", "");
     line = line
+        .replace("dyno race ", "dyno race --warmup 100ms --no-ceiling ")
         .replace("127.0.0.1:{port}", "127.0.0.1:{port} --delay constant:2ms")
         .replace("--delay constant:2ms --delay", "--delay");
     if !line.contains(" -d ") {

@@ -228,7 +228,8 @@ fn a_cpu_limit_under_which_dyno_was_stopped_is_named() {
         return not_tested("a limit on CPU time", "a cgroup that can be limited");
     };
     let enter = format!("echo $$ >{}/cgroup.procs", group.display());
-    let lab = Lab::new().before(&enter).oracle("a", "").experiment(
+    let busy = format!("run = '{ORACLE}'");
+    let lab = Lab::new().before(&enter).subject("a", &busy).experiment(
         "x",
         &["a"],
         "closed = { connections = 2 }, duration = '1s'",

@@ -98,7 +98,7 @@ fn a_server_is_sampled_when_its_load_is_over() {
         let mut is_sampled = false;
         let truth = served(&["--listen", "127.0.0.1:0", "--json"], |url| {
             let keep = ["--keep", "--store", &store, "--json"];
-            let load = ["load", url, "--why", "-c", "2", "-n", "2000"];
+            let load = ["load", url, "--why", "-r", "3000", "-n", "2000"];
             let ran = lab.dyno(&[&load[..], &keep].concat());
             // On a busy machine the load is invalid; its profile is shown all the same.
             assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
