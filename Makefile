@@ -36,7 +36,7 @@
 
 SHELL := /bin/bash
 # What is compiled for the tests is linted on the way: `cargo clippy` would compile all of it once more.
-CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="clippy-driver"' test
+CARGO_TEST := cargo --config 'build.rustc-workspace-wrapper="./.ci/lint"' test
 # Its programs fuzz until they are stopped; `fuzz/run` compiles them otherwise.
 NO_FUZZ := --exclude dyno-fuzz
 CARGO_TARGET_DIR ?= target
@@ -207,12 +207,15 @@ carriers-build: needs
 fuzz-build: needs
 	@./fuzz/run
 
+# Where `python3` is a version manager's script, which starts ten programs, tests call what it would start.
+WITH_PYTHON = PATH="$$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' || echo /usr/bin):$$PATH"
+
 test-whole:
-	$(CARGO_TEST) --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$((4 * $$(nproc)))
+	$(WITH_PYTHON) $(CARGO_TEST) --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$((4 * $$(nproc)))
 
 # The real servers, one after the other.
 test-real:
-	$(CARGO_TEST) --package dyno-http --test it --locked --quiet -- real::
+	$(WITH_PYTHON) $(CARGO_TEST) --package dyno-http --test it --locked --quiet -- real::
 
 # Those with planted faults wait longest.
 test-rooms:
