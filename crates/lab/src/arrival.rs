@@ -44,6 +44,14 @@ impl SteadyRefusal {
     }
 }
 
+/// An attempt that has less time than this, and uses it up, shows the deadline, not the subject.
+const BRIEF: Duration = Duration::from_millis(500);
+
+/// Whether an attempt says more than the one before: any that received bytes does, and none that the deadline cut short.
+fn says_more(last: &Check, check: &Check, is_cut: bool) -> bool {
+    !check.response.is_empty() || (last.response.is_empty() && !is_cut)
+}
+
 /// After so many attempts in vain the subject is looked for on other ports.
 const BETWEEN_SEARCHES: u32 = 25;
 
@@ -75,8 +83,8 @@ pub(crate) fn first_answer(
         if refusal.is_settled(check.status(), Instant::now()) {
             return Err(Absence::Refuses(Box::new(check)));
         }
-        // An attempt that received bytes says more than one that the deadline cut short.
-        if !check.response.is_empty() || last.as_ref().is_none_or(|it| it.response.is_empty()) {
+        let is_cut = left < BRIEF && deadline <= Instant::now();
+        if last.as_ref().is_none_or(|last| says_more(last, &check, is_cut)) {
             last = Some(check);
         }
         if attempt % BETWEEN_SEARCHES == 0 {
@@ -267,6 +275,25 @@ mod tests {
         assert_eq!(settled(&changing), None);
         assert_eq!(settled(&[(0, "404"), (2_000, "none"), (4_000, "404")]), None, "restarted");
         assert_eq!(settled(&[(0, "503"), (9_000, "503")]), None, "it is starting");
+    }
+
+    #[test]
+    fn an_attempt_that_the_deadline_cut_short_hides_none_before_it() {
+        let got = |response: &[u8]| Check {
+            phase: crate::record::Phase::Before,
+            ask: String::new(),
+            wrong: Some("it is".into()),
+            request: Vec::new(),
+            response: response.into(),
+            head_len: 0,
+            rest_len: 0,
+            digest: None,
+        };
+        let (nothing, bytes) = (got(b""), got(b"HTTP/1.1 500 No\r\n\r\n"));
+        assert!(says_more(&nothing, &nothing, false), "the newer of two alike");
+        assert!(!says_more(&nothing, &nothing, true), "an untrusted certificate, and a time-out");
+        assert!(!says_more(&bytes, &nothing, false));
+        assert!(says_more(&nothing, &bytes, true) && says_more(&bytes, &bytes, false));
     }
 
     #[test]
