@@ -80,16 +80,18 @@ fn a_request_whose_client_has_gone_away_is_served_all_the_same() {
     assert_eq!(oracle.stop().drawn_ns.len(), 2, "its own law is the law of its service");
 }
 
+/// The times of service that so many threads give to forty requests.
+fn drawn(threads: usize, seed: u64) -> hdrhistogram::Histogram<u64> {
+    let queue = Queue { seed, ..Queue::of("exponential:100us".parse().unwrap()) };
+    let oracle = start(Config { threads, queue: Some(queue), ..Config::default() });
+    for _ in 0..40 {
+        said(&oracle, "GET /hello HTTP/1.0\r\n\r\n");
+    }
+    oracle.stop().drawn_ns
+}
+
 #[test]
 fn which_thread_reads_a_request_changes_no_service() {
-    let drawn = |threads, seed| {
-        let queue = Queue { seed, ..Queue::of("exponential:100us".parse().unwrap()) };
-        let oracle = start(Config { threads, queue: Some(queue), ..Config::default() });
-        for _ in 0..40 {
-            said(&oracle, "GET /hello HTTP/1.0\r\n\r\n");
-        }
-        oracle.stop().drawn_ns
-    };
     assert_eq!(drawn(1, 5), drawn(4, 5));
     assert_ne!(drawn(1, 5), drawn(1, 6));
 }
