@@ -228,6 +228,7 @@ fn a_cpu_limit_under_which_dyno_was_stopped_is_named() {
         return not_tested("a limit on CPU time", "a cgroup that can be limited");
     };
     let enter = format!("echo $$ >{}/cgroup.procs", group.display());
+    // One that waits before it answers would stay below the limit.
     let busy = format!("run = '{ORACLE}'");
     let lab = Lab::new().before(&enter).subject("a", &busy).experiment(
         "x",
