@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::hierarchy::{Hierarchy, Version, all};
+use super::hierarchy::{Hierarchy, Version, all, has_limit};
 use crate::Fact;
 use crate::owned;
 use crate::proc::{keyed, number};
@@ -238,7 +238,7 @@ impl Version {
 }
 
 /// Makes the trial's folder in a hierarchy: below this process's own group, or below the nearest ancestor where that is
-/// permitted.
+/// permitted, if no group in between limits its processes.
 fn make(hierarchy: &Hierarchy, marker: &Marker, needs: Option<&str>) -> Result<Folder, String> {
     let mut reason = "cgroup: nothing is mounted".to_string();
     let mut home = hierarchy.own.clone();
@@ -247,6 +247,10 @@ fn make(hierarchy: &Hierarchy, marker: &Marker, needs: Option<&str>) -> Result<F
             let is_own = parent == hierarchy.own;
             if let Err(error) = delegate(parent, needs, is_own.then_some(&mut home)) {
                 reason = error;
+                // Above a group with limits, the server would not be under them.
+                if has_limit(parent, &["cpu.max", "cpuset.cpus", "memory.high", "memory.max"]) {
+                    break;
+                }
                 continue;
             }
         }

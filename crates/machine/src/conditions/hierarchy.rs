@@ -40,18 +40,22 @@ pub(super) fn all() -> Vec<Hierarchy> {
     parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
 }
 
+/// The files that limit a group's CPU time, in version 2 and 1.
+const CPU: &[&str] = &["cpu.max", "cpu.cfs_quota_us"];
+
 /// What the kernel counts of each limit on CPU time that this process is under, its own group's and those above: Docker's
 /// `--cpus`, a pod's limit, systemd's `CPUQuota`.
 pub(crate) fn limits_of_cpu() -> Vec<PathBuf> {
     let all = all();
     let has_cpu = |it: &&Hierarchy| it.version == Version::V2 || it.controls("cpu");
     let groups = all.iter().filter(has_cpu).flat_map(Hierarchy::line);
-    groups.filter(|group| limits_cpu(group)).map(|group| group.join("cpu.stat")).collect()
+    let limited = groups.filter(|group| has_limit(group, CPU));
+    limited.map(|group| group.join("cpu.stat")).collect()
 }
 
-/// `cpu.max` says `max 100000` where there is no limit; `cpu.cfs_quota_us`, in version 1, -1.
-fn limits_cpu(group: &Path) -> bool {
-    let names = ["cpu.max", "cpu.cfs_quota_us"];
+/// Whether one of these files of a group has a limit. Without one, `cpu.max` says `max 100000`, `cpu.cfs_quota_us` -1,
+/// and `cpuset.cpus` nothing.
+pub(super) fn has_limit(group: &Path, names: &[&str]) -> bool {
     let mut texts = names.iter().filter_map(|name| std::fs::read_to_string(group.join(name)).ok());
     texts.any(|text| text.starts_with(|first: char| first.is_ascii_digit()))
 }
@@ -153,7 +157,7 @@ mod tests {
     fn a_group_limits_cpu_time_where_its_file_has_a_number() {
         let group = std::env::temp_dir().join(format!("dyno-limits-{}", std::process::id()));
         std::fs::create_dir_all(&group).unwrap();
-        assert!(!limits_cpu(&group), "the root has no such file");
+        assert!(!has_limit(&group, CPU), "the root has no such file");
         for (name, text, is_limited) in [
             ("cpu.max", "max 100000\n", false),
             ("cpu.max", "150000 100000\n", true),
@@ -161,7 +165,7 @@ mod tests {
             ("cpu.cfs_quota_us", "50000\n", true),
         ] {
             std::fs::write(group.join(name), text).unwrap();
-            assert_eq!(limits_cpu(&group), is_limited, "{name}: {text}");
+            assert_eq!(has_limit(&group, CPU), is_limited, "{name}: {text}");
             std::fs::remove_file(group.join(name)).unwrap();
         }
         std::fs::remove_dir(&group).unwrap();
