@@ -47,7 +47,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 
 /// Each workload, and the server that answers it.
 fn with_servers(row: &mut dyn FnMut(&str, SocketAddr) -> Result<()>) -> Result<()> {
-    let dataset = oracle::Dataset::parse(Dataset::of(SEED).to_json().as_bytes(), 1);
+    let dataset = oracle::Dataset::parse(Dataset::of(SEED).to_json().as_bytes());
     let dataset = Some(Arc::new(dataset.map_err(|says| anyhow!("{says}"))?));
     let listen = Listen::Tcp("127.0.0.1:0".parse()?);
     let served = Files::of(SEED);

@@ -81,7 +81,7 @@ fn tables(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Table> {
 fn weigh(table: &mut Table, run: &RunRecord, trials: &[TrialRecord], conformities: &[Conformity]) {
     let experiment = run.experiment.as_ref();
     let of_table = remarks::trials_of(table, trials);
-    table.shares_cpu = of_table.iter().any(|it| shares_cpu(it));
+    table.shares_cpu = table.rows.iter().any(|row| row.shares_cpu);
     let order = experiment.and_then(|experiment| experiment.order);
     table.by_cpu = table.shares_cpu || order == Some(Order::Cpu);
     if !table.shares_cpu {
@@ -177,9 +177,11 @@ impl RowKey {
 fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
     let is_measured = |trial: &&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
     let measured: Vec<&TrialRecord> = trials.iter().copied().filter(is_measured).collect();
+    let is_shared = trials.iter().any(|trial| shares_cpu(trial));
     let mut trials: Vec<JudgedTrial> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
     let mut row = Row::of_rounds(&place.subject, place.point, trials);
+    row.shares_cpu = is_shared;
     row.faults = Faults::of(unmet::tallies(&measured));
     row.evidence = unmet::evidence(&measured);
     row.shares = CpuShares::of(&row.estimates, &measured);

@@ -83,6 +83,8 @@ pub struct Row {
     pub trials: Vec<JudgedTrial>,
     /// Why the row as a whole may not be what it seems.
     pub doubts: Vec<Doubt>,
+    /// A service was on the CPUs of the server: rates are those of both.
+    pub shares_cpu: bool,
     /// How busy each was, where a service has CPUs of its own.
     pub shares: Option<CpuShares>,
     /// Whether it kept up and kept the promise, what it is worth, and whether it is ranked.
@@ -201,6 +203,7 @@ impl Row {
             stopped: None,
             trials,
             doubts: Vec::new(),
+            shares_cpu: false,
             shares: None,
             judgement: Judgement::default(),
             estimates: [None; Figure::COUNT],

@@ -121,7 +121,7 @@ pub fn against_first<'a>(workload: &'a str, rows: &[&'a Row]) -> Vec<Pair<'a>> {
         let sides: Vec<_> = compared.iter().map(|row| row.rounds(figure)).collect();
         shared_spread(&in_all(&sides.iter().map(Vec::as_slice).collect::<Vec<_>>()))
     });
-    let headline = primary(first.point);
+    let headline = primary(first);
     let figures = pairs.iter_mut().flat_map(|pair| &mut pair.figures);
     let made = figures.filter(|(figure, _)| *figure == headline);
     join(&mut made.filter_map(|(_, made)| made.as_mut().ok()).collect::<Vec<_>>());
@@ -168,7 +168,7 @@ pub(crate) fn decide_all<'p, 'a: 'p>(
 ) {
     let mut made: Vec<(bool, &mut Comparison)> = Vec::new();
     for pair in pairs {
-        let primary = primary(pair.a.point);
+        let primary = primary(pair.a);
         let is_headline = |figure: Figure| match wanted {
             Some(wanted) => figure == wanted,
             None => figure == primary || figure == Figure::OnTime,

@@ -48,7 +48,7 @@ impl MannerPrice<'_> {
     /// The figure that a sentence about it names: in a closed loop throughput, at an offered rate the CPU time of answers.
     #[must_use]
     pub fn primary(&self) -> Figure {
-        primary(self.point)
+        self.pairs.first().map_or(Figure::Throughput, |pair| primary(pair.a))
     }
 }
 
@@ -124,8 +124,10 @@ fn price<'b>(
         return None;
     }
     share_spreads(&mut pairs, |_, made| common_spread(made.iter().map(|comparison| &**comparison)));
-    sort(&mut pairs, primary(point));
-    Some(MannerPrice { paid_for, tasks, point, pairs, left_out })
+    let mut price = MannerPrice { paid_for, tasks, point, pairs, left_out };
+    let primary = price.primary();
+    sort(&mut price.pairs, primary);
+    Some(price)
 }
 
 /// A row that is not ranked has no price, unless it is a reference's: that shows what dyno and the machine pay.

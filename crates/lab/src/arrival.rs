@@ -241,7 +241,7 @@ pub(crate) fn error_words(tail: &[u8]) -> String {
 }
 
 /// Whether a line at the left margin names an error.
-fn names_error(line: &str) -> bool {
+pub(crate) fn names_error(line: &str) -> bool {
     const WORDS: [&str; 5] = ["error", "exception", "panic", "fatal", "cannot "];
     let text = line.to_lowercase();
     !line.starts_with([' ', '\t']) && WORDS.iter().any(|word| text.contains(word))

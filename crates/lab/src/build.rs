@@ -22,6 +22,7 @@ use machine::unprivileged::nobody;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 
+use crate::arrival::names_error;
 use crate::command::{Command, Placeholders, shown};
 use crate::need::Surroundings;
 use crate::probe::Probe;
@@ -428,12 +429,14 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The last line of a log that is not empty, for a message of one line.
+/// The last line of a log that names an error, or else the last one that is not empty, for a message of one line.
 fn last_line(log: &Path) -> String {
     let text = last_bytes(log, 8 << 10).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    match line.filter(|line| !line.starts_with("$ ")) {
+    // Before the output of each command stands the command.
+    let last = || text.lines().rev().take_while(|line| !line.starts_with("$ "));
+    let error = last().find(|line| names_error(line));
+    match error.or_else(|| last().find(|line| !line.trim().is_empty())).map(str::trim) {
         Some(line) => {
             let line: String =
                 line.chars().filter(|letter| !letter.is_control()).take(300).collect();

@@ -178,6 +178,17 @@ impl Workload {
                 "rows come from a service; say from which one, as in service = \"postgresql\"";
             return Err(source.wrong_here(key, says));
         }
+        let any = |is_it: fn(&Meaning) -> bool| {
+            questions.iter().filter_map(|it| it.ask.expect.meaning()).any(is_it)
+        };
+        let is_changed = any(|rule| matches!(rule, Meaning::Updated(_)));
+        if let Some(key) = from_database.filter(|_| is_changed)
+            && any(|rule| matches!(rule, Meaning::Rows { .. }))
+        {
+            let says =
+                "rows that other requests change are not as they were seeded; write two workloads";
+            return Err(source.wrong_here(key, says));
+        }
         Ok(Workload {
             name: name.into(),
             title: file.title,
@@ -526,6 +537,19 @@ pub(crate) mod tests {
         for database in ["{ rows = 0 }", "{ updated = 501 }"] {
             assert!(refusal(database).contains(":5: an answer has from 1 to 500 rows"));
         }
+        let both = |second| {
+            refusal(&format!(
+                "{{ updated = 5 }}\n[[ask]]\nrequest = 'GET /db HTTP/1.1'\ndatabase = {second}"
+            ))
+        };
+        assert!(both("'row'").contains(":5: rows that other requests change are not as they were"));
+        assert!(
+            ask(
+                "service = 'y'",
+                "'row'\n[[ask]]\nrequest = 'GET /f HTTP/1.1'\ndatabase = 'fortunes'"
+            )
+            .is_ok()
+        );
     }
 
     #[test]

@@ -309,10 +309,16 @@ impl Recorder {
         rule: &Meaning,
         at: Nanos,
     ) -> Option<Failure> {
-        let statement = self.forms.as_ref()?.statement(exchange.values.seq)?;
-        match (rule, statement) {
-            (Meaning::Fortunes { insertion, .. }, Statement::Fortunes { with_inserted: false }) => {
-                insertion.is_due(exchange.sent).then_some(Failure::Content(Mismatch::Body))
+        let (forms, seq) = (self.forms.as_ref()?, exchange.values.seq);
+        match (rule, forms.statement(seq)?) {
+            (Meaning::Fortunes { insertion, .. }, Statement::Fortunes { with_inserted: false })
+                if insertion.is_due(exchange.sent) =>
+            {
+                forms.blame(
+                    seq,
+                    "it lacks the row that was inserted before it was asked for".into(),
+                );
+                Some(Failure::Content(Mismatch::Body))
             }
             (_, Statement::Rows(rows)) => {
                 if let Some(written) = &mut self.written {
@@ -322,6 +328,11 @@ impl Recorder {
             }
             _ => None,
         }
+    }
+
+    /// What is wrong with the body that answered, where its meaning was judged.
+    pub(crate) fn body_fault(&self, exchange: &Exchange) -> Option<String> {
+        self.forms.as_ref()?.fault(exchange.values.seq)
     }
 
     /// What a request has written is not known: it has no right answer, or the server may have seen it twice.

@@ -1,8 +1,6 @@
 //! The items of a data set in HttpArena's format, and the answers that are made of them. Their JSON has a form of the
 //! oracle's own: the total before all other members, which stand in the order of their names.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use serde_json::{Map, Value};
 
 use crate::octets::push_number;
@@ -11,9 +9,6 @@ use crate::octets::push_number;
 #[derive(Debug)]
 pub struct Dataset {
     items: Vec<Item>,
-    /// How many forms of the same JSON take turns.
-    forms: u64,
-    turn: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -25,8 +20,7 @@ struct Item {
 }
 
 impl Dataset {
-    /// Reads a data set, whose answers come in this many forms, in turn.
-    pub fn parse(bytes: &[u8], forms: u64) -> Result<Dataset, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Dataset, String> {
         let listed: Vec<Map<String, Value>> = serde_json::from_slice(bytes)
             .map_err(|error| format!("no JSON array of objects: {error}"))?;
         let mut items = Vec::with_capacity(listed.len());
@@ -37,7 +31,7 @@ impl Dataset {
             let text = Value::Object(members).to_string();
             items.push(Item { worth, members: text[1..].to_owned() });
         }
-        Ok(Dataset { items, forms: forms.max(1), turn: AtomicU64::new(0) })
+        Ok(Dataset { items })
     }
 
     /// The first so many items, with totals; none, if there are not so many or the totals are too large.
@@ -45,9 +39,7 @@ impl Dataset {
         let items = self.items.get(..count).filter(|items| !items.is_empty())?;
         let length: usize = items.iter().map(|item| item.members.len() + 32).sum();
         let mut out = Vec::with_capacity(length + 64);
-        out.push(b'{');
-        self.push_form(&mut out);
-        out.extend_from_slice(b"\"count\":");
+        out.extend_from_slice(b"{\"count\":");
         push_number(&mut out, count as u64);
         out.extend_from_slice(b",\"items\":");
         for (at, item) in items.iter().enumerate() {
@@ -58,14 +50,6 @@ impl Dataset {
         }
         out.extend_from_slice(b"]}");
         Some(out)
-    }
-
-    /// As many blanks as this answer's form has.
-    fn push_form(&self, out: &mut Vec<u8>) {
-        if 1 < self.forms {
-            let form = self.turn.fetch_add(1, Ordering::Relaxed) % self.forms;
-            out.resize(out.len() + form as usize, b' ');
-        }
     }
 }
 
@@ -92,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_first_items_have_their_totals() {
-        let dataset = Dataset::parse(TWO, 1).unwrap();
+        let dataset = Dataset::parse(TWO).unwrap();
         let all = first(&dataset, 2, 8).unwrap();
         expect![[r#"{"count":2,"items":[{"total":39360,"active":true,"id":1,"name":"a \"b\"","price":328,"quantity":15,"rating":{"count":53,"score":48},"tags":["x","y"]},{"total":168,"active":false,"id":2,"name":"c","price":7,"quantity":3,"rating":{"count":0,"score":1},"tags":[]}]}"#]]
         .assert_eq(&all);
@@ -102,7 +86,7 @@ mod tests {
 
     #[test]
     fn there_is_no_answer_of_no_items_of_too_many_or_of_totals_too_large() {
-        let dataset = Dataset::parse(TWO, 1).unwrap();
+        let dataset = Dataset::parse(TWO).unwrap();
         assert!(first(&dataset, 1, 1).is_some());
         assert_eq!(first(&dataset, 0, 1), None);
         assert_eq!(first(&dataset, 3, 1), None);
@@ -110,21 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn forms_take_turns_and_mean_the_same() {
-        let dataset = Dataset::parse(TWO, 3).unwrap();
-        let forms: Vec<String> = (0..4).map(|_| first(&dataset, 1, 2).unwrap()).collect();
-        assert_eq!(forms[0], forms[3]);
-        assert!(forms[..3].is_sorted_by_key(String::len) && forms[0] != forms[2]);
-        let read = |form: &String| serde_json::from_str::<Value>(form).unwrap();
-        assert!(forms.iter().all(|form| read(form) == read(&forms[0])));
-    }
-
-    #[test]
     fn what_is_no_data_set_is_refused() {
         for text in ["", "{}", "[1]", r#"[{"price": 1}]"#, r#"[{"price": 1.5, "quantity": 2}]"#] {
-            assert!(Dataset::parse(text.as_bytes(), 1).is_err(), "{text}");
+            assert!(Dataset::parse(text.as_bytes()).is_err(), "{text}");
         }
-        let refusal = Dataset::parse(br#"[{"price": 1, "quantity": 2}, {}]"#, 1).unwrap_err();
+        let refusal = Dataset::parse(br#"[{"price": 1, "quantity": 2}, {}]"#).unwrap_err();
         assert_eq!(refusal, "item 2: `price` and `quantity` must be whole numbers");
     }
 }

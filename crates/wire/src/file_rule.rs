@@ -8,7 +8,7 @@ use crate::answer_parts::first_difference;
 use crate::coding::Coding;
 use crate::expect::Mismatch;
 use crate::files::Files;
-use crate::template::Values;
+use crate::template::{Values, whole};
 
 /// The answer is the file that the request names, as the request wants it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -320,9 +320,9 @@ fn numbers_of(content_range: &[u8]) -> Option<(usize, usize, Option<usize>)> {
     let (unit, text) = std::str::from_utf8(content_range).ok()?.split_once(' ')?;
     let (range, of) = text.trim().split_once('/')?;
     let (first, last) = range.split_once('-')?;
-    let of = if of == "*" { None } else { Some(of.parse().ok()?) };
+    let of = if of == "*" { None } else { Some(whole(of)?) };
     let is_in_bytes = unit.eq_ignore_ascii_case("bytes");
-    is_in_bytes.then_some((first.parse().ok()?, last.parse().ok()?, of))
+    is_in_bytes.then_some((whole(first)?, whole(last)?, of))
 }
 
 /// The values of all fields with this name.

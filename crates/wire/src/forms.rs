@@ -56,6 +56,8 @@ struct Learnt {
     rows: RowCounter,
     /// What right bodies have said that are judged by when they came, too, by the number of the request.
     unheard: VecDeque<(u64, Statement)>,
+    /// What is wrong with the last body that was found wrong, with the number of its request.
+    fault: Option<(u64, String)>,
     /// The rows of one body.
     read: Vec<(u32, u32)>,
     /// Nanoseconds since any instant.
@@ -166,6 +168,7 @@ impl Forms {
             compared: Compared::default(),
             rows: RowCounter::default(),
             unheard: VecDeque::new(),
+            fault: None,
             read: Vec::new(),
             clock,
             came: Vec::new(),
@@ -186,6 +189,18 @@ impl Forms {
         let unheard = &mut self.0.borrow_mut().unheard;
         let at = unheard.iter().position(|(of, _)| *of == seq)?;
         unheard.drain(..=at).next_back().map(|(_, statement)| statement)
+    }
+
+    /// Says what is wrong with the answer to this request, whose body by itself is right.
+    pub fn blame(&self, seq: u64, says: String) {
+        self.0.borrow_mut().fault = Some((seq, says));
+    }
+
+    /// What is wrong with the body of the answer to this request, if that was the last one found wrong.
+    #[must_use]
+    pub fn fault(&self, seq: u64) -> Option<String> {
+        let learnt = self.0.borrow();
+        learnt.fault.as_ref().filter(|(of, _)| *of == seq).map(|(_, says)| says.clone())
     }
 
     pub(crate) fn take_file(
@@ -291,12 +306,15 @@ impl Learnt {
         let began = (self.clock)();
         let judged = rule.judge(body, values);
         let is_right = judged.is_ok();
-        if let Ok(statement) = judged {
-            self.learn(rule, values, body, &statement);
-            match &statement {
-                Statement::Rows(rows) => self.count(rule, values, rows),
-                _ => self.hear(rule, values, statement),
+        match judged {
+            Ok(statement) => {
+                self.learn(rule, values, body, &statement);
+                match &statement {
+                    Statement::Rows(rows) => self.count(rule, values, rows),
+                    _ => self.hear(rule, values, statement),
+                }
             }
+            Err(says) => self.fault = Some((values.seq, says)),
         }
         self.compared.by_meaning += 1;
         self.compared.meaning_ns += (self.clock)().saturating_sub(began);

@@ -1,6 +1,6 @@
 //! The page of fortunes, read by its meaning: a table of ids and messages, sorted by message.
 
-use crate::tables::Tables;
+use crate::tables::{FORTUNES, Tables};
 
 /// The row that the server adds to each page.
 const ADDED: (u32, &str) = (0, "Additional fortune added at request time.");
@@ -8,13 +8,9 @@ const ADDED: (u32, &str) = (0, "Additional fortune added at request time.");
 /// Whether a right page has the row that is inserted during the load; or what is wrong with it.
 pub(crate) fn judge(body: &[u8], tables: &Tables) -> Result<bool, String> {
     let text = std::str::from_utf8(body).map_err(|_| "it is not UTF-8".to_string())?;
-    let found = rows(text)?;
-    let mut wanted: Vec<(u32, &str)> = tables.fortunes().chain([ADDED]).collect();
-    let with_inserted = found.len() == wanted.len() + 1;
-    if with_inserted {
-        wanted.push(tables.inserted());
-    }
-    wanted.sort_unstable_by_key(|(_, message)| *message);
+    let found = rows(&without_comments(text))?;
+    let with_inserted = found.len() == FORTUNES as usize + 2;
+    let wanted = right_rows(tables, with_inserted);
     if found.len() != wanted.len() {
         return Err(format!("it has {} rows; {} are expected", found.len(), wanted.len()));
     }
@@ -32,10 +28,14 @@ pub(crate) fn judge(body: &[u8], tables: &Tables) -> Result<bool, String> {
 /// A right page, in the form that TechEmpower's servers write.
 #[must_use]
 pub fn fortunes_page(tables: &Tables, with_inserted: bool) -> String {
+    page_of(&right_rows(tables, with_inserted))
+}
+
+fn right_rows(tables: &Tables, with_inserted: bool) -> Vec<(u32, &str)> {
     let inserted = with_inserted.then(|| tables.inserted());
     let mut rows: Vec<(u32, &str)> = tables.fortunes().chain([ADDED]).chain(inserted).collect();
     rows.sort_unstable_by_key(|(_, message)| *message);
-    page_of(&rows)
+    rows
 }
 
 fn page_of(rows: &[(u32, &str)]) -> String {
@@ -123,6 +123,13 @@ impl Part<'_> {
     }
 }
 
+fn without_comments(page: &str) -> String {
+    let mut pieces = page.split("<!--");
+    let first = pieces.next();
+    let others = pieces.map(|piece| piece.split_once("-->").map_or("", |(_, behind)| behind));
+    first.into_iter().chain(others).collect()
+}
+
 fn parts(page: &str) -> Result<Vec<Part<'_>>, String> {
     let mut pieces = page.split('<');
     if !pieces.next().unwrap_or_default().trim().is_empty() {
@@ -164,6 +171,7 @@ fn unescaped(text: &str) -> Option<String> {
             "amp" => '&',
             "quot" => '"',
             "apos" => '\'',
+            "mdash" => '—',
             _ => referred(name)?,
         });
         rest = after;
@@ -175,44 +183,37 @@ fn unescaped(text: &str) -> Option<String> {
 /// `#39`, `#x27`.
 fn referred(name: &str) -> Option<char> {
     let number = name.strip_prefix('#')?;
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => number.parse(),
-    };
-    char::from_u32(code.ok()?)
+    let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |it| (it, 16));
+    // `from_str_radix` would take a sign.
+    let is_number = digits.chars().all(|digit| digit.is_digit(radix));
+    char::from_u32(u32::from_str_radix(digits, radix).ok().filter(|_| is_number)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sorted(tables: &Tables, with_inserted: bool) -> Vec<(u32, &str)> {
-        let inserted = with_inserted.then(|| tables.inserted());
-        let mut rows: Vec<_> = tables.fortunes().chain([ADDED]).chain(inserted).collect();
-        rows.sort_by_key(|(_, message)| *message);
-        rows
-    }
-
     #[test]
     fn a_page_is_right_in_any_form_with_and_without_the_inserted_row() {
         let tables = Tables::of(3);
-        let plain = page_of(&sorted(&tables, false));
+        let plain = fortunes_page(&tables, false);
         for form in [
             plain.clone(),
             plain.replace("><", ">\n  <").replace("<td>", "<td class=\"x\">"),
             plain.replace("<table>", "<TABLE>").replace("</head>", "<meta charset=utf-8/></head>"),
-            plain.replace("&#34;", "&quot;").replace('\'', "&#x27;"),
+            plain.replace("&#34;", "&quot;").replace('\'', "&#x27;").replace('—', "&mdash;"),
+            plain.replace("<tr>", "<!-- <td> --><tr>"),
             plain.replace("<table>", "<table><thead>").replace("</th></tr>", "</th></tr></thead>"),
         ] {
             assert_eq!(judge(form.as_bytes(), &tables), Ok(false), "{form}");
         }
-        assert_eq!(judge(page_of(&sorted(&tables, true)).as_bytes(), &tables), Ok(true));
+        assert_eq!(judge(fortunes_page(&tables, true).as_bytes(), &tables), Ok(true));
     }
 
     #[test]
     fn what_is_unsorted_unescaped_missing_or_another_is_wrong() {
         let tables = Tables::of(3);
-        let right = sorted(&tables, false);
+        let right = right_rows(&tables, false);
         let plain = page_of(&right);
         let swapped = {
             let mut rows = right.clone();
@@ -226,13 +227,15 @@ mod tests {
             (plain.replace("&lt;", "<").replace("&gt;", ">"), "is not two cells of text"),
             (plain.replace("&amp;lt;", "&lt;"), "is expected"),
             (page_of(&right[1..]), "it has 200 rows; 201 are expected"),
-            (page_of(&sorted(&others, false)), "is expected"),
+            (fortunes_page(&others, false), "is expected"),
             (plain.replace("Additional", "additional"), "is expected"),
             (plain.replace("Fortunes", "Fortune"), "`<title>Fortune` is found where"),
             (plain.replace("</html>", ""), "`</html>` is missing after 201 rows"),
             (plain[..plain.len() - 300].to_string(), "is not two cells of text"),
             (plain.clone() + "<p>", "`<p>` follows the end of the page"),
             (plain.replace("Ben &amp;", "Ben &"), "is not two cells of text"),
+            (plain.replace("&#34;", "&#+34;"), "is not two cells of text"),
+            (plain.replacen("<tr>", "<!-- <tr>", 1), "`<>` is found where `<tr>` is expected"),
             (String::new(), "is expected"),
         ] {
             let found = judge(form.as_bytes(), &tables);

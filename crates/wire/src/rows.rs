@@ -13,7 +13,7 @@ pub struct Rows {
     pub rows: u64,
     /// How many queries such answers take: one for each row, or one for a page.
     pub queries: u64,
-    /// Rows that were to be changed.
+    /// Rows that were to be changed; one that an answer has twice may have been written once.
     pub changed: u64,
     /// Pairs of rows with equal ids, of all pairs that one lane received.
     pub equal_pairs: u64,
@@ -45,17 +45,19 @@ pub(crate) struct RowCounter {
 impl RowCounter {
     pub(crate) fn count(&mut self, rule: &Meaning, rows: &[(u32, u32)]) {
         self.seen.resize(WORLDS as usize + 1, 0);
-        for &(id, _) in rows {
+        let is_changed = matches!(rule, Meaning::Updated(_));
+        for (at, &(id, _)) in rows.iter().enumerate() {
             let seen = &mut self.seen[id as usize];
             self.rows.equal_pairs += u64::from(*seen);
             *seen += 1;
+            let is_again = || rows[..at].iter().any(|&(other, _)| other == id);
+            self.rows.changed += u64::from(is_changed && !is_again());
         }
         let count = rows.len() as u64;
         self.drawn += count;
         self.rows.answers += 1;
         self.rows.rows += count;
         self.rows.queries += count;
-        self.rows.changed += if matches!(rule, Meaning::Updated(_)) { count } else { 0 };
     }
 
     /// A page of all rows of a table.
@@ -108,7 +110,11 @@ impl RowForm {
                 |&(id, number): &(u32, u32)| if is_id_first { [id, number] } else { [number, id] };
             rows.iter().flat_map(pair).eq(numbers.iter().copied())
         };
-        let is_id_first = [true, false].into_iter().find(|order| in_order(*order))?;
+        // Ids that are all equal to their numbers do not show which of the two comes first.
+        let is_id_first = in_order(true);
+        if is_id_first == in_order(false) {
+            return None;
+        }
         let (tail, inner) = (texts.pop()?, texts.split_off(1));
         let head = texts.pop()?;
         let middle = inner.first()?.clone();

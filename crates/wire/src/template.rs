@@ -496,7 +496,7 @@ const KINDS: [Kind; 5] = [
 ];
 
 /// Digits alone, without a sign.
-fn whole<T: std::str::FromStr>(digits: &str) -> Option<T> {
+pub(crate) fn whole<T: std::str::FromStr>(digits: &str) -> Option<T> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 

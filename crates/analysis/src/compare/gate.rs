@@ -5,6 +5,7 @@ use lab::figure::Figure;
 use lab::named;
 
 use super::{Pair, Versus};
+use crate::board::Row;
 use crate::difference::{Change, Comparison, Why};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,12 +70,13 @@ impl Pair<'_> {
 }
 
 /// What a load is about: for a closed loop, how much it does; for a schedule, what its requests cost, because their
-/// number is given; for held connections, what one of them takes.
+/// number is given, and also where how much is done is not the server's alone; for held connections, what one of them
+/// takes.
 #[must_use]
-pub(crate) fn primary(point: Point) -> Figure {
-    match point {
-        Point::Connections(_) => Figure::Throughput,
-        Point::Requests(_) | Point::Sessions(_) => Figure::CpuPerThousand,
+pub(crate) fn primary(row: &Row) -> Figure {
+    match row.point {
+        Point::Connections(_) if !row.shares_cpu => Figure::Throughput,
+        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => Figure::CpuPerThousand,
         Point::Held(_) => Figure::MemoryPerConnection,
     }
 }
@@ -125,7 +127,7 @@ fn judged_by(pair: &Pair<'_>, gate: Gate) -> Vec<Figure> {
     }
     let fell = pair.a.judgement.kept_up == Some(true) && pair.b.judgement.kept_up == Some(false);
     let on_time = fell.then_some(Figure::OnTime);
-    [primary(pair.a.point)].into_iter().chain(on_time).collect()
+    [primary(pair.a)].into_iter().chain(on_time).collect()
 }
 
 fn judge(pair: &Pair<'_>, made: Result<Comparison, Why>) -> Result<GateAnswer, Unsure> {

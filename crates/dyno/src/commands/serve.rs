@@ -81,9 +81,6 @@ pub(crate) struct ServeFlags {
     /// The folder whose files are at /static/
     #[arg(long, value_name = "FOLDER")]
     files: Option<PathBuf>,
-    /// How many forms of the same JSON, which differ in white space, take turns at /json/N
-    #[arg(long, value_name = "N", value_parser = amounts::count, default_value = "1")]
-    json_forms: u64,
     /// The seed of all random numbers [1; with --service, each process has its own]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -210,11 +207,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         tell_delay: flags.tell_delay,
         root: flags.root,
         reply: flags.reply.as_deref().map(reply).transpose()?,
-        dataset: flags
-            .dataset
-            .as_deref()
-            .map(|path| dataset(path, flags.json_forms))
-            .transpose()?,
+        dataset: flags.dataset.as_deref().map(dataset).transpose()?,
         files: flags.files.as_deref().map(files).transpose()?,
         seed: flags.seed.unwrap_or(1),
         backlog: flags.backlog,
@@ -247,11 +240,8 @@ fn reply(path: &Path) -> Result<Arc<Reply>, Refusal> {
     reply.map(Arc::new).map_err(refused)
 }
 
-fn dataset(path: &Path, forms: u64) -> Result<Arc<Dataset>, Refusal> {
-    if 1_000 < forms {
-        return Err(Refusal::new("--json-forms: at most 1,000"));
-    }
-    let dataset = Dataset::parse(&file::bytes("--dataset", path)?, forms);
+fn dataset(path: &Path) -> Result<Arc<Dataset>, Refusal> {
+    let dataset = Dataset::parse(&file::bytes("--dataset", path)?);
     let refused = |says| Refusal::new(format!("--dataset {}: {says}", path.display()));
     dataset.map(Arc::new).map_err(refused)
 }

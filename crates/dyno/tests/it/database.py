@@ -17,7 +17,6 @@ ADDED = (0, 'Additional fortune added at request time.')
 own = threading.local()
 lock = threading.Lock()
 asked = 0
-old_page = None
 cached = []
 
 
@@ -34,17 +33,18 @@ def query(text):
     return rows
 
 
-# As libraries write them; the other servers send them plainly.
-COMMENT = '/* one *row* **/ -- of many\n' if FAULT == 'none' else ''
+ROW = ['SELECT id, randomnumber FROM world WHERE id = %d']
 UPDATE = 'UPDATE world SET randomnumber = %d WHERE id = %d'
 FORTUNES = 'SELECT id, message FROM fortune'
+# As libraries write them; the other servers send them plainly.
 if FAULT == 'none':
+    ROW = ['/* one *row* **/ -- of many\n(%s)' % ROW[0], 'DECLARE one CURSOR FOR %s; FETCH ALL FROM one' % ROW[0]]
     FORTUNES = 'DEALLOCATE ALL; PREPARE all_of_them AS %s; EXECUTE all_of_them' % FORTUNES
     UPDATE = 'WITH new (number) AS (VALUES (%d)) UPDATE world SET randomnumber = number FROM new WHERE id = %d'
 
 
 def world(id):
-    [[id, number]] = query(COMMENT + 'SELECT id, randomnumber FROM world WHERE id = %d' % id)
+    [[id, number]] = query(ROW[id % len(ROW)] % id)
     return {'id': int(id), 'randomNumber': int(number)}
 
 
@@ -79,17 +79,14 @@ def updated(count, fault):
 
 
 def page(fault):
-    global old_page
     found = [(int(id), message) for id, message in query(FORTUNES)]
     found = sorted(found + [ADDED], key=lambda row: row[1])
     if fault == 'unsorted':
         found[3], found[4] = found[4], found[3]
     escape = (lambda text: text) if fault == 'unescaped' else html.escape
     rows = ''.join('<tr><td>%d</td><td>%s</td></tr>' % (id, escape(message)) for id, message in found)
-    whole = ('<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table><tr><th>id</th><th>message</th></tr>'
-             + rows + '</table></body></html>')
-    old_page = old_page or whole
-    return old_page if fault == 'stale' else whole
+    return ('<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table><tr><th>id</th><th>message</th></tr>'
+            + rows + '</table></body></html>')
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

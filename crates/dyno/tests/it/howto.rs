@@ -110,7 +110,7 @@ const ELSEWHERE: [(&str, &str); 29] = [
     ),
     (
         "serve",
-        "--backlog --collapse --cpus --dataset --fault --fault-rate --files --json --json-forms --late --list-faults --lottery \
+        "--backlog --collapse --cpus --dataset --fault --fault-rate --files --json --late --list-faults --lottery \
          --rate-limit --reply --root --seed --servers --service --stall --tell-delay --threads",
     ),
     ("servers setup", "--all --yes setup"),

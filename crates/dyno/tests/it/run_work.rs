@@ -84,7 +84,7 @@ pub(crate) fn four_streams() -> H2Order {
 
 /// Dyno's own server with this fault in a tenth of its answers.
 fn faulty(fault: &str, dataset: &Dataset) -> Oracle {
-    let dataset = oracle::Dataset::parse(dataset.to_json().as_bytes(), 3).unwrap();
+    let dataset = oracle::Dataset::parse(dataset.to_json().as_bytes()).unwrap();
     let config = Config {
         dataset: Some(dataset.into()),
         fault: Some(fault.parse().unwrap()),

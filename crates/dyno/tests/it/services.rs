@@ -159,6 +159,11 @@ fn a_service_that_cannot_be_used_is_named_with_the_reason() {
     let (kind, says) = outcome(&STORE.replace("cat data", "tail -n +2 data"), SERVE, SHORT);
     assert_eq!(kind, OutcomeKind::Unable, "{says}");
     assert!(says.ends_with("its table `world` is not what it was given"), "{says}");
+    let cut =
+        STORE.replace("'cat data/{table}.csv'", "'sh -c \"cat data/{table}.csv; rm output\"'");
+    let (kind, says) = outcome(&cut, SERVE, SHORT);
+    assert_eq!(kind, OutcomeKind::Unable, "{says}");
+    assert!(says.ends_with("could not be kept; is the disk full?"), "{says}");
     let taken = "echo 'bind: Address already in use' >&2\nexit 1\n";
     let (kind, says) = outcome(STORE, taken, SHORT);
     assert_eq!(kind, OutcomeKind::Unable, "{says}");
@@ -170,9 +175,10 @@ fn a_service_that_cannot_be_used_is_named_with_the_reason() {
 
 #[test]
 fn a_template_that_cannot_be_made_or_copied_is_named_and_leaves_nothing() {
-    let broken = lab(STORE, SERVE).file("services/store/template.sh", "echo no luck >&2\nexit 1\n");
+    let broken = lab(STORE, SERVE)
+        .file("services/store/template.sh", "echo fatal: no luck >&2\necho bye\nexit 1\n");
     with_load(broken, SHORT, "").dyno(&["run", "x"]).status(2).stderr_has(
-        "its service `store` cannot be built: `sh template.sh` ended with exit status 1: no luck",
+        "its service `store` cannot be built: `sh template.sh` ended with exit status 1: fatal: no luck",
     );
     let odd = lab(STORE, SERVE).file("services/store/template.sh", "mkdir data\nmkfifo data/odd\n");
     with_load(odd, SHORT, "")

@@ -36,14 +36,14 @@ impl fmt::Display for Failed {
 }
 
 /// Waits for the end of a command that was launched as it is typed here, and writes to this log. All processes of it end
-/// with it.
+/// with it. Returns the last of what it printed.
 pub(crate) fn run_to_end(
     launched: io::Result<Running>,
     typed: &str,
     log: &Path,
     limit: Duration,
     is_halted: &dyn Fn() -> bool,
-) -> Result<(), Failed> {
+) -> Result<Vec<u8>, Failed> {
     let mut running =
         launched.map_err(|error| Failed::Ended(format!("`{typed}` cannot be run: {error}")))?;
     let began = Instant::now();
@@ -56,8 +56,9 @@ pub(crate) fn run_to_end(
         }
         std::thread::sleep(PACE);
     }
-    match running.stop().exit {
-        Exit::Status(0) => Ok(()),
+    let stopped = running.stop();
+    match stopped.exit {
+        Exit::Status(0) => Ok(stopped.tail),
         exit => Err(Failed::Ended(format!("`{typed}` ended with {exit}{}", last_line(log)))),
     }
 }

@@ -140,6 +140,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         let came = account.as_ref().map_or(answer.came as u64, |account| account.body);
         let is_cut = (answer.kept.len() as u64) < came;
+        let body_fault = self.recorder.body_fault(exchange);
         let reason = match failure {
             Failure::Wire(WireFault::StatusLine) => other_protocol(&answer.kept).map(String::from),
             Failure::Wire(WireFault::Preface) => other_protocol(&received).map(String::from),
@@ -147,6 +148,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 let took = (at - exchange.sent) as f64 / 1e6;
                 Some(format!("the answer came {took:.3} ms after the request was sent"))
             }
+            // The judge of the whole body knows more than is kept of it.
+            Failure::Content(Mismatch::Body) if body_fault.is_some() => body_fault,
             Failure::Content(Mismatch::Body) if !lacks_beginning => {
                 let kept = &answer.kept;
                 let has_head = account.is_none();

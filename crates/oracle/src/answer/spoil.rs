@@ -95,7 +95,7 @@ mod tests {
     /// The content of the right answer, and of the spoilt one.
     fn contents(spoil: Spoil, request: &str, content: &str) -> (String, String) {
         let items = br#"[{"price": 3, "quantity": 7}, {"price": 5, "quantity": 2}]"#;
-        let dataset = Dataset::parse(items, 1).unwrap();
+        let dataset = Dataset::parse(items).unwrap();
         let config = Config { dataset: Some(Arc::new(dataset)), ..Config::default() };
         let text = format!("{request}\r\nHost: h.example\r\nX-Request-Id: abc\r\n\r\n");
         let head = head(text.as_bytes()).unwrap().unwrap();

@@ -103,7 +103,7 @@ fn each_request_is_answered_as_ever() {
 fn the_first_items_are_listed_with_their_totals() {
     let items =
         br#"[{"name": "a", "price": 3, "quantity": 7}, {"name": "b", "price": 5, "quantity": 2}]"#;
-    let dataset = Some(Arc::new(Dataset::parse(items, 1).unwrap()));
+    let dataset = Some(Arc::new(Dataset::parse(items).unwrap()));
     let oracle = start(Config { threads: 1, dataset, ..Config::default() });
     let asked =
         |query: &str| said(&oracle, &format!("GET /json/{query} HTTP/1.1\r\nHost: h\r\n\r\n"));

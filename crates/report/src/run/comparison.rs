@@ -212,6 +212,11 @@ impl<'t> Compared<'t> {
             }));
         }
         notes.extend(self.apart_by_protocol());
+        let shared = self.versus.pairs.iter().filter(|pair| pair.a.shares_cpu || pair.b.shares_cpu);
+        let shared: BTreeSet<&str> = shared.map(|pair| pair.workload).collect();
+        notes.extend(shared.into_iter().map(|workload| {
+            format!("{workload}: server and database on one CPU: throughput is that of both")
+        }));
         notes
     }
 
@@ -424,6 +429,18 @@ mod tests {
         let p99 = text.lines().find(|line| line.trim_start().starts_with("p99 ")).unwrap();
         let cells: Vec<&str> = p99.split_whitespace().collect();
         assert!(!cells[1].contains('*') && cells[2].contains('*'), "{p99}");
+    }
+
+    #[test]
+    fn a_rate_of_a_server_and_a_database_on_one_cpu_is_called_that_of_both() {
+        let shared = Findings::numbered(8, |_, trials| {
+            let fact = lab::record::Fact { name: "service".into(), value: "a store".into() };
+            trials.iter_mut().for_each(|trial| trial.conditions.push(fact.clone()));
+        });
+        let (usual, says) =
+            (Findings::usual(), "server and database on one CPU: throughput is that of both");
+        let are_said = |b| Compared::whole(&usual, b).notes().iter().any(|it| it.ends_with(says));
+        assert!(are_said(&shared) && !are_said(&usual));
     }
 
     #[test]

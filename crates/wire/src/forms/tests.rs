@@ -67,6 +67,7 @@ fn wrong_totals_planted_at_one_in_a_thousand_are_found_exactly() {
             n % 1_000 == 999 && rule(&ask).key(values(n)) != rule(&ask).key(values(n - 1));
         let said = if is_stale { values(n - 1) } else { values(n) };
         found += u64::from(!hear(&ask, values(n), &right(&ask, said, 0), 1_460, &forms));
+        assert_eq!(forms.fault(n).is_some(), is_stale);
     }
     assert_eq!(found, 10);
     assert_eq!(counts(&forms), (10_000 - 400 - 10, 400 + 10));

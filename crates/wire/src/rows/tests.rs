@@ -96,6 +96,27 @@ fn rows_with_new_numbers_are_reported_by_the_number_of_their_request() {
     assert_eq!((forms.statement(5), forms.statement(11)), (None, None));
 }
 
+#[test]
+fn a_row_that_an_answer_has_twice_may_be_written_once() {
+    let (ask, forms) = (ask(Meaning::Updated(3)), Forms::new(|| 0));
+    assert!(is_right(&ask, 1, &list(&[(1, 5), (2, 6), (1, 7)]), &forms));
+    let rows = forms.rows().unwrap();
+    assert_eq!((rows.rows, rows.queries, rows.changed), (3, 3, 2));
+}
+
+/// The first row does not show which of its numbers is the id, so that its text is no form.
+#[test]
+fn an_id_that_equals_its_number_teaches_no_order() {
+    let (ask, forms) = (ask(Meaning::Updated(1)), Forms::new(|| 0));
+    for (seq, row) in [(1, (5, 5)), (2, (8, 9)), (3, (3, 4))] {
+        let body = format!("[{{\"randomNumber\":{},\"id\":{}}}]", row.1, row.0);
+        assert!(is_right(&ask, seq, &body, &forms));
+        assert_eq!(forms.statement(seq), Some(Statement::Rows(vec![row])));
+    }
+    let Compared { by_bytes, by_meaning, .. } = forms.take();
+    assert_eq!((by_bytes, by_meaning), (1, 2));
+}
+
 /// Uniform ids have about the expected number of equal pairs; a few that are always the same have many more.
 #[test]
 fn equal_pairs_are_as_many_as_expected_where_ids_are_drawn() {

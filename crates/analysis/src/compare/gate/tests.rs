@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use super::*;
 use crate::board::Row;
 use crate::difference::unpaired;
-use crate::fixture::{at, board, fail, growing, late, numbers, rounds, share, table};
+use crate::fixture::{at, board, fact, fail, growing, late, numbers, rounds, share, table};
 use lab::figure::Number;
 use lab::record::TrialRecord;
 use load::{Chance, Failure};
@@ -42,6 +42,19 @@ const STEADY: [f64; 4] = [1_000.0, 1_002.0, 998.0, 1_001.0];
 
 fn by(factor: f64) -> [f64; 4] {
     STEADY.map(|value| value * factor)
+}
+
+/// A database on the server's CPUs makes the rate that of both.
+#[test]
+fn a_closed_loop_is_judged_by_cpu_time_where_a_service_shares_the_cpus() {
+    let judged_by = |conditions: &[(&str, &str)]| {
+        let mut trial = at("a", Point::Connections(10), 0);
+        trial.conditions.extend(conditions.iter().map(|(name, value)| fact(name, value)));
+        primary(&table(&[trial]).rows[0])
+    };
+    assert_eq!(judged_by(&[("service", "a store")]), Figure::CpuPerThousand);
+    let own = [("service", "a store"), ("cpus.service", "1")];
+    assert_eq!((judged_by(&own), judged_by(&[])), (Figure::Throughput, Figure::Throughput));
 }
 
 #[test]

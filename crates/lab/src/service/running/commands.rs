@@ -127,8 +127,13 @@ impl Commands {
             grace_ms: GRACE_MS,
             ..self.process(Marker::unique(), words)
         };
-        run_to_end(launch(&self.warden, &spec), &typed, &log, limit, is_halted)?;
+        let tail = run_to_end(launch(&self.warden, &spec), &typed, &log, limit, is_halted)?;
         let output = last_bytes(&log, OUTPUT_MAX).unwrap_or_default();
+        // Half a table would accuse the server.
+        if !output.ends_with(&tail) {
+            let says = format!("the output of `{typed}` could not be kept; is the disk full?");
+            return Err(Failed::Ended(says));
+        }
         Ok(String::from_utf8_lossy(&output).into_owned())
     }
 }

@@ -49,6 +49,8 @@ fn an_old_page_is_wrong_in_answers_to_requests_that_were_sent_after_the_commit()
     let planted = *planted.borrow();
     assert!(2 <= planted, "{planted}");
     assert_eq!(classes(&seen), [("content.mismatch", planted)]);
+    let says = seen.evidence[0].reason.as_deref();
+    assert_eq!(says, Some("it lacks the row that was inserted before it was asked for"));
     let rows = seen.rows.unwrap();
     assert_eq!(rows.queries, rows.answers);
     assert!(201 * rows.answers - 1 < rows.rows + rows.answers, "{rows:?}");
