@@ -168,21 +168,26 @@ mod tests {
     use super::*;
     use crate::fixture::{READER, summary};
 
+    fn run(began: i64) -> RunSummary {
+        let words = format!("began {began}\nserver a 1 9000\n");
+        summary(&(READER.parse)(words.as_bytes()).unwrap())
+    }
+
+    /// When rows are pale beside this run and one of 2026.
+    fn pale_beside(run_of_2026: &RunSummary, other: RunSummary, superseded: &[Superseded]) -> i64 {
+        let written = Written { superseded: superseded.to_vec(), ..Written::default() };
+        let runs = vec![run_of_2026.clone(), other];
+        Known { written, runs, refused: Vec::new() }.pale_before()
+    }
+
     #[test]
     fn a_date_that_is_contradicted_or_superseded_ages_no_other_run() {
-        let of = |words: &str| summary(&(READER.parse)(words.as_bytes()).unwrap());
-        let sound = of("began 1795884212469\nserver a 1 9000\n");
-        let wrong = of("began 253402300799000\nserver a 1 9000\n");
-        let pale_before = |run: &RunSummary, superseded: &[Superseded]| {
-            let written = Written { superseded: superseded.to_vec(), ..Written::default() };
-            Known { written, runs: vec![sound.clone(), run.clone()], refused: Vec::new() }
-                .pale_before()
-        };
-        let (usual, moved) = (pale_before(&sound, &[]), pale_before(&wrong, &[]));
-        assert!(usual < moved);
+        let (sound, wrong) = (run(1_795_884_212_469), run(253_402_300_799_000));
+        let usual = pale_beside(&sound, sound.clone(), &[]);
+        assert!(usual < pale_beside(&sound, wrong.clone(), &[]));
         let differs = RunSummary { differences: 1, ..wrong.clone() };
-        assert_eq!(pale_before(&differs, &[]), usual);
+        assert_eq!(pale_beside(&sound, differs, &[]), usual);
         let superseded = Superseded { run: wrong.id.clone(), ..Superseded::default() };
-        assert_eq!(pale_before(&wrong, &[superseded]), usual);
+        assert_eq!(pale_beside(&sound, wrong, &[superseded]), usual);
     }
 }
