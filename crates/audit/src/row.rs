@@ -2,6 +2,8 @@
 
 use analysis::Gravity;
 
+use crate::text::time;
+
 /// Of three digits, two different figures share all in one of several hundred cases.
 const DIGITS: f64 = 0.01;
 
@@ -165,16 +167,24 @@ impl Row {
         }
     }
 
-    /// Adds a percentile at its place, unless it is there already. No program writes more of them than so many.
-    pub(crate) fn percentile(&mut self, share: f64, time: Option<Time>) {
-        let Some(time) = time.filter(|_| self.percentiles.len() < PERCENTILES_AT_MOST) else {
-            return;
-        };
-        if self.at(share).is_some() {
-            return;
+    /// Adds the time that this share of the requests took at most, unless it is there already; of no request it is the
+    /// shortest one, by which nothing is ranked. No program writes more of them than so many.
+    pub(crate) fn percentile(&mut self, figure: &str, share: f64, time: Option<Time>) {
+        let of = if share == 0.0 { MarkOf::Aside } else { MarkOf::Time };
+        let Some(time) = time.and_then(|time| self.time_of(of, figure, time)) else { return };
+        let is_room = self.percentiles.len() < PERCENTILES_AT_MOST;
+        if is_room && (0.0..=1.0).contains(&share) && self.at(share).is_none() {
+            let place = self.percentiles.partition_point(|(other, _)| *other < share);
+            self.percentiles.insert(place, (share, time));
         }
-        let place = self.percentiles.partition_point(|(other, _)| *other < share);
-        self.percentiles.insert(place, (share, time));
+    }
+
+    /// A time as it is printed; if it has no unit, the row has none.
+    pub(crate) fn printed(&mut self, text: Option<&str>) -> Option<Time> {
+        let (found, has_unit) = time(text?)?;
+        let is_figure = 0.0 < found.value && found.value.is_finite();
+        self.has_unit &= has_unit || !is_figure;
+        Some(found)
     }
 
     /// The time of a percentile.
@@ -197,12 +207,6 @@ impl Row {
     /// A time above zero; anything else is a mark.
     pub(crate) fn time(&mut self, figure: &str, time: Option<Time>) -> Option<Time> {
         self.time_of(MarkOf::Time, figure, time?)
-    }
-
-    /// The shortest time, by which nothing is ranked.
-    pub(crate) fn shortest(&mut self, figure: &str, time: Option<Time>) {
-        let found = time.and_then(|time| self.time_of(MarkOf::Aside, figure, time));
-        self.percentile(0.0, found);
     }
 
     fn time_of(&mut self, of: MarkOf, figure: &str, time: Time) -> Option<Time> {
@@ -248,4 +252,9 @@ impl Row {
         let (failed, requests) = (self.failed?, self.requests?);
         (0.0 < requests).then(|| failed / requests)
     }
+}
+
+/// The place of a row of which no more is known than its connections.
+pub(crate) fn place_of(connections: Option<f64>) -> String {
+    connections.map_or(String::new(), |number| format!("{number} connections"))
 }

@@ -110,7 +110,8 @@ impl Texts {
             return *place;
         }
         self.places.insert(text.into(), self.all.len());
-        self.all.push(text.into());
+        // As in pages, nothing in a name turns the letters behind it around.
+        self.all.push(units::visible(text));
         self.all.len() - 1
     }
 }

@@ -34,8 +34,15 @@ impl Known {
     /// From the files of runs, each with what was read of it; and the runs that are in several files.
     pub(crate) fn of(
         written: Written,
-        found: Vec<(String, Result<RunSummary, String>)>,
+        mut found: Vec<(String, Result<RunSummary, String>)>,
     ) -> (Known, BTreeSet<String>) {
+        // Of several files of a run that which can be believed furthest stands: its claims and signature are not in its
+        // id, and anybody can write others.
+        found.sort_by_cached_key(|(file, run)| {
+            let lacks = |has: fn(&RunSummary) -> bool| !run.as_ref().is_ok_and(has);
+            let is_signed = |run: &RunSummary| run.signer().is_some();
+            (lacks(|run| run.is_consistent), lacks(is_signed), file.clone())
+        });
         let mut refused = written.refused.clone();
         let mut runs: BTreeMap<String, RunSummary> = BTreeMap::new();
         let mut twice = BTreeSet::new();
@@ -112,10 +119,13 @@ impl Known {
         standing.flat_map(|(place, run)| run.rows.iter().map(move |row| Shown { place, run, row }))
     }
 
-    /// Rows that began before this are pale: a year before the newest run.
+    /// Rows that began before this are pale: a year before the newest run. A date is only a claim: one that is contradicted,
+    /// or superseded, does not age others.
     pub(crate) fn pale_before(&self) -> i64 {
         const YEAR_MS: i64 = 365 * 24 * 3_600 * 1_000;
-        self.runs.last().map_or(i64::MIN, |run| run.began_unix_ms.saturating_sub(YEAR_MS))
+        let is_sound = |run: &&RunSummary| run.differences == 0 && self.superseded(run).is_none();
+        let newest = self.runs.iter().rfind(is_sound);
+        newest.map_or(i64::MIN, |run| run.began_unix_ms.saturating_sub(YEAR_MS))
     }
 
     /// The runs that say they repeat this one.
@@ -151,4 +161,33 @@ pub(crate) fn for_each<T: Sync, R: Send>(all: &[T], make: impl Fn(&T) -> R + Syn
     let mut made = made.into_inner().expect("no thread panics");
     made.sort_by_key(|(place, _)| *place);
     made.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{READER, summary};
+
+    fn run(began: i64) -> RunSummary {
+        let words = format!("began {began}\nserver a 1 9000\n");
+        summary(&(READER.parse)(words.as_bytes()).unwrap())
+    }
+
+    /// When rows are pale beside this run and one of 2026.
+    fn pale_beside(run_of_2026: &RunSummary, other: RunSummary, superseded: &[Superseded]) -> i64 {
+        let written = Written { superseded: superseded.to_vec(), ..Written::default() };
+        let runs = vec![run_of_2026.clone(), other];
+        Known { written, runs, refused: Vec::new() }.pale_before()
+    }
+
+    #[test]
+    fn a_date_that_is_contradicted_or_superseded_ages_no_other_run() {
+        let (sound, wrong) = (run(1_795_884_212_469), run(253_402_300_799_000));
+        let usual = pale_beside(&sound, sound.clone(), &[]);
+        assert!(usual < pale_beside(&sound, wrong.clone(), &[]));
+        let differs = RunSummary { differences: 1, ..wrong.clone() };
+        assert_eq!(pale_beside(&sound, differs, &[]), usual);
+        let superseded = Superseded { run: wrong.id.clone(), ..Superseded::default() };
+        assert_eq!(pale_beside(&sound, wrong, &[superseded]), usual);
+    }
 }

@@ -2,8 +2,7 @@
 
 use analysis::Gate;
 use public::{PACKED_MAX, PublicRun, Repetition, counts_as_repetition};
-use report::run::{Compared, RowRepeated, Side};
-use units::counted;
+use report::run::{Compared, Side, repeated_in_short};
 
 use crate::folder::{Known, Reader, for_each};
 use crate::place::Place;
@@ -25,28 +24,16 @@ fn compared(pair: &[RunSummary; 2], place: &dyn Place, reader: Reader) -> Result
     let read = |run: &RunSummary| (reader.parse)(&place.read(&run.file, PACKED_MAX)?);
     let [original, repetition] = [read(&pair[0])?, read(&pair[1])?];
     let (signers, classes) =
-        (pair.each_ref().map(signer), pair.each_ref().map(|run| &*run.class.label));
+        (pair.each_ref().map(RunSummary::signer), pair.each_ref().map(|run| &*run.class.label));
     Ok(match counts_as_repetition(&original, &repetition, signers, classes) {
         Repetition::No(why) => format!("this is no repetition: {why}"),
         kind => format!("{}: {}", kind.says(), rows(&original, &repetition)),
     })
 }
 
-/// The name of who signed its file, if that is one of the signers of the board.
-fn signer(run: &RunSummary) -> Option<&str> {
-    let name = run.signed.as_deref()?.strip_prefix("signed by ")?;
-    (!name.starts_with("a key that is not among")).then_some(name)
-}
-
 fn rows(original: &PublicRun, repetition: &PublicRun) -> String {
     let (original, repetition) = (original.findings(), repetition.findings());
     let [a, b] = [&original, &repetition].map(|findings| Side { findings, subject: None });
     let rows = Compared::of(a, b, Gate { tolerance: 0.0, figure: None }).repeated();
-    let many = |kind| rows.iter().filter(|(found, _)| *found == kind).count();
-    let (yes, no) = (many(RowRepeated::Yes), many(RowRepeated::No));
-    format!(
-        "{} repeated, {no} not repeated, {} not decided",
-        counted(yes as u64, "row", "rows"),
-        rows.len() - yes - no
-    )
+    repeated_in_short(&rows)
 }

@@ -42,24 +42,32 @@ pub(crate) fn table(key: &str, root: &str, rows: &[Ranked<'_>], with: With) -> T
     };
     let others: Vec<(Figure, u8)> =
         OTHERS.into_iter().filter(|(figure, _)| is_shown(figure)).collect();
-    let mut columns = Vec::new();
-    let mut made = Vec::new();
-    for ranked in shown {
-        let entries = entries(root, ranked, leading, &others, with);
-        let (of_all, cells): (Vec<Column>, Vec<Cell>) = entries.into_iter().unzip();
-        columns = of_all;
-        made.push(Row {
-            tie: ranked.rank,
-            is_reference: ranked.shown.row.is_reference,
-            cells,
-            ..Row::default()
-        });
+    let entries = shown.iter().map(|ranked| entries(root, ranked, leading, &others, with));
+    let mut made = table_of(key, entries);
+    for (row, ranked) in made.views[0].rows.iter_mut().zip(shown) {
+        (row.tie, row.is_reference) = (ranked.rank, ranked.shown.row.is_reference);
     }
-    let caption = match made.len() {
+    let caption = match shown.len() {
         ROWS_MOST => format!("the first {ROWS_MOST} rows; data/rows.jsonl has all"),
         _ => String::new(),
     };
-    Table::of(key, columns, made).captioned(caption)
+    made.captioned(caption)
+}
+
+/// A table of rows whose cells stand beside their columns.
+pub(crate) fn table_of(key: &str, rows: impl IntoIterator<Item = Vec<(Column, Cell)>>) -> Table {
+    let (mut columns, mut made) = (Vec::new(), Vec::new());
+    for entries in rows {
+        let (of_row, cells) = entries.into_iter().unzip();
+        columns = of_row;
+        made.push(Row { cells, ..Row::default() });
+    }
+    Table::of(key, columns, made)
+}
+
+/// A column of texts.
+pub(crate) fn left(key: &'static str, heading: &str, priority: u8) -> Column {
+    Column::new(key, heading, priority).left()
 }
 
 /// The columns of a table, each with its cell in the row of this server.
@@ -75,8 +83,6 @@ fn entries(
     let toned =
         |cell: Cell, tone: Tone| if is_pale { cell.toned(Tone::Dim) } else { cell.toned(tone) };
     let text = |text: &str| toned(Cell::text(text), Tone::Plain);
-    let left =
-        |key: &'static str, heading: &str, priority| Column::new(key, heading, priority).left();
     let figure = |figure: Figure, priority, tone| {
         let value = row.estimate(figure).map_or_else(Cell::none, |it| cell_of(figure, it));
         let column = Column::new(figure.name(), figure.heading(), priority);

@@ -139,6 +139,12 @@ impl RunSummary {
         })
     }
 
+    /// The name of who signed its file, if that is one of the signers of the board.
+    pub(crate) fn signer(&self) -> Option<&str> {
+        let name = self.signed.as_deref()?.strip_prefix("signed by ")?;
+        (!name.starts_with("a key that is not among")).then_some(name)
+    }
+
     pub(crate) fn date(&self) -> String {
         utc(self.began_unix_ms).chars().take_while(|letter| *letter != ' ').collect()
     }

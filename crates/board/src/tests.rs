@@ -77,6 +77,16 @@ fn what_cannot_be_read_is_listed_and_the_rest_is_built() {
     assert_eq!(built.refused[0].file, "runs/2026/11/bad.dyno");
 }
 
+/// A copy under a name that comes first does not take the place of the file that somebody signed.
+#[test]
+fn of_two_files_of_a_run_the_signed_one_stands() {
+    let mut files = files();
+    files.push(("runs/2026/11/a.dyno", SECOND.into()));
+    let refused = board(&files).built().refused;
+    let copy = refused.iter().find(|it| it.why == "runs/2026/11/b.dyno is the same run");
+    assert_eq!(copy.map(|it| &*it.file), Some("runs/2026/11/a.dyno"), "{refused:?}");
+}
+
 /// The addresses in a page, without those within it.
 fn addresses(page: &str) -> impl Iterator<Item = &str> {
     let all = page.split(" href=\"").skip(1).chain(page.split(" src=\"").skip(1));

@@ -1,5 +1,5 @@
-//! Signatures of files: `ssh-keygen -Y` makes and checks them, without a shell and with an environment of its own. dyno
-//! itself has no cryptography for them.
+//! Signatures of files: `ssh-keygen -Y` checks them, without a shell and with an environment of its own. dyno itself has no
+//! cryptography for them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -9,17 +9,13 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use archive::keep;
 use units::visible;
-
-use crate::shell::Refusal;
 
 /// What a signature is valid for: one that was made for another purpose is none of a run.
 const NAMESPACE: &str = "dyno";
 const PROGRAM: &str = "ssh-keygen";
-/// A check takes so long at most; who signs may have to type a passphrase.
+/// A check takes so long at most.
 const CHECK: Duration = Duration::from_secs(10);
-const SIGN: Duration = Duration::from_secs(120);
 /// Neither a signature nor a list of signers is larger, and of the names that a key has so many are tried.
 const SIGNATURE_MAX: u64 = 64 << 10;
 const SIGNERS_MAX: u64 = 4 << 20;
@@ -79,7 +75,7 @@ fn signature_by(program: &OsStr, file: &Path, signers: Option<&Path>) -> Signed 
     let check = |verb: &str, more: &[&OsStr], read: Option<&Path>| {
         let words = ["-Y", verb, "-s"].map(OsStr::new).into_iter();
         let words: Vec<_> = words.chain([signature]).chain(more.iter().copied()).collect();
-        ended(program, &words, read, CHECK)
+        ended(program, &words, read)
     };
     let purpose = ["-n", NAMESPACE].map(OsStr::new);
     let key = match check("check-novalidate", &purpose, Some(file)) {
@@ -116,27 +112,6 @@ fn signature_by(program: &OsStr, file: &Path, signers: Option<&Path>) -> Signed 
     }
 }
 
-/// Signs a file with a private key, or the public one of a key that an agent holds, and returns the file beside it that
-/// has the signature.
-pub(crate) fn sign(file: &Path, key: &Path) -> Result<PathBuf, Refusal> {
-    let beside = beside(file);
-    let by_hand = format!("`{PROGRAM} -Y sign -f KEY -n {NAMESPACE} FILE` signs it by hand");
-    let refused = |why: &str| Refusal::new(format!("--sign {}: {why}; {by_hand}", key.display()));
-    if fs::symlink_metadata(&beside).is_ok() {
-        return Err(refused(&format!(
-            "{} is there already, and nothing is overwritten",
-            beside.display()
-        )));
-    }
-    let words = ["-Y", "sign", "-n", NAMESPACE, "-f"].map(OsStr::new);
-    let words: Vec<&OsStr> = words.into_iter().chain([key.as_os_str()]).collect();
-    let signed = ended(OsStr::new(PROGRAM), &words, Some(file), SIGN);
-    let signature =
-        signed.map_err(|error| refused(&unstarted(&error)))?.map_err(|says| refused(&says))?;
-    keep::write_for("--sign", &beside, signature)?;
-    Ok(beside)
-}
-
 fn is_file_of(path: &Path, most: u64) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= most)
 }
@@ -153,12 +128,10 @@ fn ended(
     program: &OsStr,
     words: &[&OsStr],
     read: Option<&Path>,
-    most: Duration,
 ) -> io::Result<Result<String, String>> {
     let input = read.map_or_else(|| Ok(Stdio::null()), |path| File::open(path).map(Stdio::from))?;
-    // The key that signs may be one of an agent, or have a passphrase that is asked for in this language.
-    let passed = ["PATH", "HOME", "SSH_AUTH_SOCK", "TERM"];
-    let passed = passed.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let passed = ["PATH", "HOME"].into_iter();
+    let passed = passed.filter_map(|name| Some((name, std::env::var_os(name)?)));
     let mut child = Command::new(program)
         .args(words)
         .env_clear()
@@ -172,13 +145,11 @@ fn ended(
     let status = loop {
         match child.try_wait()? {
             Some(status) => break status,
-            None if most < began.elapsed() => {
+            None if CHECK < began.elapsed() => {
                 child.kill()?;
                 child.wait()?;
-                return Err(io::Error::other(format!(
-                    "it did not end within {} s",
-                    most.as_secs()
-                )));
+                let says = format!("it did not end within {} s", CHECK.as_secs());
+                return Err(io::Error::other(says));
             }
             None => thread::sleep(Duration::from_millis(2)),
         }
@@ -217,7 +188,10 @@ mod tests {
                 .unwrap();
         }
         fs::write(folder.join("run"), "content").unwrap();
-        sign(&folder.join("run"), &folder.join("alice")).unwrap();
+        let words = ["-Y", "sign", "-q", "-n", NAMESPACE, "-f"];
+        let mut command = Command::new(PROGRAM);
+        let signed = command.args(words).args([folder.join("alice"), folder.join("run")]).status();
+        assert!(signed.unwrap().success());
         folder
     }
 
@@ -236,9 +210,6 @@ mod tests {
         let limited = text.replace("@example ", "@example namespaces=\"git\" ");
         fs::write(&alice, limited).unwrap();
         assert!(matches!(signature(&run, Some(&alice)), Signed::ByUnknown(_)));
-        assert!(
-            sign(&run, &folder.join("alice")).unwrap_err().to_string().contains("there already")
-        );
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -257,11 +228,6 @@ mod tests {
         assert!(matches!(signature(&run, Some(&alice)), Signed::Bad(_)));
         fs::remove_file(beside(&run)).unwrap();
         assert_eq!(signature(&run, Some(&alice)), Signed::No);
-        let refused = sign(&run, &folder.join("nobody")).unwrap_err().to_string();
-        assert!(
-            refused.starts_with("--sign ") && refused.contains("ssh-keygen -Y sign"),
-            "{refused}"
-        );
         fs::remove_dir_all(folder).unwrap();
     }
 }

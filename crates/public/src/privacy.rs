@@ -36,9 +36,16 @@ const COMMON: [&str; 14] = [
     "server",
     "host",
 ];
-/// Header fields whose values are secrets.
-const FIELDS: [&str; 5] =
-    ["authorization:", "proxy-authorization:", "cookie:", "set-cookie:", "x-api-key:"];
+/// Header fields whose values are secrets, with or without words before them, as in `set-cookie` and `x-auth-token`.
+const FIELDS: [&str; 7] = [
+    "authorization",
+    "cookie",
+    "api-key",
+    "auth-token",
+    "access-token",
+    "csrf-token",
+    "security-token",
+];
 
 /// Replaces it all; `note` is called for each kind of what was replaced.
 pub(crate) fn pass(content: &mut Content, words: &Words, note: &mut impl FnMut(&str)) {
@@ -106,6 +113,7 @@ fn clean(text: &str, words: &Words, note: &mut impl FnMut(&str)) -> Option<Strin
     ];
     let mut new = None;
     replace(&mut new, text, "credentials in a URL", credentials, note);
+    replace(&mut new, text, "an e-mail address", mails, note);
     replace(&mut new, text, "the value of a header field", fields, note);
     for (folder, kind, shown) in folders.into_iter().filter(|(folder, ..)| 1 < folder.len()) {
         replace(&mut new, text, kind, |text| whole(text, folder, shown, ["_-./", "_-."]), note);
@@ -177,27 +185,53 @@ fn fields(text: &str) -> Option<String> {
             let mut from = at;
             loop {
                 let begin = from + lower.get(from..)?.find(field)?;
-                let is_start =
-                    !before(&lower, begin).is_some_and(|c| c.is_alphanumeric() || c == '-');
-                let value = begin + field.len();
-                let end = value + end_of_value(&text[..begin], &text[value..]);
-                let is_done =
-                    text[value..end].trim() == "{secret}" || text[value..end].trim().is_empty();
-                if is_start && !is_done {
-                    return Some((value, end));
+                from = begin + field.len();
+                let is_start = !before(&lower, begin).is_some_and(char::is_alphanumeric);
+                let value = if is_start { value(text, begin, from) } else { None };
+                if value.is_some() {
+                    return value;
                 }
-                from = value;
             }
         });
-        found.min().map(|(value, end)| (value, end, " {secret}"))
+        found.min()
     })
 }
 
-/// Where the value of a field ends: with its line, or with the quotes in which the field stands. Within these, other quotes
-/// are part of it.
-fn end_of_value(before: &str, rest: &str) -> usize {
+/// The value of the field whose name stands there, and what it becomes. It is behind a colon, as in a head, or in quotes of
+/// its own: `name = "value"`, `"name": "value"` or `["name", "value"]`.
+fn value(text: &str, begin: usize, end: usize) -> Option<(usize, usize, &'static str)> {
+    let (before, behind) = (&text[..begin], &text[end..]);
     let line = before.rfind(['\r', '\n']).map_or(0, |end| end + 1);
-    let opening = opening(&before[line..]);
+    let (value, until, shown) = match behind.strip_prefix(':') {
+        Some(rest) => (rest, end_of_value(rest, opening(&before[line..])), " {secret}"),
+        None => {
+            let sign = behind.trim_start_matches(['\\', '"', '\'', ' ']);
+            let rest = sign.strip_prefix([':', '=', ','])?.trim_start_matches(' ');
+            let quote = rest.trim_start_matches('\\');
+            let (letter, backslashes) = (quote.chars().next()?, rest.len() - quote.len());
+            let value = quote.strip_prefix(['"', '\''])?;
+            let until = end_of_value(value, Some((letter, backslashes)));
+            let after = value[until..].get(backslashes + 1..);
+            let is_alone = after.is_some_and(|after| after.starts_with(']'));
+            // Other lists are of names, a program has constants for them, and what has no letter is a package's version.
+            let text = &value[..until];
+            let is_name = text.chars().all(|c| c.is_ascii_alphabetic() || c == '-')
+                && FIELDS.iter().any(|field| text.to_ascii_lowercase().ends_with(field));
+            let is_secret = text.contains(char::is_alphabetic) && !is_name;
+            if !is_secret || (sign.starts_with(',') && !is_alone) {
+                return None;
+            }
+            (value, until, "{secret}")
+        }
+    };
+    let from = text.len() - value.len();
+    let is_done = ["", "{secret}"].contains(&value[..until].trim());
+    (!is_done).then_some((from, from + until, shown))
+}
+
+/// Where the value of a field ends: with its line, or with the quotes in which it or its field stands. Within these, other
+/// quotes are part of it.
+fn end_of_value(rest: &str, opening: Option<(char, usize)>) -> usize {
     let mut backslashes = 0;
     for (at, letter) in rest.char_indices() {
         match letter {
@@ -276,6 +310,27 @@ fn homes(text: &str) -> Option<String> {
     })
 }
 
+/// `name@example.org`, and no version as in `package@1.2.3`.
+fn mails(text: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._%+-".contains(c);
+    each(text, |at| {
+        text[at..].match_indices('@').find_map(|(sign, _)| {
+            let sign = at + sign;
+            let begin = at + text[at..sign].trim_end_matches(is_part).len();
+            // Behind a backslash it is the end of a line in JSON.
+            let begin = begin + usize::from(text[..begin].ends_with('\\'));
+            let rest = &text[sign + 1..];
+            let domain = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+            let domain = domain.trim_end_matches('.');
+            let (_, top) = domain.rsplit_once('.')?;
+            let is_top = 2 <= top.len() && top.chars().all(|c| c.is_ascii_alphabetic());
+            let end = sign + 1 + domain.len();
+            let is_url = text[..begin].ends_with("://");
+            (begin < sign && is_top && !is_url).then_some((begin, end, "{mail}"))
+        })
+    })
+}
+
 /// Addresses that are neither of this machine alone nor of nothing. What stands in a longer word, as a version does, is
 /// none.
 fn addresses(text: &str) -> Option<String> {
@@ -289,8 +344,11 @@ fn addresses(text: &str) -> Option<String> {
             let before = before(text, begin);
             let after = text[end..].chars().next();
             let in_word =
-                |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_=~^-".contains(c));
+                |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_~^-".contains(c));
+            // A setting may be an address: `host=10.0.0.1`, and no version behind `==`, `>=` and the like.
+            let is_compared = ["==", ">=", "<=", "!="].iter().any(|it| text[..begin].ends_with(it));
             if !in_word(before)
+                && !is_compared
                 && !in_word(after)
                 && let Some(length) = address(&text[begin..end])
             {
@@ -311,9 +369,10 @@ fn address(text: &str) -> Option<usize> {
     let names = match address {
         IpAddr::V4(it) => !it.is_loopback() && !it.is_unspecified() && it != Ipv4Addr::BROADCAST,
         IpAddr::V6(it) => {
-            let is_plain =
-                3 <= text.matches(':').count() && text.contains(|c: char| c.is_ascii_digit());
-            is_plain && !it.is_loopback() && it != Ipv6Addr::UNSPECIFIED
+            // `a1::b` is the name of something in a program.
+            let is_plain = 3 <= text.matches(':').count() || 4 <= text.find(':').unwrap_or(0);
+            let has_digit = text.contains(|c: char| c.is_ascii_digit());
+            is_plain && has_digit && !it.is_loopback() && it != Ipv6Addr::UNSPECIFIED
         }
     };
     names.then_some(length)
@@ -321,12 +380,13 @@ fn address(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::fields;
+    use super::{addresses, fields, mails};
 
     #[test]
     fn a_secret_value_ends_with_its_line_or_with_the_quotes_around_its_field() {
         for (text, clean) in [
             ("Cookie: a=\"b\"; c\r\nHost: x", "Cookie: {secret}\r\nHost: x"),
+            ("Set-Cookie: a=mycookie", "Set-Cookie: {secret}"),
             (r#"-H 'Cookie: a="b"' -c 2"#, r#"-H 'Cookie: {secret}' -c 2"#),
             (r#"x = "Cookie: a=\"b\"", y"#, r#"x = "Cookie: {secret}", y"#),
             (r#""GET /\r\nCookie: a='b'\r\nHost: x""#, r#""GET /\r\nCookie: {secret}\r\nHost: x""#),
@@ -335,9 +395,42 @@ mod tests {
                 r#"a = ["Authorization: Basic YQ==", "b"]"#,
                 r#"a = ["Authorization: {secret}", "b"]"#,
             ),
+            (
+                r#"send_header = { authorization = "Bearer x", X-Auth-Token = 'y' }"#,
+                r#"send_header = { authorization = "{secret}", X-Auth-Token = '{secret}' }"#,
+            ),
+            (r#""Cookie": "a=\"b\"","#, r#""Cookie": "{secret}","#),
+            (r#"[["Authorization","Basic x"],"#, r#"[["Authorization","{secret}"],"#),
+            (r#"[[\"Api-Key\",\"x\"],"#, r#"[[\"Api-Key\",\"{secret}\"],"#),
         ] {
             assert_eq!(fields(text).as_deref(), Some(clean));
             assert_eq!(fields(clean), None);
+        }
+        for plain in [
+            r#""cookie": "^0.7.1","#,
+            r#"COOKIE = "Set-Cookie";"#,
+            r#"allow(["Authorization", "Accept", "Range"])"#,
+            "cookies = \"a\"",
+            "cookie = a",
+        ] {
+            assert_eq!(fields(plain), None);
+        }
+    }
+
+    #[test]
+    fn addresses_are_told_from_versions_and_from_names_in_programs() {
+        for text in ["--host=10.1.2.3:80", "[fe80::1%eth0]", "http://[2001:db8::5]:80/", "fd00::17"]
+        {
+            assert!(addresses(text).is_some_and(|it| it.contains("{address}")), "{text}");
+        }
+        for text in
+            ["pip==1.2.3.4", "pip>=1.2.3.4", "pkg-1.2.3.4", "a1::b", "::1", "127.0.0.1", "00:15:30"]
+        {
+            assert_eq!(addresses(text), None, "{text}");
+        }
+        assert_eq!(mails("<a.b@example.org>, me@x.de.").as_deref(), Some("<{mail}>, {mail}."));
+        for text in ["@scope/pkg", "npm@10.2.3", "action@v4", "@app.route", r"\n@app.route"] {
+            assert_eq!(mails(text), None, "{text}");
         }
     }
 }

@@ -98,7 +98,7 @@ pub fn verify_found(run: &PublicRun, findings: &Findings<'_>) -> Verified {
             found.unrecomputed.insert(format!("profile {number}: {says}"));
         }
     }
-    let claimed_by = run.claims["dyno_version"].as_str().unwrap_or_default().to_string();
+    let claimed_by = shown(&run.claims["dyno_version"]);
     let is_consistent = found.differences.is_empty() && found.unrecomputed.is_empty();
     Verified {
         level: if is_consistent { Level::Consistent } else { Level::Intact },

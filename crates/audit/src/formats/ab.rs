@@ -1,6 +1,6 @@
 //! What ab prints, once or several times in one file: times in whole milliseconds, and failures by kinds that overlap.
 
-use crate::row::{Limit, NoLimit, Row, Time};
+use crate::row::{Limit, NoLimit, Row, Time, place_of};
 use crate::text::{first_number, number_after, seconds, time};
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
@@ -35,14 +35,14 @@ fn row(name: &str, text: &str) -> Row {
             }
             ("Non-2xx responses", _) => failed = failed.max(first_number(rest).unwrap_or(0.0)),
             ("Total", [least, mean, sd, ..]) => {
-                row.shortest("Total min", milliseconds(least));
+                row.percentile("Total min", 0.0, milliseconds(least));
                 row.mean = row.time("Total mean", milliseconds(mean));
                 row.sd = milliseconds(sd);
             }
             (percent, [word, ..]) => {
                 if let Ok(percent @ 1.0..=100.0) = percent.parse::<f64>() {
-                    let found = row.time(&format!("p{percent}"), milliseconds(word));
-                    row.percentile(percent / 100.0, found);
+                    let figure = format!("p{percent}");
+                    row.percentile(&figure, percent / 100.0, milliseconds(word));
                 }
             }
             _ => {}
@@ -52,10 +52,8 @@ fn row(name: &str, text: &str) -> Row {
     row.counted = row.requests.zip(total);
     row.failed = row.requests.map(|requests| failed.min(requests));
     row.unclear = row.requests.map_or(0.0, |requests| unlike.min(requests - failed).max(0.0));
-    if let Some(connections) = row.connections {
-        row.limit = Limit::UnderWay(connections);
-        row.place = format!("{connections} connections");
-    }
+    row.limit = row.connections.map_or(row.limit, Limit::UnderWay);
+    row.place = place_of(row.connections);
     row
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::stem;
 use crate::row::{Limit, NoLimit, Row, Time};
-use crate::text::{figure_of, text_of, time};
+use crate::text::{figure_of, text_of};
 
 /// Profiles whose connections carry many requests at once.
 const MULTIPLEXED: [&str; 6] = ["h2", "h2c", "h3", "grpc", "gateway", "production"];
@@ -60,10 +60,11 @@ fn row(profile: &str, value: &Value) -> Row {
     (row.connections, row.names_server) = (connections, true);
     row.rate_per_s = row.above_zero("rps", figure_of(value, "rps"));
     row.asked_per_s = target;
-    row.mean = latency(&mut row, value, "avg_latency");
+    let mean = latency(&mut row, value, "avg_latency");
+    row.mean = row.time("avg_latency", mean);
     for (key, share) in [("p99_latency", 0.99), ("p99_9_latency", 0.999)] {
         let found = latency(&mut row, value, key);
-        row.percentile(share, found);
+        row.percentile(key, share, found);
     }
     let status = |key: &str| figure_of(value, key);
     let all: Vec<f64> = ["status_2xx", "status_3xx", "status_4xx", "status_5xx"]
@@ -86,11 +87,8 @@ fn row(profile: &str, value: &Value) -> Row {
 }
 
 fn latency(row: &mut Row, value: &Value, key: &str) -> Option<Time> {
-    let (found, has_unit) = match value.get(key)? {
-        Value::String(text) => time(text)?,
-        number => (Time::exact(number.as_f64()?), false),
-    };
-    let found = row.time(key, Some(found));
-    row.has_unit &= has_unit || found.is_none();
-    found
+    let value = value.get(key)?;
+    let Some(number) = value.as_f64() else { return row.printed(value.as_str()) };
+    row.has_unit &= number <= 0.0;
+    Some(Time::exact(number))
 }

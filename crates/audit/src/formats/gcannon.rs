@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::row::{Limit, NoLimit, Row, Time};
+use crate::row::{Limit, NoLimit, Row, Time, place_of};
 use crate::text::{figure_of, first_number, number_after, number_before, seconds, text_of, time};
 
 /// The columns of its table.
@@ -28,8 +28,7 @@ fn row(name: &str, text: &str) -> Row {
     let mut times = words.split_whitespace().map(|word| time(word).map(|(time, _)| time));
     row.mean = row.time("Avg", times.next().flatten());
     for ((column, share), found) in COLUMNS.into_iter().zip(times) {
-        let found = row.time(column, found);
-        row.percentile(share, found);
+        row.percentile(column, share, found);
     }
     row.samples = behind("Latency samples:").and_then(first_number);
     // `… requests in 5.00s, … responses`, or frames of WebSockets.
@@ -57,8 +56,7 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     let micros = |key: &str| Some(Time { value: figure_of(latency, key)? * 1e3, step: 1e3 });
     row.mean = row.time("avg", micros("avg"));
     for (key, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)] {
-        let found = row.time(key, micros(key));
-        row.percentile(share, found);
+        row.percentile(key, share, micros(key));
     }
     row.samples = row.count("samples", figure_of(latency, "samples"));
     let elapsed = figure_of(value, "elapsed_sec").map(|value| Time { value, step: 1e-3 });
@@ -80,8 +78,7 @@ fn begun(name: &str, connections: Option<f64>, depth: Option<f64>) -> Row {
         Some(connections) => Limit::UnderWay(connections * depth),
         None => Limit::Unknown(NoLimit::Connections),
     };
-    let place = connections.map_or(String::new(), |number| format!("{number} connections"));
-    let mut row = Row::new(name, place, limit);
+    let mut row = Row::new(name, place_of(connections), limit);
     row.connections = connections;
     row
 }

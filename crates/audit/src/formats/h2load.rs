@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::row::{Limit, NoLimit, Row, Time};
+use crate::row::{Limit, NoLimit, Row, Time, place_of};
 use crate::text::{figure_of, number_before, text_of, time};
 
 /// What the line with the times of requests begins with: before version 1.69, and since then.
@@ -66,10 +66,7 @@ fn row(name: &str, text: &str) -> Row {
     if 0.0 < under_way {
         row.ended_with(under_way);
     }
-    row.place = match row.connections {
-        Some(connections) => format!("{connections} connections"),
-        None => String::new(),
-    };
+    row.place = place_of(row.connections);
     row
 }
 
@@ -85,10 +82,9 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     let seconds = |key: &str| figure_of(times, key).map(|number| Time::exact(number * 1e9));
     row.mean = row.time("mean", seconds("mean"));
     row.sd = seconds("sd");
-    row.shortest("min", seconds("min"));
-    for (key, share) in [("median", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)] {
-        let found = row.time(key, seconds(key));
-        row.percentile(share, found);
+    for (key, share) in [("min", 0.0), ("median", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)]
+    {
+        row.percentile(key, share, seconds(key));
     }
     row.samples = figure_of(counts, "succeeded");
     let refused = ["4xx", "5xx"].iter().filter_map(|key| figure_of(statuses, key)).sum::<f64>();
@@ -106,28 +102,20 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
 fn cell(row: &mut Row, column: &str, word: &str) {
     let percent: Option<f64> = column.strip_prefix('p').and_then(|text| text.parse().ok());
     let share = match (column, percent) {
+        ("sd", _) => {
+            row.sd = time(word).map(|(time, _)| time);
+            return;
+        }
+        ("mean", _) => None,
         ("min", _) => Some(0.0),
         ("max", _) => Some(1.0),
         ("median", _) => Some(0.5),
         (_, Some(percent)) if (0.0..100.0).contains(&percent) => Some(percent / 100.0),
-        _ => None,
+        _ => return,
     };
-    if !matches!(column, "mean" | "sd") && share.is_none() {
-        return;
-    }
-    let Some((found, has_unit)) = time(word) else { return };
-    if column == "sd" {
-        row.sd = Some(found);
-        return;
-    }
-    if column == "min" {
-        row.shortest(column, Some(found));
-        return;
-    }
-    let found: Option<Time> = row.time(column, Some(found));
-    row.has_unit &= has_unit || found.is_none();
+    let found = row.printed(Some(word));
     match share {
-        Some(share) => row.percentile(share, found),
-        None => row.mean = found,
+        Some(share) => row.percentile(column, share, found),
+        None => row.mean = row.time(column, found),
     }
 }

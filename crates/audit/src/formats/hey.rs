@@ -1,6 +1,6 @@
 //! What hey prints, once or several times in one file, and what its text has in common with oha's.
 
-use crate::row::{Limit, NoLimit, Row, Time};
+use crate::row::{Limit, NoLimit, Row};
 use crate::text::{first_number, seconds, time};
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
@@ -30,16 +30,16 @@ fn row(name: &str, text: &str) -> Row {
         match figure {
             Some(("Total", rest)) => total = seconds(rest),
             Some(("Slowest", rest)) => {
-                let found = timed(&mut row, "Slowest", rest);
-                row.percentile(1.0, found);
+                let found = row.printed(Some(rest));
+                row.percentile("Slowest", 1.0, found);
             }
             Some(("Fastest", rest)) => {
                 let found = time(rest).map(|(time, _)| time);
-                row.shortest("Fastest", found);
+                row.percentile("Fastest", 0.0, found);
             }
             Some(("Average", rest)) if row.mean.is_none() => {
-                let found = timed(&mut row, "Average", rest);
-                row.mean = found;
+                let found = row.printed(Some(rest));
+                row.mean = row.time("Average", found);
             }
             Some(("Requests/sec", rest)) => {
                 row.rate_per_s = row.above_zero("Requests/sec", first_number(rest));
@@ -47,8 +47,8 @@ fn row(name: &str, text: &str) -> Row {
             Some(_) | None => {}
         }
         if let (List::Percentiles, Some((percent, rest))) = (list, percentile(line)) {
-            let found = timed(&mut row, &format!("p{percent}"), rest);
-            row.percentile(percent / 100.0, found);
+            let found = row.printed(Some(rest));
+            row.percentile(&format!("p{percent}"), percent / 100.0, found);
         }
         if let Some((key, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
             match list {
@@ -97,12 +97,4 @@ fn percentile(line: &str) -> Option<(f64, &str)> {
     let rest = rest.trim_start_matches('%').trim().strip_prefix("in ")?;
     let percent: f64 = percent.trim().parse().ok()?;
     (0.0 < percent && percent < 100.0).then_some((percent, rest))
-}
-
-/// A time with its unit; without one, the row has none.
-fn timed(row: &mut Row, figure: &str, text: &str) -> Option<Time> {
-    let (found, has_unit) = time(text)?;
-    let found = row.time(figure, Some(found));
-    row.has_unit &= has_unit || found.is_none();
-    found
 }

@@ -99,11 +99,8 @@ fn keep(row: &mut Row, key: &str, share: Option<f64>, time: Option<Time>) {
     match (key, share) {
         ("avg", _) => row.mean = row.time(key, time),
         // A shortest time of 0 is one that its clock did not resolve.
-        ("min", _) => row.shortest(key, time.filter(|time| time.value != 0.0)),
-        (_, Some(share)) => {
-            let found = row.time(key, time);
-            row.percentile(share, found);
-        }
+        ("min", _) => row.percentile(key, 0.0, time.filter(|time| time.value != 0.0)),
+        (_, Some(share)) => row.percentile(key, share, time),
         (_, None) => {}
     }
 }

@@ -21,16 +21,14 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     row.rate_per_s = row.above_zero("requestsPerSec", figure_of(summary, "requestsPerSec"));
     let seconds = |number: f64| Time::exact(number * 1e9);
     row.mean = row.time("average", figure_of(summary, "average").map(seconds));
-    row.shortest("fastest", figure_of(summary, "fastest").map(seconds));
-    let slowest = row.time("slowest", figure_of(summary, "slowest").map(seconds));
-    row.percentile(1.0, slowest);
+    row.percentile("fastest", 0.0, figure_of(summary, "fastest").map(seconds));
+    row.percentile("slowest", 1.0, figure_of(summary, "slowest").map(seconds));
     for (key, value) in percentiles {
         let percent: Option<f64> = key.strip_prefix('p').and_then(|text| text.parse().ok());
         let Some(percent) = percent.filter(|percent| (0.0..100.0).contains(percent)) else {
             continue;
         };
-        let found = row.time(key, figure(value).map(seconds));
-        row.percentile(percent / 100.0, found);
+        row.percentile(key, percent / 100.0, figure(value).map(seconds));
     }
     let counts = |key: &str| {
         let list = value.get(key).and_then(Value::as_object).into_iter().flatten();

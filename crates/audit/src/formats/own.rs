@@ -68,10 +68,8 @@ fn row(name: &str, value: &Value) -> Row {
     let response = value_of("/response");
     let exact = |key: &str| figure_of(response, key).map(Time::exact);
     row.mean = row.time("mean_ns", exact("mean_ns"));
-    row.shortest("min_ns", exact("min_ns"));
-    for (key, share) in PERCENTILES.into_iter().chain([("max_ns", 1.0)]) {
-        let found = row.time(key, exact(key));
-        row.percentile(share, found);
+    for (key, share) in PERCENTILES.into_iter().chain([("min_ns", 0.0), ("max_ns", 1.0)]) {
+        row.percentile(key, share, exact(key));
     }
     row.samples = row.count("count", figure_of(response, "count")).filter(|count| 0.0 < *count);
     row.requests = row.count("attempted", figure_of(value_of("/books"), "attempted"));

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::row::{Limit, NoLimit, Row};
-use crate::text::{figure, figure_of, text_of, time};
+use crate::text::{figure, figure_of, text_of};
 
 /// Failed requests that are among the total, as wrk counts, and those that are not.
 const ANSWERED: [&str; 2] = ["5xx", "timeout"];
@@ -80,15 +80,10 @@ fn row(
     let total = figure_of(run, "totalRequests");
     row.samples = row.above_zero("totalRequests", Some(total.unwrap_or(0.0)));
     row.rate_per_s = row.samples.zip(duration_s).map(|(total, seconds)| total / seconds);
-    for (key, share) in [("latencyAvg", None), ("latencyMax", Some(1.0))] {
-        let Some((found, has_unit)) = text_of(run, key).and_then(time) else { continue };
-        let found = row.time(key, Some(found));
-        row.has_unit &= has_unit || found.is_none();
-        match share {
-            None => row.mean = found,
-            Some(share) => row.percentile(share, found),
-        }
-    }
+    let mean = row.printed(text_of(run, "latencyAvg"));
+    row.mean = row.time("latencyAvg", mean);
+    let longest = row.printed(text_of(run, "latencyMax"));
+    row.percentile("latencyMax", 1.0, longest);
     let sum = |keys: &[&str]| keys.iter().filter_map(|key| figure_of(run, key)).sum::<f64>();
     row.failed = Some(sum(&ANSWERED) + sum(&BROKEN));
     row.requests = row.samples.map(|total| total + sum(&BROKEN));

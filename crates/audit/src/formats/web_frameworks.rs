@@ -56,11 +56,7 @@ fn row(name: String, level: u64, figures: &[(&str, f64)]) -> Row {
             let time = Some(Time::exact(number));
             match of {
                 Of::Mean => row.mean = row.time(label, time),
-                Of::Shortest => row.shortest(label, time),
-                Of::Share(share) => {
-                    let found = row.time(label, time);
-                    row.percentile(share, found);
-                }
+                Of::Share(share) => row.percentile(label, share, time),
             }
         }
     }
@@ -72,7 +68,6 @@ fn row(name: String, level: u64, figures: &[(&str, f64)]) -> Row {
 /// What a time is.
 enum Of {
     Mean,
-    Shortest,
     Share(f64),
 }
 
@@ -81,7 +76,7 @@ impl Of {
     fn named(label: &str) -> Option<Of> {
         match label {
             "average_latency" => return Some(Of::Mean),
-            "minimum_latency" => return Some(Of::Shortest),
+            "minimum_latency" => return Some(Of::Share(0.0)),
             "maximum_latency" => return Some(Of::Share(1.0)),
             _ => {}
         }

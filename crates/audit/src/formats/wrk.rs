@@ -1,19 +1,13 @@
 //! What wrk and wrk2 print, once or several times in one file.
 
-use super::numbered;
-use crate::row::{Limit, NoLimit, Row, Time};
+use crate::row::{Limit, NoLimit, Row, place_of};
 use crate::text::{first_number, number_after, number_before, seconds, time};
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
-    let lines: Vec<&str> = text.lines().collect();
-    let begins: Vec<usize> = (0..lines.len()).filter(|&place| is_beginning(lines[place])).collect();
-    let many = 1 < begins.len();
-    let run = |(number, &begin): (usize, &usize)| {
-        let end = begins.get(number + 1).copied().unwrap_or(lines.len());
-        let name = if many { numbered(name, number) } else { name.into() };
-        row(name, &lines[begin..end])
-    };
-    begins.iter().enumerate().map(run).collect()
+    match text.lines().any(is_beginning) {
+        true => super::runs(name, text, is_beginning, "", row),
+        false => Vec::new(),
+    }
 }
 
 /// `Running 10s test @ http://…`
@@ -21,36 +15,31 @@ fn is_beginning(line: &str) -> bool {
     line.trim_start().starts_with("Running ") && line.contains(" test @ ")
 }
 
-fn row(name: String, lines: &[&str]) -> Row {
+fn row(name: &str, text: &str) -> Row {
     let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Connections));
     // wrk2 counts times from a schedule, and prints how it calibrated itself.
-    let is_scheduled = lines
-        .iter()
-        .any(|line| line.contains("HdrHistogram") || line.contains("Thread calibration"));
+    let is_scheduled = text.contains("HdrHistogram") || text.contains("Thread calibration");
     // With -U it also prints the times counted from when a request was sent, as a second list.
     let mut is_uncorrected = false;
     let (mut broken, mut late, mut refused) = (0.0, 0.0_f64, 0.0);
-    for line in lines.iter().map(|line| line.trim()) {
+    for line in text.lines().map(str::trim) {
         if line.contains(" threads and ") || line.contains(" thread and ") {
             row.connections = number_before(line, " connection");
         } else if line.starts_with("Latency") && !line.contains("Distribution") {
             let mut words = line.split_whitespace().skip(1);
-            let mean = timed(&mut row, "mean latency", words.next());
-            row.mean = mean;
+            let mean = row.printed(words.next());
+            row.mean = row.time("mean latency", mean);
             row.sd = words.next().and_then(time).map(|(time, _)| time);
             let max = words.next().and_then(time).map(|(time, _)| time);
-            let max = row.time("longest latency", max);
-            row.percentile(1.0, max);
+            row.percentile("longest latency", 1.0, max);
         } else if line.starts_with("Latency Distribution") {
             is_uncorrected = line.contains("Uncorrected");
         } else if let Some((percent, rest)) = line.split_once('%').filter(|_| !is_uncorrected) {
             let words: Vec<&str> = rest.split_whitespace().collect();
             if let (Ok(percent), [word]) = (percent.trim().parse::<f64>(), &words[..]) {
                 let share = percent / 100.0;
-                let found = timed(&mut row, &format!("p{percent}"), Some(word));
-                if (0.0..1.0).contains(&share) {
-                    row.percentile(share, found);
-                }
+                let found = row.printed(Some(word));
+                row.percentile(&format!("p{percent}"), share, found);
             }
         } else if line.contains(" requests in ") {
             row.samples = number_before(line, " requests in ");
@@ -76,17 +65,6 @@ fn row(name: String, lines: &[&str]) -> Row {
         (false, Some(connections)) => Limit::UnderWay(connections),
         (false, None) => Limit::Unknown(NoLimit::Connections),
     };
-    row.place = match row.connections {
-        Some(connections) => format!("{connections} connections"),
-        None => String::new(),
-    };
+    row.place = place_of(row.connections);
     row
-}
-
-/// A time with its unit; without one, the row has none.
-fn timed(row: &mut Row, figure: &str, word: Option<&str>) -> Option<Time> {
-    let (found, has_unit) = time(word?)?;
-    let found = row.time(figure, Some(found));
-    row.has_unit &= has_unit || found.is_none();
-    found
 }

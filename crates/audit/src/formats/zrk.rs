@@ -36,8 +36,8 @@ pub(crate) fn rows(name: &str, value: &Value) -> Option<Vec<Row>> {
     let micros = |number: f64| Time::exact(number * 1e3);
     row.mean = row.time("mean", figure_of(latency, "mean").map(micros));
     row.sd = figure_of(latency, "stdev").map(micros);
-    row.shortest("min", figure_of(latency, "min").map(micros));
     let percentiles = [
+        ("min", 0.0),
         ("p50", 0.5),
         ("p75", 0.75),
         ("p90", 0.9),
@@ -47,8 +47,7 @@ pub(crate) fn rows(name: &str, value: &Value) -> Option<Vec<Row>> {
         ("max", 1.0),
     ];
     for (key, share) in percentiles {
-        let found = row.time(key, figure_of(latency, key).map(micros));
-        row.percentile(share, found);
+        row.percentile(key, share, figure_of(latency, key).map(micros));
     }
     let sum_of = |key: &str, names: &[&str]| {
         let counts = value.get(key)?;

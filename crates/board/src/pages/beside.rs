@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::{Comparison, compared_runs};
-use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
+use report::document::{Block, Cell, Column, Depth, Document, Section, Sign, Tone};
 use report::markup::Markup;
 use report::of_site;
 use report::run::{cell_of, ratio_text};
@@ -11,6 +11,7 @@ use report::run::{cell_of, ratio_text};
 use super::{File, links, of_page, page, root, runs, servers};
 use crate::folder::Known;
 use crate::ranking::{Shown, Terms, newest};
+use crate::rows_table::{left, table_of};
 use crate::slug::slug;
 
 const SCRIPT: &str = include_str!("beside.js");
@@ -54,10 +55,9 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
     let made = compared_runs(&sides);
     let [own, others] = [("own", false), ("others", true)].map(|(key, is_other)| {
         let rows = both.iter().zip(&made).filter(|((other, _), _)| *other == is_other);
-        let rows: Vec<Row> =
-            rows.map(|((_, sides), made)| row(&root, *sides, made.as_ref().ok())).collect();
-        let table = Table::of(key, columns([a, b]), rows.iter().cloned());
-        (!rows.is_empty()).then_some(Block::Table(table))
+        let rows = rows.map(|((_, sides), made)| row(&root, [a, b], *sides, made.as_ref().ok()));
+        let table = table_of(key, rows);
+        (!table.columns.is_empty()).then_some(Block::Table(table))
     });
     let document = Document {
         label: format!("{a} and {b}"),
@@ -79,25 +79,12 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
     page(known, &path, &document)
 }
 
-fn columns([a, b]: [&str; 2]) -> Vec<Column> {
-    vec![
-        Column::new("subject", "workload and load", 0).left(),
-        Column::new("figure", "figure", 0).left(),
-        Column::new("a", a, 0),
-        Column::new("b", b, 0),
-        Column::new("ratio", "B ÷ A", 0),
-        Column::new("verdicts", "verdicts", 0).left(),
-        Column::new("versions", "versions", 1).left(),
-        Column::new("trials", "trials", 1).left(),
-        Column::new("dates", "dates", 1).left(),
-        Column::new("dyno", "dyno", 1).left(),
-        Column::new("class", "machine class", 1).left(),
-        Column::new("run-a", "run of A", 2).left(),
-        Column::new("run-b", "run of B", 2).left(),
-    ]
-}
-
-fn row(root: &str, [a, b]: [Shown<'_>; 2], made: Option<&Comparison>) -> Row {
+fn row(
+    root: &str,
+    names: [&str; 2],
+    [a, b]: [Shown<'_>; 2],
+    made: Option<&Comparison>,
+) -> Vec<(Column, Cell)> {
     let figure = a.row.leading;
     let value = |shown: Shown<'_>| {
         shown.row.estimate(figure).map_or_else(Cell::none, |it| cell_of(figure, it))
@@ -112,22 +99,23 @@ fn row(root: &str, [a, b]: [Shown<'_>; 2], made: Option<&Comparison>) -> Row {
         let (a, b) = (of(a), of(b));
         Cell::text(if a == b { a } else { format!("{a}; {b}") })
     };
-    let cells = vec![
-        Cell { sign: Sign::Slot, ..Cell::text(format!("{}, {}", a.row.task, a.row.place)) },
-        Cell::text(figure.heading()),
-        value(a),
-        value(b),
-        ratio,
-        both(|shown| shown.row.verdict.name().into()),
-        both(|shown| shown.row.stated_version().into()),
-        both(|shown| format!("{}/{}", shown.row.measured, shown.row.planned)),
-        both(|shown| shown.run.date()),
-        both(|shown| shown.run.dyno.clone()),
-        both(|shown| shown.run.class.label.clone()),
-        runs::linked(a.run, root),
-        runs::linked(b.run, root),
-    ];
-    Row { cells, ..Row::default() }
+    let load = Cell::text(format!("{}, {}", a.row.task, a.row.place));
+    let trials = |shown: Shown<'_>| format!("{}/{}", shown.row.measured, shown.row.planned);
+    vec![
+        (left("subject", "workload and load", 0), Cell { sign: Sign::Slot, ..load }),
+        (left("figure", "figure", 0), Cell::text(figure.heading())),
+        (Column::new("a", names[0], 0), value(a)),
+        (Column::new("b", names[1], 0), value(b)),
+        (Column::new("ratio", "B ÷ A", 0), ratio),
+        (left("verdicts", "verdicts", 0), both(|shown| shown.row.verdict.name().into())),
+        (left("versions", "versions", 1), both(|shown| shown.row.stated_version().into())),
+        (left("trials", "trials", 1), both(trials)),
+        (left("dates", "dates", 1), both(|shown| shown.run.date())),
+        (left("dyno", "dyno", 1), both(|shown| shown.run.dyno.clone())),
+        (left("class", "machine class", 1), both(|shown| shown.run.class.label.clone())),
+        (left("run-a", "run of A", 2), runs::linked(a.run, root)),
+        (left("run-b", "run of B", 2), runs::linked(b.run, root)),
+    ]
 }
 
 /// The page whose script puts any two servers beside each other.

@@ -3,11 +3,11 @@
 use report::document::{Block, Depth, Document, Paragraph, Section, Tone};
 
 use super::rounds::{answer, of_round};
-use super::workloads::{self, Loads, by_class, order};
+use super::workloads::{self, by_class, order};
 use super::{File, beside, links, page};
 use crate::changes::{Change, sentence};
 use crate::folder::Known;
-use crate::ranking::Ranked;
+use crate::ranking::{Ranked, Shown};
 use crate::rows_table::{With, table};
 
 /// So many sentences of the round's answer.
@@ -66,29 +66,21 @@ fn main_table(known: &Known) -> Section {
 
 fn main_rows(known: &Known) -> Option<(String, String, Vec<Ranked<'_>>)> {
     let rounds = known.written.newest_rounds();
-    let is_newest = |id: &str| rounds.first().is_none_or(|(_, round)| of_round(round, id));
-    let wanted: Vec<&str> =
-        known.written.settings.presets.iter().map(|preset| preset.workload.as_str()).collect();
-    let mut best: Option<(bool, usize, &str, &str, &Loads<'_>)> = None;
+    let is_newest =
+        |shown: &&Shown<'_>| rounds.first().is_none_or(|(_, round)| of_round(round, &shown.run.id));
+    let presets = &known.written.settings.presets;
+    let asked = |workload: &str| presets.iter().position(|it| it.workload == workload);
     let all = by_class(known);
-    for ((workload, class), loads) in &all {
-        if !known.written.is_own(class) {
-            continue;
-        }
-        let of_newest = loads.values().flatten().filter(|shown| is_newest(&shown.run.id)).count();
-        let place = wanted.iter().position(|name| name == workload).unwrap_or(wanted.len());
-        let key = (0 < of_newest, usize::MAX - place);
-        if best.is_none_or(|(has, other, ..)| (has, other) < key) {
-            best = Some((key.0, key.1, workload, class, loads));
-        }
-    }
-    let (has_newest, _, workload, class, loads) = best?;
-    let kept = |rows: &&Vec<crate::ranking::Shown<'_>>| {
-        rows.iter().filter(|shown| !has_newest || is_newest(&shown.run.id)).count()
-    };
-    let rows = loads.values().max_by_key(kept)?;
-    let shown = rows.iter().copied().filter(|shown| !has_newest || is_newest(&shown.run.id));
-    let rows = order(&shown.collect::<Vec<_>>());
+    let own = all.iter().filter(|((_, class), _)| known.written.is_own(class));
+    let (&(workload, class), loads) = own.min_by_key(|((workload, _), loads)| {
+        let is_older = !loads.values().flatten().any(|shown| is_newest(&shown));
+        (is_older, asked(workload).unwrap_or(presets.len()))
+    })?;
+    // Of a workload that is not in the newest round all rows.
+    let of_newest = loads.values().map(|rows| rows.iter().filter(is_newest).copied().collect());
+    let of_newest: Vec<Shown<'_>> = of_newest.max_by_key(Vec::len)?;
+    let largest = loads.values().max_by_key(|rows| rows.len())?;
+    let rows = order(if of_newest.is_empty() { largest } else { &of_newest });
     let place = rows.first().map(|ranked| ranked.shown.row.place.clone()).unwrap_or_default();
     let heading = format!("{workload} at {place}, on {class}");
     Some((heading, workloads::address(workload, class), rows))

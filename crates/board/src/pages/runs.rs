@@ -1,11 +1,12 @@
 //! The page of each run as `report` writes it, below what the board says of its file; and the list of all runs.
 
 use report::Findings;
-use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Sign, Table, Tone};
+use report::document::{Block, Cell, Column, Depth, Document, Section, Sign, Tone};
 use report::markup::{Markup, markup};
 
 use super::{File, links, of_page, page, root};
 use crate::folder::Known;
+use crate::rows_table::{left, table_of};
 use crate::settings::{Superseded, Written};
 use crate::summary::RunSummary;
 
@@ -137,7 +138,7 @@ pub(crate) fn lists(known: &Known) -> Vec<File> {
             let path: String = address(n);
             let root = root(&path);
             let runs = newest.iter().skip(n * LISTED).take(LISTED);
-            let table = Table::of("0", columns(), runs.map(|run| row(known, &root, run)));
+            let table = table_of("0", runs.map(|run| row(known, &root, run)));
             let mut sections =
                 vec![Section::new("runs", "", Depth::Brief).with([Block::Table(table)])];
             let others = (0..pages).filter(|other| *other != n).map(|other| {
@@ -160,38 +161,20 @@ pub(crate) fn lists(known: &Known) -> Vec<File> {
         .collect()
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::new("subject", "run", 0).left(),
-        Column::new("date", "date", 0).left(),
-        Column::new("experiment", "experiment", 1).left(),
-        Column::new("verdict", "verdict", 0).left(),
-        Column::new("trials", "trials", 1),
-        Column::new("servers", "servers", 1),
-        Column::new("class", "machine class", 1).left(),
-        Column::new("dyno", "dyno", 1).left(),
-        Column::new("file", "its file", 1).left(),
-    ]
-}
-
 fn refused(known: &Known) -> Section {
     let section = Section::new("refused", "Files that were refused", Depth::Brief);
-    let rows = known.refused.iter().take(LISTED).map(|refused| Row {
-        cells: vec![
-            Cell { sign: Sign::Slot, ..Cell::text(&refused.file) },
-            Cell::text(&refused.why).toned(Tone::Bad),
-        ],
-        ..Row::default()
+    let rows = known.refused.iter().take(LISTED).map(|refused| {
+        let file = Cell { sign: Sign::Slot, ..Cell::text(&refused.file) };
+        let why = Cell::text(&refused.why).toned(Tone::Bad);
+        vec![(left("subject", "file", 0), file), (left("why", "why", 0), why)]
     });
-    let columns =
-        vec![Column::new("subject", "file", 0).left(), Column::new("why", "why", 0).left()];
     match known.refused.is_empty() {
         true => section,
-        false => section.with([Block::Table(Table::of("refused", columns, rows))]),
+        false => section.with([Block::Table(table_of("refused", rows))]),
     }
 }
 
-fn row(known: &Known, root: &str, run: &RunSummary) -> Row {
+fn row(known: &Known, root: &str, run: &RunSummary) -> Vec<(Column, Cell)> {
     let count = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
     let worth = match (known.superseded(run), run.differences, run.is_consistent) {
         (Some(_), _, _) => Cell::text("superseded").toned(Tone::Bad),
@@ -203,16 +186,16 @@ fn row(known: &Known, root: &str, run: &RunSummary) -> Row {
         sign: Sign::Verdict(verdict),
         ..Cell::text(verdict.name())
     });
-    let cells = vec![
-        Cell { sign: Sign::Slot, ..linked(run, root) },
-        Cell::text(run.date()).valued(Some(run.began_unix_ms as f64)),
-        Cell::text(&run.experiment),
-        verdict,
-        count(run.trials),
-        count(run.servers.len()),
-        Cell::text(&run.class.label),
-        Cell::text(&run.dyno),
-        worth,
-    ];
-    Row { cells, ..Row::default() }
+    let date = Cell::text(run.date()).valued(Some(run.began_unix_ms as f64));
+    vec![
+        (left("subject", "run", 0), Cell { sign: Sign::Slot, ..linked(run, root) }),
+        (left("date", "date", 0), date),
+        (left("experiment", "experiment", 1), Cell::text(&run.experiment)),
+        (left("verdict", "verdict", 0), verdict),
+        (Column::new("trials", "trials", 1), count(run.trials)),
+        (Column::new("servers", "servers", 1), count(run.servers.len())),
+        (left("class", "machine class", 1), Cell::text(&run.class.label)),
+        (left("dyno", "dyno", 1), Cell::text(&run.dyno)),
+        (left("file", "its file", 1), worth),
+    ]
 }

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use report::document::{
-    Block, Cell, Column, Depth, Document, Fact, Row, Section, Sign, Table, Tone,
-};
+use report::document::{Block, Cell, Depth, Document, Fact, Section, Sign, Tone};
 use report::versions::{VersionSpot, versions};
 
-use super::{File, command, links, page, root, runs, workloads, written_links};
+use super::{File, command, links, page, root, runs, written_links};
 use crate::folder::Known;
 use crate::ranking::{Shown, Terms};
-use crate::rows_table::{With, table, unnumbered};
+use crate::rows_table::{With, left, table, table_of, unnumbered};
 use crate::slug::slug;
 use crate::summary::{RunSummary, ServerSummary};
 
@@ -18,7 +16,7 @@ use crate::summary::{RunSummary, ServerSummary};
 const DRAWN: usize = 30;
 /// So many rows are in a table, the newest ones.
 const ROWS: usize = 20;
-/// A server's page has no more charts and tables: other loads are links.
+/// A server's page has no more charts and tables.
 const LOADS_MOST: usize = 12;
 
 pub(crate) fn address(server: &str) -> String {
@@ -37,15 +35,16 @@ pub(crate) fn names(known: &Known) -> BTreeSet<&str> {
 
 pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
     let path = address(name);
-    let newest = newest(known, name);
+    let newest = newest(known, name, |_| true);
     let title = newest.map_or(name, |(_, server)| server.entry.title.as_str());
+    let conformance = conformance(known, name);
     let mut sections = of_loads(known, &root(&path), rows);
-    sections.extend(newest.map(|(run, server)| started(&root(&path), run, server)));
+    sections.extend(newest.map(|(run, server)| started(&root(&path), run, server, &conformance)));
     sections.push(about(known, name));
     let document = Document {
         label: format!("server {name}"),
         title: title.into(),
-        answer: newest.map(|(run, server)| in_short(run, server)).into_iter().collect(),
+        answer: newest.map(|(run, server)| in_short(run, server, &conformance)).into_iter().collect(),
         conditions: Vec::from_iter((1 < rows.len()).then(|| format!(
             "{} rows, oldest first. A line ends where the machine or dyno's version changed, and at a quick run: figures before it and behind it \
              are not alike.",
@@ -57,25 +56,39 @@ pub(crate) fn of_server(known: &Known, name: &str, rows: &[Shown<'_>]) -> File {
     page(known, &path, &document)
 }
 
-/// The newest run that it took part in, and how.
-fn newest<'k>(known: &'k Known, name: &str) -> Option<(&'k RunSummary, &'k ServerSummary)> {
+/// The newest run that it took part in like this, and how.
+fn newest<'k>(
+    known: &'k Known,
+    name: &str,
+    is_so: fn(&ServerSummary) -> bool,
+) -> Option<(&'k RunSummary, &'k ServerSummary)> {
     let of_run = |run: &'k RunSummary| {
-        Some((run, run.servers.iter().find(|server| server.entry.name == name)?))
+        let mut servers = run.servers.iter();
+        Some((run, servers.find(|server| server.entry.name == name && is_so(server))?))
     };
     let standing = known.runs.iter().rev().filter(|run| known.superseded(run).is_none());
     standing.chain(known.runs.iter().rev()).find_map(of_run)
 }
 
-fn in_short(run: &RunSummary, server: &ServerSummary) -> String {
+/// What the newest check of it found, with its date; or why there is none.
+fn conformance(known: &Known, name: &str) -> String {
+    let checked = newest(known, name, |server| server.conformance.is_ok());
+    match checked.or_else(|| newest(known, name, |_| true)) {
+        Some((run, ServerSummary { conformance: Ok(score), .. })) => {
+            format!("{score}, checked on {}", run.date())
+        }
+        Some((_, ServerSummary { conformance: Err(why), .. })) => why.clone(),
+        None => String::new(),
+    }
+}
+
+fn in_short(run: &RunSummary, server: &ServerSummary, conformance: &str) -> String {
     let version = match server.entry.version.is_empty() {
         true => "its version is not stated".into(),
         false => format!("version {}", server.entry.version),
     };
-    let conformance = match &server.conformance {
-        Ok(score) => format!("conformance {score}"),
-        Err(why) => format!("conformance: {why}"),
-    };
-    let as_of = format!("as of {}", run.date());
+    let (conformance, as_of) =
+        (format!("conformance: {conformance}"), format!("as of {}", run.date()));
     let parts = [version, server.entry.language.clone(), conformance, as_of];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
@@ -88,16 +101,12 @@ fn of_loads(known: &Known, root: &str, rows: &[Shown<'_>]) -> Vec<Section> {
         let is_other = !known.written.is_own(shown.class());
         loads.entry((is_other, shown.terms())).or_default().push(*shown);
     }
-    let mut rest = BTreeSet::new();
-    for rows in loads.values().skip(LOADS_MOST) {
-        rest.insert((rows[0].row.workload.as_str(), rows[0].class()));
-    }
-    let links = links(rest.into_iter().take(200).map(|(workload, class)| {
-        let address = format!("{root}{}", workloads::address(workload, class));
-        (address, workload.to_string(), class.to_string())
-    }));
-    let rest = (LOADS_MOST < loads.len())
-        .then(|| Section::new("rest", "Under other loads", Depth::Brief).with([links]));
+    let more = loads.len().saturating_sub(LOADS_MOST);
+    let rest = (0 < more).then(|| {
+        let more = units::counted(more as u64, "more load is", "more loads are");
+        let says = format!("{more} in data/rows.jsonl.");
+        Section::new("rest", "", Depth::Brief).with([Block::paragraph(Tone::Dim, says)])
+    });
     let all = loads.into_iter().take(LOADS_MOST).enumerate();
     let sections = all.map(|(n, ((is_other, terms), rows))| {
         let place = &rows[0].row.place;
@@ -143,7 +152,7 @@ fn differs(before: &RunSummary, run: &RunSummary) -> String {
 }
 
 /// How it was started in the newest run.
-fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
+fn started(root: &str, run: &RunSummary, server: &ServerSummary, conformance: &str) -> Section {
     let section = Section::new("started", "How it was started", Depth::Brief);
     let run_page = format!("{root}{}", runs::address(run));
     let mut blocks =
@@ -151,30 +160,21 @@ fn started(root: &str, run: &RunSummary, server: &ServerSummary) -> Section {
     if !server.command.is_empty() {
         blocks.push(command(&server.command));
     }
-    let conformance = server.conformance.clone().unwrap_or_else(|why| why);
-    let facts = [
-        ("kind", &server.entry.tier),
-        ("notes", &server.entry.notes),
-        ("conformance", &conformance),
-    ];
+    let entry = &server.entry;
+    let facts = [("kind", &*entry.tier), ("notes", &entry.notes), ("conformance", conformance)];
     let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
     blocks.push(Block::Facts(facts.map(|(name, text)| Fact::new(name, text)).collect()));
     let cell = |text: Option<&str>| text.map_or_else(Cell::none, Cell::text);
-    let settings = server.entry.settings.iter().map(|setting| Row {
-        cells: vec![
-            Cell { sign: Sign::Slot, ..Cell::text(&setting.name) },
-            cell(setting.default.as_deref()),
-            cell(setting.change.as_deref()),
-        ],
-        ..Row::default()
+    let settings = entry.settings.iter().map(|setting| {
+        let name = Cell { sign: Sign::Slot, ..Cell::text(&setting.name) };
+        vec![
+            (left("subject", "setting", 0), name),
+            (left("default", "by itself", 0), cell(setting.default.as_deref())),
+            (left("change", "what this entry says instead", 0), cell(setting.change.as_deref())),
+        ]
     });
-    let columns = vec![
-        Column::new("subject", "setting", 0).left(),
-        Column::new("default", "by itself", 0).left(),
-        Column::new("change", "what this entry says instead", 0).left(),
-    ];
-    if !server.entry.settings.is_empty() {
-        blocks.push(Block::Table(Table::of("settings", columns, settings)));
+    if !entry.settings.is_empty() {
+        blocks.push(Block::Table(table_of("settings", settings)));
     }
     section.with(blocks)
 }
@@ -200,28 +200,19 @@ fn about(known: &Known, name: &str) -> Section {
 pub(crate) fn list(known: &Known) -> File {
     let path = "s/index.html";
     let root = root(path);
-    let rows = names(known).into_iter().filter_map(|name| {
-        let (run, server) = newest(known, name)?;
-        let cells = vec![
-            Cell { sign: Sign::Slot, ..Cell::text(&server.entry.title) }
-                .linked(format!("{root}{}", address(name))),
-            Cell::text(name),
-            Cell::text(&server.entry.language),
-            Cell::text(&server.entry.version),
-            Cell::text(server.conformance.clone().unwrap_or_else(|why| why)),
-            Cell::text(run.date()),
-        ];
-        Some(Row { cells, ..Row::default() })
+    let rows = names(known).into_iter().take(1_000).filter_map(|name| {
+        let (run, server) = newest(known, name, |_| true)?;
+        let title = Cell { sign: Sign::Slot, ..Cell::text(&server.entry.title) };
+        Some(vec![
+            (left("subject", "server", 0), title.linked(format!("{root}{}", address(name)))),
+            (left("name", "name", 2), Cell::text(name)),
+            (left("language", "language", 1), Cell::text(&server.entry.language)),
+            (left("version", "newest version", 1), Cell::text(&server.entry.version)),
+            (left("conformance", "conformance", 1), Cell::text(conformance(known, name))),
+            (left("date", "newest run", 1), Cell::text(run.date())),
+        ])
     });
-    let columns = vec![
-        Column::new("subject", "server", 0).left(),
-        Column::new("name", "name", 2).left(),
-        Column::new("language", "language", 1).left(),
-        Column::new("version", "newest version", 1).left(),
-        Column::new("conformance", "conformance", 1).left(),
-        Column::new("date", "newest run", 1).left(),
-    ];
-    let table = Table::of("0", columns, rows.take(1_000));
+    let table = table_of("0", rows);
     let document = Document {
         label: "every server that took part".into(),
         title: "Servers".into(),
@@ -229,4 +220,21 @@ pub(crate) fn list(known: &Known) -> File {
         ..Document::default()
     };
     page(known, path, &document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{READER, summary};
+    use crate::settings::Written;
+
+    #[test]
+    fn conformance_is_that_of_the_newest_run_that_checked_it() {
+        let run = summary(&(READER.parse)(b"began 1\nserver a 1 9000\n").unwrap());
+        let [mut older, newer] = [run.clone(), run];
+        older.servers[0].conformance = Ok("9 of 10".into());
+        let known =
+            Known { written: Written::default(), runs: vec![older, newer], refused: Vec::new() };
+        assert_eq!(conformance(&known, "a"), "9 of 10, checked on 1970-01-01");
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use report::document::{Block, Cell, Column, Depth, Document, Row, Section, Table, Tone};
+use report::document::{Block, Cell, Column, Depth, Document, Section, Tone};
 
 use super::{File, page, root};
 use crate::folder::Known;
 use crate::ranking::{Ranked, Shown, Terms, newest, ranked};
-use crate::rows_table::{With, table};
+use crate::rows_table::{With, left, table, table_of};
 use crate::slug::slug;
 
 /// The rows of a workload on a class of machines, by what can be compared.
@@ -81,8 +81,9 @@ pub(crate) fn of_class(known: &Known, workload: &str, class: &str, loads: &Loads
         ..Document::default()
     };
     if document.sections.len() < all.len() {
-        let more = all.len() - document.sections.len();
-        let says = format!("{more} more loads are in data/rows.jsonl.");
+        let more = (all.len() - document.sections.len()) as u64;
+        let more = units::counted(more, "more load is", "more loads are");
+        let says = format!("{more} in data/rows.jsonl.");
         document.ending.push(report::document::Paragraph::new(Tone::Dim, says));
     }
     page(known, &path, &document)
@@ -141,38 +142,28 @@ pub(crate) fn lists(
     let section = sections.filter_map(|(id, heading, is_own)| {
         let pages = all.iter().filter(|((_, class), _)| known.written.is_own(class) == is_own);
         let rows = pages.map(|((workload, class), loads)| row(root, workload, class, loads));
-        let rows: Vec<Row> = rows.take(most).collect();
+        let rows: Vec<_> = rows.take(most).collect();
         let section = Section::new(id, heading, Depth::Brief);
-        (!rows.is_empty()).then(|| section.with([Block::Table(Table::of(id, columns(), rows))]))
+        (!rows.is_empty()).then(|| section.with([Block::Table(table_of(id, rows))]))
     });
     section.collect()
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::new("subject", "workload", 0).left(),
-        Column::new("class", "machine class", 0).left(),
-        Column::new("servers", "servers", 0),
-        Column::new("loads", "loads", 2),
-        Column::new("newest", "newest run", 1).left(),
-        Column::new("first", "first of the largest table", 1).left(),
-    ]
-}
-
 /// A page's line in a list.
-fn row(root: &str, workload: &str, class: &str, loads: &Loads<'_>) -> Row {
+fn row(root: &str, workload: &str, class: &str, loads: &Loads<'_>) -> Vec<(Column, Cell)> {
     let all = largest_first(loads);
     let newest = loads.values().flatten().max_by_key(|shown| shown.run.began_unix_ms);
     let largest = all.first().map(|(_, rows)| rows.as_slice()).unwrap_or_default();
     let address = format!("{root}{}", address(workload, class));
     let count = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
-    let cells = vec![
-        Cell::text(workload).linked(address).toned(Tone::Strong),
-        Cell::text(class),
-        count(largest.len()),
-        count(loads.len()),
-        Cell::text(newest.map(|shown| shown.run.date()).unwrap_or_default()),
-        Cell::text(leaders(largest)),
-    ];
-    Row { cells, ..Row::default() }
+    let name = Cell::text(workload).linked(address).toned(Tone::Strong);
+    let date = newest.map(|shown| shown.run.date()).unwrap_or_default();
+    vec![
+        (left("subject", "workload", 0), name),
+        (left("class", "machine class", 0), Cell::text(class)),
+        (Column::new("servers", "servers", 0), count(largest.len())),
+        (Column::new("loads", "loads", 2), count(loads.len())),
+        (left("newest", "newest run", 1), Cell::text(date)),
+        (left("first", "first of the largest table", 1), Cell::text(leaders(largest))),
+    ]
 }

@@ -119,7 +119,7 @@ const ELSEWHERE: [(&str, &str); 29] = [
     ("servers new", "--method --header --body --expect-status"),
     ("runs rm", "--dry-run --store"),
     ("runs prune", "--unfinished --store"),
-    ("runs export", "--sign --store --why"),
+    ("runs export", "--store --why"),
     ("runs verify", "--signers"),
     ("runs repeat", "--as-root --i-have-read --show --store repeat"),
     ("trend", "--run --store"),

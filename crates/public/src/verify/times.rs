@@ -6,8 +6,6 @@ use super::Found;
 use crate::class::cpus;
 use crate::run::PublicRun;
 
-/// 21 November 2026: no dyno measured anything before.
-const FIRST_MS: i64 = 1_795_219_200_000;
 /// Wall clocks are set while a run goes on: so much is no contradiction.
 const SLACK_MS: i64 = 2_000;
 
@@ -20,16 +18,6 @@ struct Span {
 
 pub(super) fn contradictions(run: &PublicRun, found: &mut Found) {
     let record = &run.record;
-    if record.began_unix_ms < FIRST_MS {
-        let claimed = report::time::utc(record.began_unix_ms);
-        found.differs("when it began".into(), &claimed, "there was no dyno yet");
-    }
-    let versions = [&*record.dyno, run.claims["dyno_version"].as_str().unwrap_or_default()];
-    if let [Some(measured), Some(exported)] = versions.map(version)
-        && exported < measured
-    {
-        found.differs("dyno".into(), versions[0], "its claims are of an earlier dyno");
-    }
     // Of another machine the clock is another one, and the facts are not these.
     if fact(&record.facts, SUBJECT_ON).is_some() {
         return;
@@ -48,11 +36,6 @@ pub(super) fn contradictions(run: &PublicRun, found: &mut Found) {
     }
     let online = cpus(&record.facts, "cpu.online").map(|all| all.count());
     run.trials.iter().for_each(|trial| cpu_times(trial, online, found));
-}
-
-/// `[0, 1, 0]` of `0.1.0 (commit)`.
-fn version(text: &str) -> Option<Vec<u32>> {
-    text.split(' ').next()?.split('.').map(|part| part.parse().ok()).collect()
 }
 
 /// Whether its clock stood still while other servers had their turns.

@@ -109,9 +109,7 @@ fn a_run_comes_back_under_the_same_id_and_is_consistent() {
 #[test]
 fn dates_and_times_that_contradict_each_other_are_found() {
     type Change = fn(&mut Loaded);
-    let changes: [(&str, Change); 8] = [
-        ("when it began", |(run, ..)| run.began_unix_ms = 1_600_000_000_000),
-        ("dyno", |(run, ..)| run.dyno = "0.9.0 (1234567)".into()),
+    let changes: [(&str, Change); 6] = [
         ("trial ", |(run, ..)| run.began_unix_ms += 86_400_000),
         ("trial ", |(_, trials, _)| trials[0].began_unix_ms -= 86_400_000),
         ("the end", |(_, _, ended)| ended.as_mut().unwrap().0 -= 86_400_000),
@@ -202,8 +200,11 @@ fn rows(document: &Value) -> Vec<&Value> {
 /// What is private, in every form that the pass knows, around a mark.
 const SECRETS: &str = "MARK /srv/people/alice/MARK1 /home/mark2/x /Users/mark3 alicegold\nhephaestus\n\
     https://mark4:mark5@example.org/\n10.9.8.7 192.168.77.1:80 fd00::77:1\n/home/mark7\n\
-    Authorization: Bearer mark6";
-const FOUND: [&str; 14] = [
+    Authorization: Bearer mark6\nX-Auth-Token = \"mark8\"\nhost=10.1.2.3 me@mark9.example";
+const FOUND: [&str; 17] = [
+    "mark8",
+    "mark9",
+    "10.1.2.3",
     "mark7",
     "hunter2",
     "/srv/people",

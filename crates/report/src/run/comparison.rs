@@ -26,7 +26,7 @@ use crate::load::file::POLLING;
 use crate::load::terms;
 use crate::render::Shown;
 use conformance::Checks;
-pub use repeated::RowRepeated;
+pub use repeated::{RowRepeated, repeated_in_short};
 
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,

@@ -35,7 +35,7 @@ use crate::load::page::named;
 use crate::load::{first_json, repeated_json};
 use crate::page::OfSite;
 use crate::render::{self, Chart, Charts, Glyphs, Measure, Screen, Shown};
-pub use comparison::{Compared, RowRepeated, Side};
+pub use comparison::{Compared, RowRepeated, Side, repeated_in_short};
 pub use document::document;
 pub use experiment_text::rounds;
 pub use findings::{DamagedTrial, Drawn, Findings};

@@ -12,7 +12,6 @@ use units::visible;
 
 use super::publishing::public_run;
 use crate::shell::{ExitStatus, Refusal, print};
-use crate::signing::sign;
 use crate::stores::StoreFlag;
 
 /// Write a run into one file, to be kept or shared; `dyno runs import` reads it
@@ -33,9 +32,6 @@ pub(crate) struct ExportFlags {
     /// With --public: the sampled trials, too
     #[arg(long, requires = "public")]
     why: bool,
-    /// With --public: sign the file with this key, by ssh-keygen; the signature is FILE.sig
-    #[arg(long, value_name = "KEY", requires = "public", conflicts_with = "show")]
-    sign: Option<PathBuf>,
     #[command(flatten)]
     store: StoreFlag,
 }
@@ -52,7 +48,8 @@ that `dyno runs verify` can compute it anew. docs/board.md has what is in it.
 Examples:
   dyno runs export 3 -o run-3.dyno
   dyno runs export 3 --public -o hello.dyno
-  dyno runs export 3 --public -o hello.dyno --sign ~/.ssh/id_ed25519
+  # signed: the signature is hello.dyno.sig
+  ssh-keygen -Y sign -n dyno -f ~/.ssh/id_ed25519 hello.dyno
   dyno report --store run-3.dyno
 
 Exit codes:
@@ -74,9 +71,6 @@ pub(super) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
         let (bytes, says) = public(flags)?;
         if !flags.show {
             keep::write_for("--output", output, &bytes)?;
-        }
-        if let Some(key) = &flags.sign {
-            sign(output, key)?;
         }
         return print(&says);
     }

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use ::report::dry_run;
-use ::report::run::{Compared, RowRepeated, Side};
+use ::report::run::{Compared, RowRepeated, Side, repeated_in_short};
 use analysis::Gate;
 use archive::keep;
 use archive::kept::{findings, kept};
@@ -287,19 +287,13 @@ fn compared(session: &Session, run: &PublicRun, id: RunId) -> Result<ExitStatus,
     for (kind, says) in &rows {
         text.push_str(&format!("  {}: {}\n", shown(*kind), visible(says)));
     }
-    let many = |kind| rows.iter().filter(|(found, _)| *found == kind).count();
-    let (yes, no) = (many(RowRepeated::Yes), many(RowRepeated::No));
-    let option = session.store_option();
-    text.push_str(&format!(
-        "{} repeated, {no} not repeated, {} not decided; `dyno report {id}{option}` shows the repetition\n",
-        counted(yes as u64, "row", "rows"),
-        rows.len() - yes - no,
-    ));
+    let (all, option) = (repeated_in_short(&rows), session.store_option());
+    text.push_str(&format!("{all}; `dyno report {id}{option}` shows the repetition\n"));
     print(&text)?;
     Ok(status(Found {
         is_interrupted: false,
-        has_failed: 0 < no,
-        is_unknown: yes < rows.len() || rows.is_empty(),
+        has_failed: rows.iter().any(|(kind, _)| *kind == RowRepeated::No),
+        is_unknown: rows.is_empty() || rows.iter().any(|(kind, _)| *kind != RowRepeated::Yes),
     }))
 }
 

@@ -1,10 +1,10 @@
 //! `dyno runs verify`: computes what public files claim anew.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use public::{Level, PACKED_MAX, PublicRun, Verified, verify};
+use requests::file;
 use units::{counted, visible};
 
 use crate::shell::{ExitStatus, Refusal, print};
@@ -45,8 +45,9 @@ const SHOWN: usize = 20;
 pub(super) fn run(flags: &VerifyFlags) -> Result<ExitStatus, Refusal> {
     let mut worst = ExitStatus::Yes;
     for path in &flags.files {
-        let status = match verified(path) {
-            Ok((run, found)) => {
+        let status = match read(path) {
+            Ok(run) => {
+                let found = verify(&run);
                 let signed = signature(path, flags.signers.as_deref());
                 print(&format!("{}  {}\n", says(path, &run, &found), signed.says()))?;
                 match signed {
@@ -67,27 +68,16 @@ pub(super) fn run(flags: &VerifyFlags) -> Result<ExitStatus, Refusal> {
 
 /// Reads a public file.
 pub(super) fn read(path: &Path) -> Result<PublicRun, Refusal> {
-    let wrong = |says: String| Refusal::at(path, says);
-    let unlike =
-        |says: &str| wrong(format!("{says}; name a file that `dyno runs export --public` wrote"));
-    let file = fs::metadata(path).map_err(|error| unlike(&error.to_string()))?;
-    if !file.is_file() {
-        return Err(unlike("this is not an ordinary file"));
-    }
-    if PACKED_MAX as u64 <= file.len() {
-        return Err(unlike("it is too large for a public file"));
-    }
-    let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let unlike = |says: &str| {
+        let way_out = "name a file that `dyno runs export --public` wrote";
+        Refusal::at(path, format!("{says}; {way_out}"))
+    };
+    let bytes = file::read(path, PACKED_MAX as u64).map_err(|error| unlike(&error.to_string()))?;
+    let bytes = bytes.ok_or_else(|| unlike("it is too large for a public file"))?;
     if !PublicRun::is_one(&bytes) {
         return Err(unlike("it is not a public file"));
     }
-    PublicRun::read(&bytes).map_err(wrong)
-}
-
-fn verified(path: &Path) -> Result<(PublicRun, Verified), Refusal> {
-    let run = read(path)?;
-    let found = verify(&run);
-    Ok((run, found))
+    PublicRun::read(&bytes).map_err(|says| Refusal::at(path, says))
 }
 
 fn says(path: &Path, run: &PublicRun, found: &Verified) -> String {

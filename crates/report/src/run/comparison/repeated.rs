@@ -2,6 +2,7 @@
 
 use analysis::{Change, Pair, Why};
 use lab::figure::Figure;
+use units::counted;
 
 use super::Compared;
 use crate::paired::Ratio;
@@ -46,6 +47,18 @@ impl Compared<'_> {
     }
 }
 
+/// How many rows were repeated, in a few words.
+#[must_use]
+pub fn repeated_in_short(rows: &[(RowRepeated, String)]) -> String {
+    let many = |kind| rows.iter().filter(|(found, _)| *found == kind).count();
+    format!(
+        "{} repeated, {} not repeated, {} not decided",
+        counted(many(RowRepeated::Yes) as u64, "row", "rows"),
+        many(RowRepeated::No),
+        many(RowRepeated::CannotTell)
+    )
+}
+
 /// By the one rule for differences. Rounds that lie so far apart that not even a factor of two could be shown in the first
 /// of the figures say nothing.
 fn row(pair: &Pair<'_>) -> (RowRepeated, String) {
@@ -53,7 +66,12 @@ fn row(pair: &Pair<'_>) -> (RowRepeated, String) {
     for (figure, made) in pair.figures.iter().filter(|(figure, _)| JUDGED.contains(figure)) {
         let name = figure.heading();
         match made {
-            Err(Why::Faults) => return (RowRepeated::No, Why::Faults.meaning().into()),
+            // Where the original is wrong, too, there is nothing to repeat.
+            Err(Why::Faults) => {
+                let is_new = pair.a.conduct.is_tolerated();
+                let found = if is_new { RowRepeated::No } else { RowRepeated::CannotTell };
+                return (found, Why::Faults.meaning().into());
+            }
             Err(why) => {
                 is_shown = is_shown.or((*why == Why::KeptUp).then_some(true));
                 says.push(format!("{name}: {}", why.meaning()));
@@ -104,8 +122,31 @@ mod tests {
                 found.measured_until = found.measured_from + (length * times) as u64;
             }
         });
-        let [a, b] = [&first, &second].map(|findings| Side { findings, subject: None });
+        between(&first, &second)
+    }
+
+    fn between(a: &Findings<'_>, b: &Findings<'_>) -> Vec<(RowRepeated, String)> {
+        let [a, b] = [a, b].map(|findings| Side { findings, subject: None });
         Compared::of(a, b, Gate { tolerance: 0.0, figure: None }).repeated()
+    }
+
+    /// A run in which requests of every server failed.
+    fn failing(id: u64) -> Findings<'static> {
+        Findings::numbered(id, |_, trials| {
+            for loaded in trials.iter_mut().filter_map(|trial| trial.loaded.as_mut()) {
+                let total = &mut loaded.recording.total;
+                (total.failed[0], total.attempted) = (1_000, total.attempted + 1_000);
+            }
+        })
+    }
+
+    #[test]
+    fn a_server_that_fails_in_the_original_too_is_neither_repeated_nor_refuted() {
+        let is = |rows: Vec<(RowRepeated, String)>, kind| rows.iter().any(|row| row.0 == kind);
+        assert!(is(between(&Findings::usual(), &failing(8)), RowRepeated::No));
+        let both = between(&failing(8), &failing(9));
+        assert!(both.iter().all(|row| row.0 != RowRepeated::No), "{both:#?}");
+        assert!(is(both, RowRepeated::CannotTell));
     }
 
     #[test]
