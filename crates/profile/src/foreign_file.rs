@@ -47,7 +47,7 @@ pub(crate) fn own_text(pid: u32, path: &str) -> Option<String> {
     read_bounded(file, facts.len())
 }
 
-/// Removes it again: it is of no use to anybody once its process has ended.
+/// Removes it again.
 pub(crate) fn remove(pid: u32, path: &str) {
     let names = path.rsplit_once('/').and_then(|(folder, name)| {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

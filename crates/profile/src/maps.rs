@@ -14,8 +14,9 @@ pub(crate) struct Maps {
 impl Maps {
     /// Reads what a process has now; nothing if it has ended.
     pub(crate) fn read(&mut self, pid: u32) {
-        let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        for mapping in text.lines().filter_map(parse) {
+        // A file's name may be of any bytes.
+        let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        for mapping in String::from_utf8_lossy(&text).lines().filter_map(parse) {
             self.add(pid, mapping);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::elf::NAME_BYTES;
 use crate::foreign_file::{own_text, remove};
 
 /// Functions by their first address; what was written later is true.
@@ -11,11 +12,13 @@ pub(crate) struct PerfMap {
 }
 
 impl PerfMap {
-    /// What a process wrote, which is removed; empty if it wrote none that can be trusted.
-    pub(crate) fn take(pid: u32) -> PerfMap {
+    /// What a process wrote; empty if it wrote none that can be trusted.
+    pub(crate) fn read(pid: u32, is_removed: bool) -> PerfMap {
         let path = format!("/tmp/perf-{}.map", own_number(pid));
         let Some(text) = own_text(pid, &path) else { return PerfMap::default() };
-        remove(pid, &path);
+        if is_removed {
+            remove(pid, &path);
+        }
         PerfMap::parse(&text)
     }
 
@@ -48,7 +51,8 @@ fn line(text: &str) -> Option<(u64, u64, &str)> {
     let mut words = text.splitn(3, ' ');
     let mut number = || u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok();
     let (from, length) = (number()?, number()?);
-    Some((from, length, words.next().filter(|name| !name.is_empty())?))
+    let is_name = |name: &&str| (1..=NAME_BYTES).contains(&name.len());
+    Some((from, length, words.next().filter(is_name)?))
 }
 
 /// The number by which the process knows itself, within its own namespace.
@@ -60,6 +64,8 @@ fn own_number(pid: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -68,8 +74,22 @@ mod tests {
         assert_eq!(map.function(0x100), None, "a was replaced");
         assert_eq!((map.function(0x110), map.function(0x127)), (Some("c"), Some("c")));
         assert_eq!((map.function(0x12f), map.function(0x204)), (None, None));
+        let long = PerfMap::parse(&format!("100 20 {}", "a".repeat(NAME_BYTES + 1)));
+        assert_eq!(long.function(0x100), None);
         let whole = PerfMap::parse("100 20 JS:*a file.js:1\nffffffffffffffff ffffffffffffffff end");
         assert_eq!(whole.function(0x11f), Some("JS:*a file.js:1"));
+    }
+
+    #[test]
+    fn a_map_that_is_not_to_be_removed_stays() {
+        let own = std::process::id();
+        let path = format!("/tmp/perf-{own}.map");
+        std::fs::write(&path, "100 20 a").expect("a file");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("its rights");
+        for is_there in [true, false] {
+            assert_eq!(PerfMap::read(own, !is_there).function(0x100), Some("a"));
+            assert_eq!(std::fs::exists(&path).expect("a folder"), is_there);
+        }
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Stacks by the tables that compilers write for exceptions (DWARF), where code keeps no frame pointers.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::rc::Rc;
 
 use framehop::{
@@ -9,53 +7,39 @@ use framehop::{
     Unwinder, UnwinderNative,
 };
 
-use crate::elf::sections;
+use crate::elf::Section;
 use crate::records::{Mapping, RawStack};
 
 /// A stack is followed no further.
 const MOST_FRAMES: usize = 127;
-
-type Sections = Vec<Option<(std::ops::Range<u64>, Rc<[u8]>)>>;
+/// What of a file is needed.
+pub(crate) const SECTIONS: [&str; 3] = [".text", ".eh_frame", ".eh_frame_hdr"];
 
 /// The tables of one process.
+#[derive(Default)]
 pub(crate) struct Unwinding {
     tables: UnwinderNative<Rc<[u8]>, MayAllocateDuringUnwind>,
     cache: CacheNative<MayAllocateDuringUnwind>,
 }
 
 impl Unwinding {
-    /// Of what is mapped, by how each file is opened and where in it an address lies.
-    pub(crate) fn of<'m>(
-        mappings: impl Iterator<Item = &'m Mapping>,
-        mut open: impl FnMut(&Mapping) -> Option<(Rc<File>, u64)>,
-    ) -> Unwinding {
-        let mut tables = UnwinderNative::new();
-        let mut read: HashMap<String, Sections> = HashMap::new();
-        for mapping in mappings {
-            let Some((file, address)) = open(mapping) else { continue };
-            let found = read.entry(mapping.path.clone()).or_insert_with(|| {
-                let found = sections(&file, &[".text", ".eh_frame", ".eh_frame_hdr"]).into_iter();
-                found.map(|section| section.map(|(range, bytes)| (range, bytes.into()))).collect()
-            });
-            let [text, frames, index] = &found[..] else { continue };
-            let range = |it: &Option<(std::ops::Range<u64>, Rc<[u8]>)>| {
-                it.as_ref().map(|(range, _)| range.clone())
-            };
-            let bytes = |it: &Option<(_, Rc<[u8]>)>| it.as_ref().map(|(_, bytes)| bytes.clone());
-            let info = ExplicitModuleSectionInfo {
-                text_svma: range(text),
-                text: bytes(text),
-                eh_frame_svma: range(frames),
-                eh_frame: bytes(frames),
-                eh_frame_hdr_svma: range(index),
-                eh_frame_hdr: bytes(index),
-                ..ExplicitModuleSectionInfo::default()
-            };
-            let addresses = mapping.from..mapping.from.saturating_add(mapping.length);
-            let base = mapping.from.wrapping_sub(address);
-            tables.add_module(Module::new(mapping.path.clone(), addresses, base, info));
-        }
-        Unwinding { tables, cache: CacheNative::new() }
+    /// Adds a file that is mapped, by these sections of it, and the address that it gives to the mapping's beginning.
+    pub(crate) fn add(&mut self, mapping: &Mapping, address: u64, sections: &[Option<Section>; 3]) {
+        let [text, frames, index] = sections;
+        let range = |it: &Option<Section>| it.as_ref().map(|(range, _)| range.clone());
+        let bytes = |it: &Option<Section>| it.as_ref().map(|(_, bytes)| Rc::clone(bytes));
+        let info = ExplicitModuleSectionInfo {
+            text_svma: range(text),
+            text: bytes(text),
+            eh_frame_svma: range(frames),
+            eh_frame: bytes(frames),
+            eh_frame_hdr_svma: range(index),
+            eh_frame_hdr: bytes(index),
+            ..ExplicitModuleSectionInfo::default()
+        };
+        let addresses = mapping.from..mapping.from.saturating_add(mapping.length);
+        let base = mapping.from.wrapping_sub(address);
+        self.tables.add_module(Module::new(mapping.path.clone(), addresses, base, info));
     }
 
     /// The addresses of a stack, the innermost first.
