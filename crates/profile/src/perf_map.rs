@@ -1,15 +1,12 @@
 //! Names of functions that a runtime compiled while it ran: a text with an address, a length and a name on each line.
 
-use std::collections::BTreeMap;
-
 use crate::elf::NAME_BYTES;
 use crate::foreign_file::{own_text, remove};
+use crate::ranges::Ranges;
 
-/// Functions by their first address; what was written later is true.
+/// Functions by their addresses; what was written later is true.
 #[derive(Debug, Default)]
-pub(crate) struct PerfMap {
-    by_start: BTreeMap<u64, (u64, String)>,
-}
+pub(crate) struct PerfMap(Ranges<String>);
 
 impl PerfMap {
     /// What a process wrote; empty if it wrote none that can be trusted.
@@ -25,25 +22,13 @@ impl PerfMap {
     fn parse(text: &str) -> PerfMap {
         let mut map = PerfMap::default();
         for (from, length, name) in text.lines().filter_map(line) {
-            map.add(from, length, name);
+            map.0.add(from, length, name.to_owned());
         }
         map
     }
 
-    fn add(&mut self, from: u64, length: u64, name: &str) {
-        let until = from.saturating_add(length);
-        let covered = self.by_start.range(..until).rev();
-        let covered =
-            covered.take_while(|(start, (length, _))| from < start.saturating_add(*length));
-        for start in covered.map(|(start, _)| *start).collect::<Vec<_>>() {
-            self.by_start.remove(&start);
-        }
-        self.by_start.insert(from, (length, name.to_owned()));
-    }
-
     pub(crate) fn function(&self, address: u64) -> Option<&str> {
-        let (from, (length, name)) = self.by_start.range(..=address).next_back()?;
-        (address - from < *length).then_some(name)
+        self.0.find(address).map(String::as_str)
     }
 }
 
@@ -69,15 +54,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn later_functions_replace_those_whose_code_they_cover() {
-        let map = PerfMap::parse("100 20 JS:*a file.js:1\n0x120 10 b\nnonsense\n110 18 c\n200 8\n");
-        assert_eq!(map.function(0x100), None, "a was replaced");
-        assert_eq!((map.function(0x110), map.function(0x127)), (Some("c"), Some("c")));
-        assert_eq!((map.function(0x12f), map.function(0x204)), (None, None));
-        let long = PerfMap::parse(&format!("100 20 {}", "a".repeat(NAME_BYTES + 1)));
-        assert_eq!(long.function(0x100), None);
-        let whole = PerfMap::parse("100 20 JS:*a file.js:1\nffffffffffffffff ffffffffffffffff end");
-        assert_eq!(whole.function(0x11f), Some("JS:*a file.js:1"));
+    fn what_is_no_function_is_skipped() {
+        let long = "a".repeat(NAME_BYTES + 1);
+        let text = format!("100 20 JS:*a file.js:1\n0x120 10 b\nnonsense\n200 8\n300 8 {long}\n");
+        let map = PerfMap::parse(&text);
+        let found = [0x11f, 0x12f, 0x204, 0x304].map(|address| map.function(address));
+        assert_eq!(found, [Some("JS:*a file.js:1"), Some("b"), None, None]);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Sampler {
         let forks: Vec<(u32, u32)> = records.iter().filter_map(fork).collect();
         self.processes.add_forks(&forks);
         for (pid, parent) in forks {
-            if self.processes.has(pid) && self.maps.of(pid).next().is_none() {
+            if self.processes.has(pid) {
                 self.maps.inherit(pid, parent);
             }
         }
