@@ -12,7 +12,6 @@ use std::rc::Rc;
 pub(crate) const MOST_BYTES: u64 = 512 << 20;
 /// So much of a file's table.
 const TABLE_BYTES: u64 = 64 << 20;
-const MOST_SECTIONS: u64 = 4096;
 /// A name of more bytes is none.
 pub(crate) const NAME_BYTES: usize = 8 << 10;
 
@@ -32,12 +31,12 @@ pub(crate) struct Elf {
 /// A section: its addresses, and its bytes.
 pub(crate) type Section = (Range<u64>, Rc<[u8]>);
 
-const LOADED: u32 = 1;
-const EXECUTABLE: u32 = 1;
+const LOADED: u64 = 1;
+const EXECUTABLE: u64 = 1;
 /// Mappings begin where a page begins, which may be before their segment does.
 const PAGE: u64 = 4096;
-const SYMBOLS: u32 = 2;
-const DYNAMIC_SYMBOLS: u32 = 11;
+const SYMBOLS: u64 = 2;
+const DYNAMIC_SYMBOLS: u64 = 11;
 const FUNCTION: u8 = 2;
 const INDIRECT_FUNCTION: u8 = 10;
 
@@ -47,9 +46,9 @@ impl Elf {
         let reader = Reader::open(file, left)?;
         let mut elf = Elf { segments: reader.segments()?, ..Elf::default() };
         let sections = reader.sections()?;
-        for section in sections.iter().filter(|section| section.has_symbols()) {
-            let names = sections.get(section.link as usize).and_then(|it| reader.bytes(it.place()));
-            let (Some(names), Some(symbols)) = (names, reader.bytes(section.place())) else {
+        for section in sections.iter().filter(|section| section.has_symbols) {
+            let names = sections.get(section.link).and_then(|it| reader.bytes(it.place));
+            let (Some(names), Some(symbols)) = (names, reader.bytes(section.place)) else {
                 continue;
             };
             let first = elf.names.len();
@@ -100,13 +99,13 @@ pub(crate) fn sections<const N: usize>(
     let found = || {
         let reader = Reader::open(file, left)?;
         let sections = reader.sections()?;
-        let names = sections.get(usize::from(u16_at(&reader.header, 62)?))?;
-        let names = reader.bytes(names.place())?;
+        let names = sections.get(number::<2>(&reader.header, 62)? as usize)?;
+        let names = reader.bytes(names.place)?;
         Some(wanted.map(|wanted| {
-            let is_wanted = |it: &&SectionHeader| text(&names, it.name as usize) == Some(wanted);
+            let is_wanted = |it: &&SectionHeader| text(&names, it.name) == Some(wanted);
             let section = sections.iter().find(is_wanted)?;
-            let until = section.address.checked_add(section.length)?;
-            Some((section.address..until, reader.bytes(section.place())?.into()))
+            let until = section.address.checked_add(section.place.1)?;
+            Some((section.address..until, reader.bytes(section.place)?.into()))
         }))
     };
     found().unwrap_or_else(|| wanted.map(|_| None))
@@ -114,30 +113,20 @@ pub(crate) fn sections<const N: usize>(
 
 /// A function, by where the names of its table begin.
 fn symbol(entry: &[u8], first: usize) -> Option<(u64, u64, usize)> {
-    let (address, length) = (u64_at(entry, 8)?, u64_at(entry, 16)?);
+    let (address, length) = (number::<8>(entry, 8)?, number::<8>(entry, 16)?);
     let is_function = matches!(entry[4] & 15, FUNCTION | INDIRECT_FUNCTION);
-    let name = u32_at(entry, 0).filter(|name| *name != 0)?;
+    let name = number::<4>(entry, 0).filter(|name| *name != 0)?;
     (is_function && address != 0).then_some((address, length, first + name as usize))
 }
 
-#[derive(Clone, Debug)]
 struct SectionHeader {
-    name: u32,
-    kind: u32,
+    name: usize,
+    has_symbols: bool,
     address: u64,
-    from: u64,
-    length: u64,
-    link: u32,
-}
-
-impl SectionHeader {
-    fn place(&self) -> (u64, u64) {
-        (self.from, self.length)
-    }
-
-    fn has_symbols(&self) -> bool {
-        matches!(self.kind, SYMBOLS | DYNAMIC_SYMBOLS)
-    }
+    /// Where it is in the file, and how long.
+    place: (u64, u64),
+    /// Which section has the names of its symbols.
+    link: usize,
 }
 
 struct Reader<'a> {
@@ -167,60 +156,51 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    /// A table of the file: where it is, how long an entry is, how many there are.
-    fn table(&self, at: usize, size_at: usize, least: u16) -> Option<(Vec<u8>, usize)> {
-        let (size, count) = (u16_at(&self.header, size_at)?, u16_at(&self.header, size_at + 2)?);
-        let length = u64::from(size) * u64::from(count);
-        if size < least || MOST_SECTIONS < u64::from(count) {
-            return None;
-        }
-        Some((self.bytes((u64_at(&self.header, at)?, length))?, size.into()))
+    /// The entries of a table of the file, by where the header says its place, and an entry's length and their number.
+    fn entries<T>(
+        &self,
+        (at, size_at, least): (usize, usize, u64),
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let [size, count] =
+            [number::<2>(&self.header, size_at)?, number::<2>(&self.header, size_at + 2)?];
+        let table = self.bytes((number::<8>(&self.header, at)?, size * count))?;
+        (least <= size).then(|| table.chunks_exact(size as usize).filter_map(read).collect())
     }
 
     fn segments(&self) -> Option<Vec<Segment>> {
-        let (table, size) = self.table(32, 54, 56)?;
-        let is_code = |entry: &&[u8]| {
-            u32_at(entry, 0) == Some(LOADED)
-                && u32_at(entry, 4).is_some_and(|rights| rights & EXECUTABLE != 0)
-        };
-        table.chunks_exact(size).filter(is_code).map(segment).collect()
+        self.entries((32, 54, 56), segment)
     }
 
     fn sections(&self) -> Option<Vec<SectionHeader>> {
-        let (table, size) = self.table(40, 58, 64)?;
-        table.chunks_exact(size).map(section).collect()
+        self.entries((40, 58, 64), section)
     }
 }
 
-/// A segment, from where its first page begins.
+/// A segment with code, from where its first page begins.
 fn segment(entry: &[u8]) -> Option<Segment> {
-    let (from, length) = (u64_at(entry, 8)?, u64_at(entry, 32)?);
+    let is_code = number::<4>(entry, 0)? == LOADED && number::<4>(entry, 4)? & EXECUTABLE != 0;
+    let (from, length) = (number::<8>(entry, 8)?, number::<8>(entry, 32)?);
     let before = from % PAGE;
-    let length = length.checked_add(before)?;
-    Some((from - before, length, u64_at(entry, 16)?.checked_sub(before)?))
+    let (length, address) =
+        (length.checked_add(before)?, number::<8>(entry, 16)?.checked_sub(before)?);
+    is_code.then_some((from - before, length, address))
 }
 
 fn section(entry: &[u8]) -> Option<SectionHeader> {
     Some(SectionHeader {
-        name: u32_at(entry, 0)?,
-        kind: u32_at(entry, 4)?,
-        address: u64_at(entry, 16)?,
-        from: u64_at(entry, 24)?,
-        length: u64_at(entry, 32)?,
-        link: u32_at(entry, 40)?,
+        name: number::<4>(entry, 0)? as usize,
+        has_symbols: matches!(number::<4>(entry, 4)?, SYMBOLS | DYNAMIC_SYMBOLS),
+        address: number::<8>(entry, 16)?,
+        place: (number::<8>(entry, 24)?, number::<8>(entry, 32)?),
+        link: number::<4>(entry, 40)? as usize,
     })
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+/// The number of so many bytes that is there.
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + BYTES)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 /// The text that begins there, up to its zero; none if it is empty.

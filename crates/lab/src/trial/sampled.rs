@@ -61,8 +61,7 @@ impl Sampling<'_> {
     pub fn into_found(self, failed: Option<String>) -> Result<Profile, String> {
         let found = self.found.into_inner().ok().flatten();
         let profile = match (failed, found) {
-            (_, Some(Err(says))) => return Err(says),
-            (Some(says), _) => return Err(says),
+            (_, Some(Err(says))) | (Some(says), _) => return Err(says),
             (None, None) => return Err("the load ended before its samples".into()),
             (None, Some(Ok(profile))) => profile,
         };
@@ -95,12 +94,6 @@ pub(super) struct SampledServer<'a> {
     warmup: Duration,
     /// Of a server that works at a constant rate, no sample may always meet the same instant of its work.
     phase: Duration,
-}
-
-impl std::fmt::Debug for SampledServer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SampledServer")
-    }
 }
 
 /// A profile without the answers of its time, which the load counts.
