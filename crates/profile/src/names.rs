@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
-use crate::elf::{Elf, MOST_BYTES, NAME_BYTES, Section, sections};
+use crate::elf::{Elf, MOST_BYTES, NAME_BYTES, Section};
 use crate::foreign_file::{open, open_mapped};
 use crate::maps::Maps;
 use crate::pattern::fill;
@@ -14,7 +14,7 @@ use crate::perf_map::PerfMap;
 use crate::processes::executable;
 use crate::records::Mapping;
 use crate::rules::{Function, Runtime};
-use crate::unwind::{SECTIONS, Unwinding};
+use crate::unwind::{Unwinding, sections};
 
 /// Longer names are cut.
 const MOST_CHARACTERS: usize = 200;
@@ -41,7 +41,7 @@ pub(crate) struct Names<'a> {
 struct ReadFile {
     file: File,
     elf: Elf,
-    sections: OnceCell<[Option<Section>; 3]>,
+    sections: OnceCell<[Option<Section>; 2]>,
 }
 
 #[derive(Default)]
@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
             for mapping in maps.of(pid) {
                 let Some(read) = self.file(pid, mapping) else { continue };
                 let Some(address) = read.elf.address(mapping.offset) else { continue };
-                let found = || sections(&read.file, SECTIONS, &self.left);
+                let found = || sections(&read.file, &self.left);
                 unwinding.add(mapping, address, read.sections.get_or_init(found));
             }
             self.processes.entry(pid).or_default().unwinding = Some(unwinding);
