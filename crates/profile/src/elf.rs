@@ -90,25 +90,22 @@ impl Elf {
     }
 }
 
-/// The sections of these names that a file has.
+/// The sections of these names, as far as a file has them.
 pub(crate) fn sections<const N: usize>(
     file: &File,
     wanted: [&str; N],
     left: &Cell<u64>,
-) -> [Option<Section>; N] {
-    let found = || {
-        let reader = Reader::open(file, left)?;
-        let sections = reader.sections()?;
-        let names = sections.get(number::<2>(&reader.header, 62)? as usize)?;
-        let names = reader.bytes(names.place)?;
-        Some(wanted.map(|wanted| {
-            let is_wanted = |it: &&SectionHeader| text(&names, it.name) == Some(wanted);
-            let section = sections.iter().find(is_wanted)?;
-            let until = section.address.checked_add(section.place.1)?;
-            Some((section.address..until, reader.bytes(section.place)?.into()))
-        }))
-    };
-    found().unwrap_or_else(|| wanted.map(|_| None))
+) -> Option<[Option<Section>; N]> {
+    let reader = Reader::open(file, left)?;
+    let sections = reader.sections()?;
+    let names = sections.get(number::<2>(&reader.header, 62)? as usize)?;
+    let names = reader.bytes(names.place)?;
+    Some(wanted.map(|wanted| {
+        let is_wanted = |it: &&SectionHeader| text(&names, it.name) == Some(wanted);
+        let section = sections.iter().find(is_wanted)?;
+        let until = section.address.checked_add(section.place.1)?;
+        Some((section.address..until, reader.bytes(section.place)?.into()))
+    }))
 }
 
 /// A function, by where the names of its table begin.
@@ -240,7 +237,7 @@ mod tests {
     #[test]
     fn sections_are_found_by_name() {
         let left = Cell::new(MOST_BYTES);
-        let found = sections(&own(), [".text", ".eh_frame", ".none"], &left);
+        let found = sections(&own(), [".text", ".eh_frame", ".none"], &left).expect("sections");
         assert!(found[0].is_some() && found[1].is_some() && found[2].is_none());
     }
 
@@ -283,8 +280,8 @@ mod tests {
         let whole = read(&file).expect("an ELF file");
         let names = [whole.function(20), whole.function(24)];
         assert_eq!((names, whole.has("work")), ([Some("work"), None], true));
-        let text = || sections(&file, [".text"], &Cell::new(MOST_BYTES))[0].clone();
-        assert!(text().is_some());
+        let text = || sections(&file, [".text"], &Cell::new(MOST_BYTES));
+        assert!(text().is_some_and(|found| found[0].is_some()));
         let of_sizes = [0, 1, bytes.len() as u64, 1 << 31, 1 << 63, u64::MAX - 511, u64::MAX];
         for (at, value) in (0..bytes.len() - 8).flat_map(|at| of_sizes.map(|value| (at, value))) {
             for length in [1, 2, 4, 8] {

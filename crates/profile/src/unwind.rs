@@ -69,7 +69,8 @@ impl Unwinding {
 /// What of a file is needed: its code, and its tables. An index that it may have is not believed: it could lead into the
 /// middle of an entry.
 pub(crate) fn sections(file: &File, left: &Cell<u64>) -> [Option<Section>; 2] {
-    let [text, frames] = elf::sections(file, [".text", ".eh_frame"], left);
+    let found = elf::sections(file, [".text", ".eh_frame"], left);
+    let [text, frames] = found.unwrap_or_default();
     [text, frames.filter(ends_soon)]
 }
 
