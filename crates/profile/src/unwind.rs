@@ -129,18 +129,19 @@ fn native(raw: &RawStack) -> (u64, u64, UnwindRegsNative) {
 mod tests {
     use super::*;
 
+    /// Tables of one entry, whose rule is this expression.
+    fn tables(expression: &[u8; 3]) -> Section {
+        let entry = |body: &[u8]| [&(body.len() as u32).to_le_bytes()[..], body].concat();
+        // The return address is 8 below the frame; pointers are relative, of 4 bytes.
+        let cie = [0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x1b, 0x90, 1, 0, 0, 0, 0, 0];
+        let fde = [28, 0, 0, 0, 0xe0, 0xef, 0xff, 0xff, 0, 1, 0, 0, 0, 0x0f, 3];
+        let bytes = [entry(&cie), entry(&[&fde[..], expression, &[0; 6]].concat()), vec![0; 4]];
+        (0x2000..0x2038, bytes.concat().into())
+    }
+
     #[test]
     fn tables_whose_rules_have_no_end_are_not_followed() {
-        let entry = |body: &[u8]| [&(body.len() as u32).to_le_bytes()[..], body].concat();
-        // Its rule is an expression of one jump.
-        let tables = |jump: &[u8; 3]| {
-            // The return address is 8 below the frame; pointers are relative, of 4 bytes.
-            let cie = [0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x1b, 0x90, 1, 0, 0, 0, 0, 0];
-            let fde = [28, 0, 0, 0, 0xe0, 0xef, 0xff, 0xff, 0, 1, 0, 0, 0, 0x0f, 3];
-            let bytes = [entry(&cie), entry(&[&fde[..], jump, &[0; 6]].concat()), vec![0; 4]];
-            (0x2000..0x2038, bytes.concat().into())
-        };
-        // `breg7 8`, and `nop`, end; `skip -3` is where it was before.
+        // `breg7 8` and `nop` end; `skip -3` leads to itself.
         assert!(ends_soon(&tables(&[0x77, 8, 0x96])));
         assert!(!ends_soon(&tables(&[0x2f, 0xfd, 0xff])));
         let own = File::open("/proc/self/exe").expect("this program");
