@@ -243,8 +243,11 @@ fn crate_of(name: &str) -> Option<String> {
 
 /// A name for readers: without what controls a terminal, without the user's folders, and no longer than a line.
 fn clean(name: &str, folder: &str) -> String {
-    let shown = name.replace(&format!("{folder}/"), "");
-    let shown = shown.replace("file://", "");
+    let mut shown = name.replace("file://", "");
+    // It is the root of which nothing is left.
+    if !folder.is_empty() {
+        shown = shown.replace(&format!("{folder}/"), "");
+    }
     let mut text = String::new();
     let mut rest = shown.as_str();
     // Of a path that begins at the root only its last part is kept.
@@ -314,6 +317,7 @@ mod tests {
         assert_eq!(cleaned("handle file:///home/anna/secret/x.js:1:2"), "handle x.js:1:2");
         assert_eq!(cleaned("py::handler:/home/anna/app.py"), "py::handler:app.py");
         assert_eq!(cleaned("net/http.(*conn).serve"), "net/http.(*conn).serve");
+        assert_eq!(clean("handle /home/anna/x.js (a/b)", ""), "handle x.js (a/b)");
         assert_eq!(cleaned("a\u{1b}[31m\u{202e}b\n<i>"), "a[31mb<i>");
         assert_eq!(cleaned(&"x".repeat(300)).chars().count(), MOST_CHARACTERS + 1);
     }
