@@ -130,7 +130,7 @@ impl<'a> Names<'a> {
             return Function { name: None, place: COMPILED.into(), package: COMPILED.into() };
         };
         let path = mapping.path.trim_end_matches(" (deleted)");
-        let place = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let place = clean(path.rsplit('/').next().unwrap_or_default(), &self.folder);
         let in_file = (address - mapping.from).saturating_add(mapping.offset);
         let file = self.file(pid, &mapping);
         match file.as_ref().and_then(|file| file.elf.function(in_file)) {
@@ -288,6 +288,14 @@ mod tests {
         let [own, other] =
             [std::process::id(), parent].map(|pid| names.file(pid, &mapping).unwrap());
         assert!(Rc::ptr_eq(&own, &other) && own.elf.has("main"));
+    }
+
+    #[test]
+    fn a_file_has_a_name_for_readers() {
+        let mut maps = Maps::default();
+        let path = "/none/a\u{1b}\u{202e}b".to_owned();
+        maps.add(1, Mapping { from: 0, length: 16, offset: 0, path });
+        assert_eq!(Names::new(&maps, &[], "").function(1, 5).package, "ab");
     }
 
     #[test]
