@@ -1,12 +1,19 @@
 //! Names of functions in a program's file: ELF for 64 bits, of this machine's byte order. The file may be anything, so
 //! every number in it is checked, and no more than a bound is read.
 
+use std::cell::Cell;
+use std::cmp::Reverse;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 
-/// No table of symbols is longer.
-const MOST_BYTES: u64 = 64 << 20;
-const MOST_SECTIONS: u64 = 4096;
+/// Of all files of a profile so much is read: a server may run many.
+pub(crate) const MOST_BYTES: u64 = 512 << 20;
+/// So much of a file's table.
+const TABLE_BYTES: u64 = 64 << 20;
+/// A name of more bytes is none.
+pub(crate) const NAME_BYTES: usize = 8 << 10;
 
 /// A part of the file that is loaded to be run: (place in the file, length, address).
 type Segment = (u64, u64, u64);
@@ -15,37 +22,44 @@ type Segment = (u64, u64, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Elf {
     segments: Vec<Segment>,
-    /// (address, length, name), by address.
-    symbols: Vec<(u64, u64, String)>,
+    /// (address, length, where its name is), by address.
+    symbols: Vec<(u64, u64, usize)>,
+    /// The names of all tables.
+    names: Vec<u8>,
 }
 
-/// A section: its address, and its bytes.
-pub(crate) type Section = (std::ops::Range<u64>, Vec<u8>);
+/// A section: its addresses, and its bytes.
+pub(crate) type Section = (Range<u64>, Rc<[u8]>);
 
-const LOADED: u32 = 1;
-const EXECUTABLE: u32 = 1;
+const LOADED: u64 = 1;
+const EXECUTABLE: u64 = 1;
 /// Mappings begin where a page begins, which may be before their segment does.
 const PAGE: u64 = 4096;
-const SYMBOLS: u32 = 2;
-const DYNAMIC_SYMBOLS: u32 = 11;
+const SYMBOLS: u64 = 2;
+const DYNAMIC_SYMBOLS: u64 = 11;
 const FUNCTION: u8 = 2;
 const INDIRECT_FUNCTION: u8 = 10;
 
 impl Elf {
-    pub(crate) fn read(file: &File) -> Option<Elf> {
-        let reader = Reader::open(file)?;
-        let mut elf = Elf { segments: reader.segments()?, symbols: Vec::new() };
-        for section in reader.sections()?.iter().filter(|section| section.has_symbols()) {
-            let names = reader.sections()?.get(section.link as usize).map(SectionHeader::place);
-            let (symbols, names) =
-                (reader.bytes(section.place()), names.map(|at| reader.bytes(at)));
-            if let (Some(symbols), Some(Some(names))) = (symbols, names) {
-                elf.symbols
-                    .extend(symbols.chunks_exact(24).filter_map(|entry| symbol(entry, &names)));
-            }
+    /// What is read is taken from what may be read.
+    pub(crate) fn read(file: &File, left: &Cell<u64>) -> Option<Elf> {
+        let reader = Reader::open(file, left)?;
+        let mut elf = Elf { segments: reader.segments()?, ..Elf::default() };
+        let sections = reader.sections()?;
+        for section in sections.iter().filter(|section| section.has_symbols) {
+            let names = sections.get(section.link).and_then(|it| reader.bytes(it.place));
+            let (Some(names), Some(symbols)) = (names, reader.bytes(section.place)) else {
+                continue;
+            };
+            let first = elf.names.len();
+            elf.names.extend(names);
+            let found = symbols.chunks_exact(24).filter_map(|entry| symbol(entry, first));
+            elf.symbols.extend(found);
         }
-        // Of several names of one address, the longest function.
-        elf.symbols.sort_by(|a, b| (a.0, b.1, &a.2).cmp(&(b.0, a.1, &b.2)));
+        // Of several names of one address, the longest function; of equals the first by the beginnings of their names.
+        let beginning = |at: usize| elf.names.get(at..).map(|name| &name[..name.len().min(32)]);
+        let key = |it: &(u64, u64, usize)| (it.0, Reverse(it.1), beginning(it.2));
+        elf.symbols.sort_by(|one, other| key(one).cmp(&key(other)));
         elf.symbols.dedup_by_key(|(address, ..)| *address);
         Some(elf)
     }
@@ -57,12 +71,15 @@ impl Elf {
         let (from, length, name) = self.symbols.get(after.checked_sub(1)?)?;
         // One written in assembly may state no length: it lasts until the next.
         let length = if *length == 0 { 4096 } else { *length };
-        (address - from < length).then_some(name)
+        if address - from < length { text(&self.names, *name) } else { None }
     }
 
     /// Whether it has a function of this name.
     pub(crate) fn has(&self, wanted: &str) -> bool {
-        self.symbols.iter().any(|(_, _, name)| name == wanted)
+        let is_wanted = |name: &[u8]| {
+            name.strip_prefix(wanted.as_bytes()).is_some_and(|rest| rest.starts_with(b"\0"))
+        };
+        self.symbols.iter().any(|(.., at)| self.names.get(*at..).is_some_and(is_wanted))
     }
 
     /// The address, as the file counts, of a place in the file.
@@ -73,138 +90,121 @@ impl Elf {
     }
 }
 
-/// The sections of these names that a file has.
-pub(crate) fn sections(file: &File, wanted: &[&str]) -> Vec<Option<Section>> {
-    readable_sections(file, wanted).unwrap_or_else(|| wanted.iter().map(|_| None).collect())
-}
-
-fn readable_sections(file: &File, wanted: &[&str]) -> Option<Vec<Option<Section>>> {
-    let reader = Reader::open(file)?;
+/// The sections of these names, as far as a file has them.
+pub(crate) fn sections<const N: usize>(
+    file: &File,
+    wanted: [&str; N],
+    left: &Cell<u64>,
+) -> Option<[Option<Section>; N]> {
+    let reader = Reader::open(file, left)?;
     let sections = reader.sections()?;
-    let names = reader.bytes(sections.get(usize::from(reader.names_in))?.place())?;
-    let find = |wanted: &&str| {
-        let section = sections.iter().find(|it| text(&names, it.name) == Some(wanted))?;
-        let until = section.address.checked_add(section.length)?;
-        Some((section.address..until, reader.bytes(section.place())?))
-    };
-    Some(wanted.iter().map(find).collect())
+    let names = sections.get(number::<2>(&reader.header, 62)? as usize)?;
+    let names = reader.bytes(names.place)?;
+    Some(wanted.map(|wanted| {
+        let is_wanted = |it: &&SectionHeader| text(&names, it.name) == Some(wanted);
+        let section = sections.iter().find(is_wanted)?;
+        let until = section.address.checked_add(section.place.1)?;
+        Some((section.address..until, reader.bytes(section.place)?.into()))
+    }))
 }
 
-fn symbol(entry: &[u8], names: &[u8]) -> Option<(u64, u64, String)> {
-    let (address, length) = (u64_at(entry, 8)?, u64_at(entry, 16)?);
+/// A function, by where the names of its table begin.
+fn symbol(entry: &[u8], first: usize) -> Option<(u64, u64, usize)> {
+    let (address, length) = (number::<8>(entry, 8)?, number::<8>(entry, 16)?);
     let is_function = matches!(entry[4] & 15, FUNCTION | INDIRECT_FUNCTION);
-    let name = text(names, u32_at(entry, 0)?)?;
-    (is_function && address != 0 && !name.is_empty()).then(|| (address, length, name.into()))
+    let name = number::<4>(entry, 0).filter(|name| *name != 0)?;
+    (is_function && address != 0).then_some((address, length, first + name as usize))
 }
 
-#[derive(Clone, Debug)]
 struct SectionHeader {
-    name: u32,
-    kind: u32,
+    name: usize,
+    has_symbols: bool,
     address: u64,
-    from: u64,
-    length: u64,
-    link: u32,
-}
-
-impl SectionHeader {
-    fn place(&self) -> (u64, u64) {
-        (self.from, self.length)
-    }
-
-    fn has_symbols(&self) -> bool {
-        matches!(self.kind, SYMBOLS | DYNAMIC_SYMBOLS)
-    }
+    /// Where it is in the file, and how long.
+    place: (u64, u64),
+    /// Which section has the names of its symbols.
+    link: usize,
 }
 
 struct Reader<'a> {
     file: &'a File,
     header: Vec<u8>,
-    names_in: u16,
+    left: &'a Cell<u64>,
 }
 
 impl<'a> Reader<'a> {
-    fn open(file: &'a File) -> Option<Reader<'a>> {
-        let mut reader = Reader { file, header: Vec::new(), names_in: 0 };
+    fn open(file: &'a File, left: &'a Cell<u64>) -> Option<Reader<'a>> {
+        let mut reader = Reader { file, header: Vec::new(), left };
         reader.header = reader.bytes((0, 64))?;
         // 64 bits, little endian.
-        let is_read = reader.header.starts_with(b"\x7fELF\x02\x01");
-        reader.names_in = u16_at(&reader.header, 62)?;
-        is_read.then_some(reader)
+        reader.header.starts_with(b"\x7fELF\x02\x01").then_some(reader)
     }
 
     fn bytes(&self, (from, length): (u64, u64)) -> Option<Vec<u8>> {
         // Beyond the file's end there is nothing: a length that it states must not be believed.
         let end = self.file.metadata().ok()?.len();
-        if MOST_BYTES < length || end < from.checked_add(length)? {
+        let left = self.left.get().checked_sub(length)?;
+        if TABLE_BYTES < length || end < from.checked_add(length)? {
             return None;
         }
+        self.left.set(left);
         let mut bytes = vec![0; length as usize];
         self.file.read_exact_at(&mut bytes, from).ok()?;
         Some(bytes)
     }
 
-    /// A table of the file: where it is, how long an entry is, how many there are.
-    fn table(&self, at: usize, size_at: usize, least: u16) -> Option<(Vec<u8>, usize)> {
-        let (size, count) = (u16_at(&self.header, size_at)?, u16_at(&self.header, size_at + 2)?);
-        let length = u64::from(size) * u64::from(count);
-        if size < least || MOST_SECTIONS < u64::from(count) {
-            return None;
-        }
-        Some((self.bytes((u64_at(&self.header, at)?, length))?, size.into()))
+    /// The entries of a table of the file, by where the header says its place, and an entry's length and their number.
+    fn entries<T>(
+        &self,
+        (at, size_at, least): (usize, usize, u64),
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let [size, count] =
+            [number::<2>(&self.header, size_at)?, number::<2>(&self.header, size_at + 2)?];
+        let table = self.bytes((number::<8>(&self.header, at)?, size * count))?;
+        (least <= size).then(|| table.chunks_exact(size as usize).filter_map(read).collect())
     }
 
     fn segments(&self) -> Option<Vec<Segment>> {
-        let (table, size) = self.table(32, 54, 56)?;
-        let is_code = |entry: &&[u8]| {
-            u32_at(entry, 0) == Some(LOADED)
-                && u32_at(entry, 4).is_some_and(|rights| rights & EXECUTABLE != 0)
-        };
-        table.chunks_exact(size).filter(is_code).map(segment).collect()
+        self.entries((32, 54, 56), segment)
     }
 
     fn sections(&self) -> Option<Vec<SectionHeader>> {
-        let (table, size) = self.table(40, 58, 64)?;
-        table.chunks_exact(size).map(section).collect()
+        self.entries((40, 58, 64), section)
     }
 }
 
-/// A segment, from where its first page begins.
+/// A segment with code, from where its first page begins.
 fn segment(entry: &[u8]) -> Option<Segment> {
-    let (from, length) = (u64_at(entry, 8)?, u64_at(entry, 32)?);
+    let is_code = number::<4>(entry, 0)? == LOADED && number::<4>(entry, 4)? & EXECUTABLE != 0;
+    let (from, length) = (number::<8>(entry, 8)?, number::<8>(entry, 32)?);
     let before = from % PAGE;
-    let length = length.checked_add(before)?;
-    Some((from - before, length, u64_at(entry, 16)?.checked_sub(before)?))
+    let (length, address) =
+        (length.checked_add(before)?, number::<8>(entry, 16)?.checked_sub(before)?);
+    is_code.then_some((from - before, length, address))
 }
 
 fn section(entry: &[u8]) -> Option<SectionHeader> {
     Some(SectionHeader {
-        name: u32_at(entry, 0)?,
-        kind: u32_at(entry, 4)?,
-        address: u64_at(entry, 16)?,
-        from: u64_at(entry, 24)?,
-        length: u64_at(entry, 32)?,
-        link: u32_at(entry, 40)?,
+        name: number::<4>(entry, 0)? as usize,
+        has_symbols: matches!(number::<4>(entry, 4)?, SYMBOLS | DYNAMIC_SYMBOLS),
+        address: number::<8>(entry, 16)?,
+        place: (number::<8>(entry, 24)?, number::<8>(entry, 32)?),
+        link: number::<4>(entry, 40)? as usize,
     })
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+/// The number of so many bytes that is there.
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + BYTES)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
-}
-
-/// The text that begins there, up to its zero.
-fn text(names: &[u8], at: u32) -> Option<&str> {
-    let names = names.get(at as usize..)?;
-    let end = names.iter().position(|byte| *byte == 0)?;
-    std::str::from_utf8(&names[..end]).ok()
+/// The text that begins there, up to its zero; none if it is empty.
+fn text(names: &[u8], at: usize) -> Option<&str> {
+    let names = names.get(at..)?;
+    let end = names.iter().take(NAME_BYTES).position(|byte| *byte == 0)?;
+    std::str::from_utf8(&names[..end]).ok().filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -216,9 +216,13 @@ mod tests {
         File::open("/proc/self/exe").expect("this program")
     }
 
+    fn read(file: &File) -> Option<Elf> {
+        Elf::read(file, &Cell::new(MOST_BYTES))
+    }
+
     #[test]
     fn a_function_of_this_program_is_found() {
-        let elf = Elf::read(&own()).expect("an ELF file");
+        let elf = read(&own()).expect("an ELF file");
         let (address, _, name) =
             elf.symbols.iter().find(|(_, length, _)| 64 < *length).expect("a function");
         let (from, _, at) = elf
@@ -226,35 +230,80 @@ mod tests {
             .iter()
             .find(|(_, length, at)| address - at < *length)
             .expect("its segment");
-        assert_eq!(elf.function(address - at + from + 1), Some(name.as_str()));
+        assert_eq!(elf.function(address - at + from + 1), text(&elf.names, *name));
         assert_eq!(elf.function(u64::MAX), None);
     }
 
     #[test]
     fn sections_are_found_by_name() {
-        let found = sections(&own(), &[".text", ".eh_frame", ".none"]);
+        let left = Cell::new(MOST_BYTES);
+        let found = sections(&own(), [".text", ".eh_frame", ".none"], &left).expect("sections");
         assert!(found[0].is_some() && found[1].is_some() && found[2].is_none());
     }
 
-    #[test]
-    fn a_damaged_file_says_less_and_ends_nothing() {
-        use std::io::Write;
-        let mut whole = vec![0; 8192];
-        own().read_exact_at(&mut whole, 0).expect("the beginning of this program");
-        let path = std::env::temp_dir().join(format!("profile-elf-{}", std::process::id()));
-        let mut state = 7_u64;
-        for round in 0..300 {
-            let mut bytes = whole.clone();
-            for _ in 0..1 + round % 9 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                bytes[16 + (state >> 33) as usize % 600] = (state >> 20) as u8;
-            }
-            bytes.truncate(64 + (state >> 40) as usize % 8000);
-            File::create(&path).and_then(|mut file| file.write_all(&bytes)).expect("a file");
-            let file = File::open(&path).expect("the file");
-            Elf::read(&file);
-            sections(&file, &[".text"]);
+    /// A file in memory: its header, a segment, four sections, so many functions of the same name, and names.
+    fn file(functions: u64, names: &[u8]) -> (File, Vec<u8>) {
+        let mut bytes = vec![0; 384];
+        let mut put = |at: usize, values: &[u8]| {
+            bytes[at..at + values.len()].copy_from_slice(values);
+        };
+        put(0, b"\x7fELF\x02\x01");
+        put(32, &[64]);
+        put(40, &[128]);
+        put(54, &[56, 0, 1, 0, 64, 0, 4, 0, 2]);
+        put(64, &[LOADED as u8, 0, 0, 0, EXECUTABLE as u8]);
+        put(64 + 33, &[2]);
+        let length = 24 * functions;
+        let names_at = 384 + length;
+        let sections =
+            [(SYMBOLS, 384, length, 0), (3, names_at, names.len() as u64, 0), (1, 0, 64, 6)];
+        for (place, (kind, from, length, name)) in sections.into_iter().enumerate() {
+            put(192 + 64 * place, &[name, 0, 0, 0, kind as u8]);
+            put(192 + 64 * place + 24, &[from.to_le_bytes(), length.to_le_bytes()].concat());
+            put(192 + 64 * place + 40, &[2]);
         }
-        std::fs::remove_file(&path).expect("the file");
+        for _ in 0..functions {
+            bytes.extend([1, 0, 0, 0, FUNCTION, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 8]);
+            bytes.extend([0; 7]);
+        }
+        bytes.extend(names);
+        let file = rustix::fs::memfd_create("elf", rustix::fs::MemfdFlags::empty());
+        let file = File::from(file.expect("a file in memory"));
+        file.write_all_at(&bytes, 0).expect("memory");
+        (file, bytes)
+    }
+
+    /// Each in turn is absurd: the file says less, and ends nothing.
+    #[test]
+    fn no_number_of_a_file_is_believed() {
+        let (file, bytes) = file(1, b"\0work\0.text\0");
+        let whole = read(&file).expect("an ELF file");
+        let names = [whole.function(20), whole.function(24)];
+        assert_eq!((names, whole.has("work")), ([Some("work"), None], true));
+        let text = || sections(&file, [".text"], &Cell::new(MOST_BYTES));
+        assert!(text().is_some_and(|found| found[0].is_some()));
+        let of_sizes = [0, 1, bytes.len() as u64, 1 << 31, 1 << 63, u64::MAX - 511, u64::MAX];
+        for (at, value) in (0..bytes.len() - 8).flat_map(|at| of_sizes.map(|value| (at, value))) {
+            for length in [1, 2, 4, 8] {
+                file.write_all_at(&value.to_le_bytes()[..length], at as u64).expect("memory");
+                let elf = read(&file).unwrap_or_default();
+                assert!(elf.symbols.len() <= 1 && elf.names.len() <= bytes.len(), "{at} {value}");
+                for place in [0, 16, 20, 1 << 63, u64::MAX] {
+                    elf.function(place);
+                }
+                text();
+                file.write_all_at(&bytes[at..at + 8], at as u64).expect("memory");
+            }
+        }
+    }
+
+    /// Each of these functions has a name of a megabyte: together 40 GB.
+    #[test]
+    fn a_file_takes_no_more_memory_than_it_has_bytes() {
+        let (file, bytes) = file(40_000, &[&[b'a'; 1 << 20][..], b"\0"].concat());
+        let elf = read(&file).expect("an ELF file");
+        assert_eq!((elf.function(20), elf.names.len()), (None, (1 << 20) + 1));
+        let left = Cell::new(bytes.len() as u64 / 2);
+        assert_eq!(Elf::read(&file, &left).map(|elf| elf.symbols.len()), Some(0));
     }
 }

@@ -19,7 +19,7 @@ impl Sampler {
     pub fn folded(&self, runtimes: &[Runtime], folder: &str) -> Profile {
         let mut names = Names::new(&self.maps, runtimes, folder);
         for pid in self.processes.all() {
-            names.read(pid);
+            names.read(pid, self.removes_maps);
         }
         let times = || self.samples.iter().map(|sample| sample.time_ns);
         let (from, until) = (times().min().unwrap_or(0), times().max().unwrap_or(0));

@@ -15,16 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A regular file below a process' root; none if there is none, or it is anything else.
 pub(crate) fn open(pid: u32, path: &str) -> Option<File> {
-    let root = root(pid)?;
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
-    let file = File::from(openat2(root, path, flags, Mode::empty(), resolve).ok()?);
+    let file = below_root(pid, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+    let file = File::from(file);
     file.metadata().ok()?.is_file().then_some(file)
 }
 
-fn root(pid: u32) -> Option<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    openat(CWD, format!("/proc/{pid}/root"), flags, Mode::empty()).ok()
+fn below_root(pid: u32, path: &str, flags: OFlags) -> Option<OwnedFd> {
+    let root = format!("/proc/{pid}/root");
+    let root = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+    openat2(root.ok()?, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve).ok()
 }
 
 /// A file that the process has mapped and that its name may no longer lead to.
@@ -47,15 +47,10 @@ pub(crate) fn own_text(pid: u32, path: &str) -> Option<String> {
     read_bounded(file, facts.len())
 }
 
-/// Removes it again: it is of no use to anybody once its process has ended.
+/// Removes it again.
 pub(crate) fn remove(pid: u32, path: &str) {
-    let names = path.rsplit_once('/').and_then(|(folder, name)| {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
-        let folder = openat2(root(pid)?, folder, flags, Mode::empty(), resolve).ok()?;
-        Some((folder, name))
-    });
-    if let Some((folder, name)) = names {
+    let Some((folder, name)) = path.rsplit_once('/') else { return };
+    if let Some(folder) = below_root(pid, folder, OFlags::PATH | OFlags::DIRECTORY) {
         let _ = unlinkat(folder, name, AtFlags::empty());
     }
 }

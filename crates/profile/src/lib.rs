@@ -14,6 +14,7 @@ mod pattern;
 mod perf_map;
 mod processes;
 mod profile;
+mod ranges;
 mod records;
 mod refusal;
 mod rules;

@@ -1,50 +1,42 @@
 //! Where processes have their code: which file, and which place in it, an address belongs to.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs;
 
+use crate::ranges::Ranges;
 use crate::records::Mapping;
 
-/// Mappings of code by process and first address.
+/// Mappings of code by process.
 #[derive(Debug, Default)]
-pub(crate) struct Maps {
-    by_start: BTreeMap<(u32, u64), Mapping>,
-}
+pub(crate) struct Maps(HashMap<u32, Ranges<Mapping>>);
 
 impl Maps {
     /// Reads what a process has now; nothing if it has ended.
     pub(crate) fn read(&mut self, pid: u32) {
-        let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        for mapping in text.lines().filter_map(parse) {
+        // A file's name may be of any bytes.
+        let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        for mapping in String::from_utf8_lossy(&text).lines().filter_map(parse) {
             self.add(pid, mapping);
         }
     }
 
-    /// What it covers is no longer there.
     pub(crate) fn add(&mut self, pid: u32, mapping: Mapping) {
-        let until = mapping.from.saturating_add(mapping.length);
-        let covered = self.by_start.range((pid, 0)..(pid, until)).rev();
-        let covered = covered.take_while(|(_, other)| mapping.from < other.from + other.length);
-        for key in covered.map(|(key, _)| *key).collect::<Vec<_>>() {
-            self.by_start.remove(&key);
-        }
-        self.by_start.insert((pid, mapping.from), mapping);
+        self.0.entry(pid).or_default().add(mapping.from, mapping.length, mapping);
     }
 
-    /// A process that was forked has what its parent has.
+    /// A process that was forked has what its parent has; not one of which something is known.
     pub(crate) fn inherit(&mut self, pid: u32, parent: u32) {
-        for mapping in self.of(parent).cloned().collect::<Vec<_>>() {
-            self.add(pid, mapping);
+        if let (false, Some(maps)) = (self.0.contains_key(&pid), self.0.get(&parent)) {
+            self.0.insert(pid, maps.clone());
         }
     }
 
     pub(crate) fn find(&self, pid: u32, address: u64) -> Option<&Mapping> {
-        let (_, mapping) = self.by_start.range((pid, 0)..=(pid, address)).next_back()?;
-        (address - mapping.from < mapping.length).then_some(mapping)
+        self.0.get(&pid)?.find(address)
     }
 
     pub(crate) fn of(&self, pid: u32) -> impl Iterator<Item = &Mapping> {
-        self.by_start.range((pid, 0)..=(pid, u64::MAX)).map(|(_, mapping)| mapping)
+        self.0.get(&pid).into_iter().flat_map(Ranges::all)
     }
 }
 
@@ -89,18 +81,5 @@ mod tests {
             (path(2, 0x110), path(2, 0x310), path(1, 0x310)),
             (Some("parent"), Some("own"), None)
         );
-    }
-
-    #[test]
-    fn a_later_mapping_replaces_what_it_covers() {
-        let mut maps = Maps::default();
-        maps.add(1, mapping(0x100, 0x100, "old"));
-        maps.add(1, mapping(0x300, 0x100, "kept"));
-        maps.add(1, mapping(0x180, 0x100, "new"));
-        let path = |address| maps.find(1, address).map(|found| found.path.as_str());
-        assert_eq!(path(0x110), None);
-        assert_eq!((path(0x180), path(0x27f), path(0x280)), (Some("new"), Some("new"), None));
-        assert_eq!(path(0x3ff), Some("kept"));
-        assert_eq!(maps.find(2, 0x180), None);
     }
 }

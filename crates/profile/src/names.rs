@@ -1,11 +1,12 @@
 //! What the addresses of stacks are called.
 
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
-use crate::elf::Elf;
+use crate::elf::{Elf, MOST_BYTES, NAME_BYTES, Section};
 use crate::foreign_file::{open, open_mapped};
 use crate::maps::Maps;
 use crate::pattern::fill;
@@ -13,7 +14,7 @@ use crate::perf_map::PerfMap;
 use crate::processes::executable;
 use crate::records::Mapping;
 use crate::rules::{Function, Runtime};
-use crate::unwind::Unwinding;
+use crate::unwind::{Unwinding, sections};
 
 /// Longer names are cut.
 const MOST_CHARACTERS: usize = 200;
@@ -30,12 +31,18 @@ pub(crate) struct Names<'a> {
     files: HashMap<(u32, String), Option<Rc<ReadFile>>>,
     /// The same by device and inode: a server's processes, of which there may be hundreds, run the same files.
     by_inode: HashMap<(u64, u64), Option<Rc<ReadFile>>>,
+    /// How many bytes of them may still be read.
+    left: Cell<u64>,
     processes: HashMap<u32, Process<'a>>,
     functions: HashMap<(u32, u64), Rc<Function>>,
 }
 
-/// A file that is open, and its symbols.
-type ReadFile = (Rc<File>, Elf);
+/// A file that is open, its symbols, and what unwinding needs of it.
+struct ReadFile {
+    file: File,
+    elf: Elf,
+    sections: OnceCell<[Option<Section>; 2]>,
+}
 
 #[derive(Default)]
 struct Process<'a> {
@@ -53,13 +60,14 @@ impl<'a> Names<'a> {
             kernel: kernel_functions(),
             files: HashMap::new(),
             by_inode: HashMap::new(),
+            left: Cell::new(MOST_BYTES),
             processes: HashMap::new(),
             functions: HashMap::new(),
         }
     }
 
-    /// Reads what a living process says of itself.
-    pub(crate) fn read(&mut self, pid: u32) {
+    /// Reads what a living process says of itself, and removes its map of compiled code if that is wanted.
+    pub(crate) fn read(&mut self, pid: u32, removes_map: bool) {
         let executable = executable(pid).unwrap_or_default();
         let is_meant = |runtime: &&Runtime| runtime.is_named(&executable);
         let mut meant: Vec<&'a Runtime> = self.runtimes.iter().filter(is_meant).collect();
@@ -68,9 +76,10 @@ impl<'a> Names<'a> {
         let program = program.and_then(|mapping| self.file(pid, &mapping));
         meant.retain(|runtime| match &runtime.symbol {
             None => true,
-            Some(symbol) => program.as_ref().is_some_and(|file| file.1.has(symbol)),
+            Some(symbol) => program.as_ref().is_some_and(|file| file.elf.has(symbol)),
         });
-        let process = Process { compiled: PerfMap::take(pid), runtimes: meant, unwinding: None };
+        let compiled = PerfMap::read(pid, removes_map);
+        let process = Process { compiled, runtimes: meant, unwinding: None };
         self.processes.insert(pid, process);
     }
 
@@ -87,11 +96,13 @@ impl<'a> Names<'a> {
     /// The stack behind registers and a copy of its top.
     pub(crate) fn unwound(&mut self, pid: u32, raw: &crate::records::RawStack) -> Vec<u64> {
         if self.processes.get(&pid).is_none_or(|process| process.unwinding.is_none()) {
-            let maps = self.maps;
-            let unwinding = Unwinding::of(maps.of(pid), |mapping| {
-                let file = self.file(pid, mapping)?;
-                Some((Rc::clone(&file.0), file.1.address(mapping.offset)?))
-            });
+            let (maps, mut unwinding) = (self.maps, Unwinding::default());
+            for mapping in maps.of(pid) {
+                let Some(read) = self.file(pid, mapping) else { continue };
+                let Some(address) = read.elf.address(mapping.offset) else { continue };
+                let found = || sections(&read.file, &self.left);
+                unwinding.add(mapping, address, read.sections.get_or_init(found));
+            }
             self.processes.entry(pid).or_default().unwinding = Some(unwinding);
         }
         let process = self.processes.get_mut(&pid);
@@ -119,10 +130,10 @@ impl<'a> Names<'a> {
             return Function { name: None, place: COMPILED.into(), package: COMPILED.into() };
         };
         let path = mapping.path.trim_end_matches(" (deleted)");
-        let place = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let place = clean(path.rsplit('/').next().unwrap_or_default(), &self.folder);
         let in_file = (address - mapping.from).saturating_add(mapping.offset);
         let file = self.file(pid, &mapping);
-        match file.as_ref().and_then(|file| file.1.function(in_file)) {
+        match file.as_ref().and_then(|file| file.elf.function(in_file)) {
             Some(name) => self.named(pid, name, place),
             None => Function { name: None, package: place.clone(), place },
         }
@@ -163,9 +174,11 @@ impl<'a> Names<'a> {
             let read = file.and_then(|file| {
                 let facts = file.metadata().ok()?;
                 let known = self.by_inode.entry((facts.dev(), facts.ino()));
-                known
-                    .or_insert_with(|| Elf::read(&file).map(|elf| Rc::new((Rc::new(file), elf))))
-                    .clone()
+                let read = || {
+                    let elf = Elf::read(&file, &self.left)?;
+                    Some(Rc::new(ReadFile { file, elf, sections: OnceCell::new() }))
+                };
+                known.or_insert_with(read).clone()
             });
             self.files.insert(key.clone(), read);
         }
@@ -194,11 +207,29 @@ fn demangled(symbol: &str) -> (String, bool) {
         return (format!("{name:#}"), true);
     }
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let cpp = symbol.starts_with("_Z").then(|| cpp_demangle::Symbol::new(symbol).ok()).flatten();
-    let cpp = cpp.and_then(|symbol| symbol.demangle_with_options(&options).ok());
+    if let Some(cpp) =
+        symbol.starts_with("_Z").then(|| cpp_demangle::Symbol::new(symbol).ok()).flatten()
+    {
+        let mut name = Beginning(String::new());
+        let written = cpp.structured_demangle(&mut name, &options);
+        if written.is_ok() || NAME_BYTES < name.0.len() {
+            return (name.0, false);
+        }
+    }
     // Parts of a function that the compiler moved elsewhere are that function.
     let plain = symbol.split(".cold").next().unwrap_or(symbol);
-    (cpp.unwrap_or_else(|| plain.split("@@").next().unwrap_or(plain).to_owned()), false)
+    (plain.split("@@").next().unwrap_or(plain).to_owned(), false)
+}
+
+/// A name of C++ of which no more is written once it is longer than any that is shown: two hundred letters of a symbol can
+/// stand for gigabytes.
+struct Beginning(String);
+
+impl std::fmt::Write for Beginning {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.push_str(text);
+        if self.0.len() <= NAME_BYTES { Ok(()) } else { Err(std::fmt::Error) }
+    }
 }
 
 /// The crate of a function of Rust: `hyper` of `<hyper::proto::Conn<I> as core::future::Future>::poll`.
@@ -212,8 +243,11 @@ fn crate_of(name: &str) -> Option<String> {
 
 /// A name for readers: without what controls a terminal, without the user's folders, and no longer than a line.
 fn clean(name: &str, folder: &str) -> String {
-    let shown = name.replace(&format!("{folder}/"), "");
-    let shown = shown.replace("file://", "");
+    let mut shown = name.replace("file://", "");
+    // It is the root of which nothing is left.
+    if !folder.is_empty() {
+        shown = shown.replace(&format!("{folder}/"), "");
+    }
     let mut text = String::new();
     let mut rest = shown.as_str();
     // Of a path that begins at the root only its last part is kept.
@@ -253,7 +287,15 @@ mod tests {
         let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get().cast_unsigned();
         let [own, other] =
             [std::process::id(), parent].map(|pid| names.file(pid, &mapping).unwrap());
-        assert!(Rc::ptr_eq(&own, &other) && own.1.has("main"));
+        assert!(Rc::ptr_eq(&own, &other) && own.elf.has("main"));
+    }
+
+    #[test]
+    fn a_file_has_a_name_for_readers() {
+        let mut maps = Maps::default();
+        let path = "/none/a\u{1b}\u{202e}b".to_owned();
+        maps.add(1, Mapping { from: 0, length: 16, offset: 0, path });
+        assert_eq!(Names::new(&maps, &[], "").function(1, 5).package, "ab");
     }
 
     #[test]
@@ -264,6 +306,12 @@ mod tests {
             demangled("_ZN2v88internal4Heap3runEi"),
             ("v8::internal::Heap::run".into(), false)
         );
+        // Each type is a pair of the one before.
+        let pairs =
+            "S2_S2_ S3_S3_ S4_S4_ S5_S5_ S6_S6_ S7_S7_ S8_S8_ S9_S9_ SA_SA_ SB_SB_ SC_SC_ SD_SD_";
+        let pairs = pairs.split(' ').map(|two| format!("S0_I{two}E")).collect::<String>();
+        let long = demangled(&format!("_Z1fI1AIiiES0_IS1_S1_E{pairs}Evv")).0;
+        assert!(long.starts_with("f<A<int, int>, A<A<int, int>,") && long.len() < 2 * NAME_BYTES);
         assert_eq!(demangled("ngx_http_parse.cold"), ("ngx_http_parse".into(), false));
         assert_eq!(demangled("memcpy@@GLIBC_2.14"), ("memcpy".into(), false));
         assert_eq!(crate_of("<hyper::A as core::B>::poll").as_deref(), Some("crate hyper"));
@@ -277,6 +325,7 @@ mod tests {
         assert_eq!(cleaned("handle file:///home/anna/secret/x.js:1:2"), "handle x.js:1:2");
         assert_eq!(cleaned("py::handler:/home/anna/app.py"), "py::handler:app.py");
         assert_eq!(cleaned("net/http.(*conn).serve"), "net/http.(*conn).serve");
+        assert_eq!(clean("handle /home/anna/x.js (a/b)", ""), "handle x.js (a/b)");
         assert_eq!(cleaned("a\u{1b}[31m\u{202e}b\n<i>"), "a[31mb<i>");
         assert_eq!(cleaned(&"x".repeat(300)).chars().count(), MOST_CHARACTERS + 1);
     }

@@ -97,13 +97,14 @@ fn fit(parts: &[Part], text: &str, kept: &mut Kept, steps: &mut u32) -> bool {
             rest.next().is_some() && fit(parts, rest.as_str(), kept, steps)
         }
         Some((Part::Any { keep, is_word }, parts)) => {
-            let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
             let fitted = |end: &usize| fit(parts, &text[*end..], kept, steps);
+            let letters = text.char_indices();
             let end = match is_word {
-                false => ends.into_iter().find(fitted),
-                true => {
-                    ends.take_while(|end| text[..*end].chars().all(is_of_word)).skip(1).find(fitted)
-                }
+                false => letters.map(|(at, _)| at).chain([text.len()]).find(fitted),
+                true => letters
+                    .take_while(|(_, letter)| is_of_word(*letter))
+                    .map(|(at, letter)| at + letter.len_utf8())
+                    .find(fitted),
             };
             if let (Some(end), Some(name)) = (end, keep) {
                 kept.insert(name.clone(), text[..end].to_owned());

@@ -21,6 +21,9 @@ pub struct SamplerOrder<'a> {
     pub hz: u32,
     /// Bytes of the stack to copy with each sample, where frame pointers lead nowhere.
     pub dwarf_bytes: Option<u32>,
+    /// The maps in which runtimes name what they compiled are removed; not where they are of a server of the user's own,
+    /// who may need them.
+    pub removes_maps: bool,
 }
 
 /// Events that are open, and what they have shown so far.
@@ -29,6 +32,7 @@ pub struct Sampler {
     events: Vec<OwnedFd>,
     rings: Vec<Ring>,
     pub(crate) method: Method,
+    pub(crate) removes_maps: bool,
     pub(crate) processes: Processes,
     pub(crate) samples: Vec<Sample>,
     pub(crate) maps: Maps,
@@ -67,6 +71,7 @@ impl Sampler {
             events: Vec::new(),
             rings: Vec::new(),
             method,
+            removes_maps: order.removes_maps,
             processes: Processes::of(order.pids),
             samples: Vec::new(),
             maps: Maps::default(),
@@ -131,7 +136,7 @@ impl Sampler {
         let forks: Vec<(u32, u32)> = records.iter().filter_map(fork).collect();
         self.processes.add_forks(&forks);
         for (pid, parent) in forks {
-            if self.processes.has(pid) && self.maps.of(pid).next().is_none() {
+            if self.processes.has(pid) {
                 self.maps.inherit(pid, parent);
             }
         }
@@ -202,7 +207,13 @@ mod tests {
         let mut shell = Command::new("sh");
         let mut shell = shell.args(["-c", work]).stdin(Stdio::piped()).spawn().expect("a shell");
         let cpus: Vec<usize> = (0..machine_cpus()).collect();
-        let order = SamplerOrder { pids: &[shell.id()], cpus: &cpus, hz: 997, dwarf_bytes: None };
+        let order = SamplerOrder {
+            pids: &[shell.id()],
+            cpus: &cpus,
+            hz: 997,
+            dwarf_bytes: None,
+            removes_maps: false,
+        };
         let mut sampler = Sampler::open_as(&order, Target::Threads, true);
         let started = sampler.as_mut().map(Sampler::start);
         drop(shell.stdin.take());

@@ -36,6 +36,8 @@ const KERNEL_UNKNOWN: &str =
 /// A profile has shares only; they are shares of what the rounds measured.
 const CPU_UNKNOWN: &str = "it was sampled, but no round measured how much CPU time an answer takes";
 
+const NO_SAMPLES: &str = "it used so little CPU time that no sample met it";
+
 /// What an answer costs in one stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostedStack {
@@ -92,9 +94,15 @@ fn of_load<'t>(
                 Err(says) => refused = refused.or_else(|| Some(says.clone())),
             }
         }
-        match (refused, row.estimate(Figure::CpuPerThousand)) {
+        // Of little time, the kernel's clock may have counted none.
+        let measured = row.estimate(Figure::CpuPerThousand).filter(|it| 0.0 < it.value);
+        let is_met = |it: &Profile| 0.0 < it.samples() as f64 + unseen_samples(it);
+        match (refused, measured) {
             (Some(says), _) if found.is_empty() => unsampled.push((row.subject.clone(), says)),
             _ if found.is_empty() => {}
+            _ if !found.iter().any(is_met) => {
+                unsampled.push((row.subject.clone(), NO_SAMPLES.into()));
+            }
             (_, Some(measured)) => trials.push((row, found, measured)),
             (_, None) => unsampled.push((row.subject.clone(), CPU_UNKNOWN.into())),
         }

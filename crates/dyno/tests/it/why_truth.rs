@@ -46,8 +46,13 @@ impl Plan<'_> {
         let server = serving(self.serve);
         let pids = [server.child.id()];
         let (of_server, of_load) = two_cpus();
-        let order =
-            SamplerOrder { pids: &pids, cpus: &[of_server], hz: self.hz, dwarf_bytes: None };
+        let order = SamplerOrder {
+            pids: &pids,
+            cpus: &[of_server],
+            hz: self.hz,
+            dwarf_bytes: None,
+            removes_maps: false,
+        };
         let mut sampler = match Sampler::open(&order) {
             Ok(sampler) => sampler,
             Err(error) => {

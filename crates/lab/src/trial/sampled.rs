@@ -61,8 +61,7 @@ impl Sampling<'_> {
     pub fn into_found(self, failed: Option<String>) -> Result<Profile, String> {
         let found = self.found.into_inner().ok().flatten();
         let profile = match (failed, found) {
-            (_, Some(Err(says))) => return Err(says),
-            (Some(says), _) => return Err(says),
+            (_, Some(Err(says))) | (Some(says), _) => return Err(says),
             (None, None) => return Err("the load ended before its samples".into()),
             (None, Some(Ok(profile))) => profile,
         };
@@ -95,12 +94,6 @@ pub(super) struct SampledServer<'a> {
     warmup: Duration,
     /// Of a server that works at a constant rate, no sample may always meet the same instant of its work.
     phase: Duration,
-}
-
-impl std::fmt::Debug for SampledServer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SampledServer")
-    }
 }
 
 /// A profile without the answers of its time, which the load counts.
@@ -194,9 +187,15 @@ impl SampledServer<'_> {
         wait_until(began + self.warmup, stop)?;
         let pids = (self.pids)();
         let whys: Vec<&Why> = self.sampling.whys().collect();
-        let (dwarf_bytes, with_flags) = manner(&whys, &pids, self.dwarf_bytes);
-        let (cpus, hz) = (&self.cpus, self.sampling.hz);
-        let order = SamplerOrder { pids: &pids, cpus, hz, dwarf_bytes };
+        let meant = meant(&whys, &pids);
+        let dwarf_bytes = meant.iter().filter_map(|why| why.dwarf_bytes).chain(self.dwarf_bytes);
+        let order = SamplerOrder {
+            pids: &pids,
+            cpus: &self.cpus,
+            hz: self.sampling.hz,
+            dwarf_bytes: dwarf_bytes.max(),
+            removes_maps: self.is_started || meant.iter().any(|why| why.before_end.is_some()),
+        };
         let mut sampler = Sampler::open(&order).map_err(|error| refusal(&error))?;
         let failed = |error: std::io::Error| format!("samples: {error}");
         let cpu_ns = |pids: &[u32]| match self.cpu.lock().as_deref() {
@@ -229,7 +228,7 @@ impl SampledServer<'_> {
             cpu_ns,
             waited_for_cpu_ns,
             calls,
-            with_flags: with_flags && self.is_started,
+            with_flags: self.is_started && meant.iter().any(|why| !why.env.is_empty()),
             ..sampler.folded(&runtimes, &self.folder)
         };
         Ok(Taken { profile, sampled: (from, until), counted })
@@ -310,13 +309,11 @@ fn next_window(began: Instant) -> Instant {
     began + WINDOW * (past as u32 + 1)
 }
 
-/// How the stacks of these processes are followed, and whether a variable gave them names.
-fn manner(whys: &[&Why], pids: &[u32], of_subject: Option<u32>) -> (Option<u32>, bool) {
+/// What is said of the runtimes of these processes.
+fn meant<'w>(whys: &[&'w Why], pids: &[u32]) -> Vec<&'w Why> {
     let names: Vec<String> = pids.iter().filter_map(|pid| profile::executable(*pid)).collect();
     let is_meant = |why: &&&Why| names.iter().any(|name| why.runtime.is_named(name));
-    let meant: Vec<&&Why> = whys.iter().filter(is_meant).collect();
-    let dwarf_bytes = meant.iter().filter_map(|why| why.dwarf_bytes).chain(of_subject).max();
-    (dwarf_bytes, meant.iter().any(|why| !why.env.is_empty()))
+    whys.iter().filter(is_meant).copied().collect()
 }
 
 /// Lets runtimes write the names of what they compiled; one that cannot has fewer names.

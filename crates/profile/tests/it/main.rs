@@ -12,7 +12,8 @@ mod sampled;
 mod worker;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
+    let arguments: Vec<String> = arguments.collect();
     let status = match arguments.first().map(String::as_str) {
         Some("work") => worker::work(&arguments[1]),
         Some(_) | None => runner::run(&[sampled::TESTS, processes::TESTS], &arguments),

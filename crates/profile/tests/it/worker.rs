@@ -1,9 +1,11 @@
 //! A process that works in functions of known shares, and how tests start it and sample it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -174,7 +176,8 @@ impl Drop for Worker {
 pub(crate) fn sampler(pid: u32, dwarf_bytes: Option<u32>) -> Option<Sampler> {
     let count = thread::available_parallelism().unwrap().get();
     let cpus: Vec<usize> = (0..count).collect();
-    let order = SamplerOrder { pids: &[pid], cpus: &cpus, hz: 997, dwarf_bytes };
+    let order =
+        SamplerOrder { pids: &[pid], cpus: &cpus, hz: 997, dwarf_bytes, removes_maps: true };
     let sampler = Sampler::open(&order);
     if let Err(error) = &sampler {
         println!("SKIPPED: {}", refusal(error));
@@ -232,9 +235,10 @@ pub(crate) fn has_shares(folded: &Profile) {
     assert!((0.63..0.87).contains(&share), "{share}");
 }
 
-/// A copy of this program, which no test but one has.
+/// A copy of this program, which no test but one has. Its name is no UTF-8.
 pub(crate) fn copy(name: &str) -> std::path::PathBuf {
-    let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+    let name = format!("{name}-{}-", std::process::id()).into_bytes();
+    let path = std::env::temp_dir().join(OsString::from_vec([&name[..], &[0xff]].concat()));
     fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
     path
 }

@@ -2,7 +2,7 @@
 
 use analysis::Gate;
 use expect_test::expect;
-use lab::record::{ProfileRecord, RunRecord, TrialKey};
+use lab::record::{ProfileRecord, RunRecord, TrialKey, TrialRecord};
 
 use super::*;
 
@@ -150,17 +150,39 @@ fn a_kernel_whose_part_is_not_known_is_not_shown_as_nothing() {
     assert!(says[0].1.starts_with("the kernel's part is not known"), "{says:?}");
 }
 
-#[test]
-fn a_profile_without_the_cpu_time_that_it_is_a_share_of_is_not_left_out_silently() {
+/// What is said of Quick's profiles, of which one thing has been changed.
+#[track_caller]
+fn check_unsampled(change: impl Fn(&mut RunRecord, &mut TrialRecord), says: &str) {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     fixture::sample(&mut run);
-    for trial in trials.iter_mut().filter(|trial| trial.key.subject == "quick") {
-        trial.series.retain(|it| it.name != "subject.cpu.total");
-    }
+    trials.iter_mut().filter(|it| it.key.subject == "quick").for_each(|it| change(&mut run, it));
     let text = Findings::of(&7, &run, &trials, Vec::new()).text(Screen::file(200));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = "Quick: no profile: it was sampled, but no round measured how much CPU time an answer takes";
-    assert!(text.contains(says), "{text}");
+    assert!(text.contains(&format!("Quick: no profile: it {says}")), "{text}");
+}
+
+#[test]
+fn a_profile_of_nothing_is_not_left_out_silently() {
+    let unmeasured = "was sampled, but no round measured how much CPU time an answer takes";
+    let is_cpu = |it: &machine::Series| it.name == "subject.cpu.total";
+    check_unsampled(|_, trial| trial.series.retain(|it| !is_cpu(it)), unmeasured);
+    check_unsampled(
+        |_, trial| {
+            for reading in trial.series.iter_mut().filter(|it| is_cpu(it)) {
+                reading.points.iter_mut().for_each(|(_, value)| *value = 0.0);
+            }
+        },
+        unmeasured,
+    );
+    check_unsampled(
+        |run, _| {
+            let quick = run.profiles.iter_mut().filter(|it| it.key.subject == "quick");
+            for profile in quick.filter_map(|it| it.found.as_mut().ok()) {
+                profile.stacks.clear();
+            }
+        },
+        "used so little CPU time that no sample met it",
+    );
 }
 
 /// The answer's last paragraph, and the tables of samples.
