@@ -180,9 +180,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                 break;
             }
         }
-        if self.pool.waiting.is_empty() {
-            self.pool.stalls.end_queue();
-        }
+        self.pool.end_queue();
     }
 
     fn work_off(&mut self) {
