@@ -1,10 +1,9 @@
 //! Signals. Ctrl-C: the first one asks dyno to stop, a later one ends it at once.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 use load::Halt;
 
@@ -19,7 +18,7 @@ use crate::shell::{ExitStatus, Refusal};
 /// the first one are the same request.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; ends dyno at a later one.
+/// Calls `stop` at the first SIGINT, SIGTERM or, without `nohup`, SIGHUP; ends dyno at a later one.
 pub(crate) fn on_interrupt(stop: impl Fn() + Send + 'static) -> Result<(), Refusal> {
     listen(stop).map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))
 }
@@ -33,7 +32,8 @@ pub(crate) fn halt_on_interrupt() -> Result<Arc<Halt>, Refusal> {
 }
 
 fn listen(ask: impl Fn() + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let all = [SIGINT, SIGTERM, SIGHUP];
+    let mut signals = Signals::new(if outlives_its_terminal() { &all[..2] } else { &all[..] })?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         let mut forever = signals.forever();
         if forever.next().is_none() {
@@ -47,6 +47,14 @@ fn listen(ask: impl Fn() + Send + 'static) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Whether dyno was started with SIGHUP ignored, as `nohup` does: a handler would undo that.
+fn outlives_its_terminal() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let bits = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    bits.is_some_and(|bits| bits & (1 << (SIGHUP - 1)) != 0)
 }
 
 /// Makes exceeding `ulimit -f` an error of the write, which is reported, instead of ending dyno silently. Programs that

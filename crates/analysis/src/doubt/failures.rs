@@ -36,7 +36,8 @@ pub(crate) const FAILURES: Definition = Definition::new("failures", Note)
 
 /// Such a share of the requests of a load that stands alone had to wait for a free connection.
 pub(crate) const BLOCKED: Definition = Definition::new("blocked", Note)
-    .when("for `dyno load`: more than {} of the requests waited for a free connection")
+    .when("for `dyno load`: more than {} of the requests waited for a free connection, and not only until \
+        a new one was open")
     .thresholds(&[Share(WAITED)])
     .because("the response times contain the wait")
     .way_out("the request waited while the server answered earlier ones");
@@ -113,7 +114,15 @@ fn blocked(total: &Tally, ordered: Ordered) -> Option<Doubt> {
     ));
     // An open load may open more connections.
     let found = if ordered.connections.is_none() { found.with_way_out(MORE) } else { found };
-    (WAITED < share).then_some(found)
+    (WAITED < share && !only_opening(total)).then_some(found)
+}
+
+/// Whether as many connections were opened as requests waited, and that took as long as they waited: a larger pool
+/// would have spared them nothing.
+fn only_opening(total: &Tally) -> bool {
+    let handshakes = total.security.as_ref().map_or(0, |seen| seen.handshake.sum());
+    let opening = total.connect.sum() + handshakes;
+    total.blocked.count() <= total.connect.count() && total.blocked.sum() <= opening
 }
 
 const MORE: &str = "if your clients would open more connections, allow more with --max-connections";

@@ -111,10 +111,11 @@ pub(super) fn of_recording(recording: &Recording) -> Vec<Doubt> {
 
 fn streams_capped(seen: &Http2) -> Option<Doubt> {
     let (ordered, allowed) = fewer_streams(seen)?;
+    let allowed = if allowed == 0 { "none for a while".into() } else { count(allowed) };
     Some(STREAMS_CAPPED.found(format!(
         "{} were ordered on each connection at once, and the server allowed {}",
         counted(ordered, "request", "requests"),
-        count(allowed)
+        allowed
     )))
 }
 
@@ -233,6 +234,7 @@ mod tests {
         assert_eq!(capped(10), []);
         expect!["streams_capped (note): 10 requests were ordered on each connection at once, and the server allowed 9"]
             .assert_eq(&told([&capped(9)]));
+        assert!(told([&capped(0)]).ends_with("the server allowed none for a while"));
         let one_of_two = found(|seen| seen.settings.push((allowing(Some(1)), 1)));
         assert_eq!(one_of_two.len(), 1, "one connection's server allows fewer");
     }

@@ -100,7 +100,7 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
     let closed = shelf.close(is_whole, was_interrupted);
-    report(&loads, &shelf, flags)?;
+    let reported = report(&loads, &shelf, flags);
     if let Ok(Some(says)) = &closed {
         terminal::notice(says);
     }
@@ -112,6 +112,7 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         true => history.append(&shelf.findings(&loads), &origin)?,
         false => history.leave_out(),
     }
+    reported?;
     fed?;
     if loads.len() < count && halt.is_asked() {
         return Ok(ExitStatus::Interrupted);

@@ -119,7 +119,9 @@ fn a_schedule_has_no_throughput_and_what_differs_is_another_plan() {
     assert!(texts(&lines, "experiment").iter().any(|asked| asked.ends_with(over)));
     assert_eq!(texts(&lines, "machine").len(), 1);
     let from = ["load", "{url}/hello", "-n", "60", "-c", "2", "--load-on", "local:2"];
-    place.dyno(&[&from[..], &["--history", FILE]].concat()).status(0);
+    // What cannot be written elsewhere takes nothing from the history.
+    let to = ["--history", FILE, "-o", "json:/dev/full"];
+    place.dyno(&[&from[..], &to].concat()).status(2).stderr_has("No space left on device");
     let lines = place.lines();
     assert_eq!(texts(&lines, "machine").len(), 2, "load from elsewhere is of another machine");
 }

@@ -200,6 +200,15 @@ fn two_signals_at_once_are_one_request_to_stop() {
 }
 
 #[test]
+fn a_load_under_nohup_outlives_its_terminal() {
+    let rig = Rig::new().without_hangups();
+    let going = Going::start(rig.command(&["load", "{url}/hello", "-c", "2", "-d", "2s"]));
+    until("requests arrive", || 10 <= rig.requests());
+    going.signal(Signal::HUP);
+    going.end().stdout_lacks("It was stopped after");
+}
+
+#[test]
 fn a_reader_that_has_gone_away_is_no_panic() {
     let script =
         format!("'{}' load \"$0\" -n 10 -c 1 2>&1 | true; echo over", env!("CARGO_BIN_EXE_dyno"));

@@ -90,6 +90,12 @@ impl Rig {
         self
     }
 
+    /// As `nohup` starts programs.
+    pub(crate) fn without_hangups(mut self) -> Rig {
+        self.limit = Some("trap '' HUP".into());
+        self
+    }
+
     pub(crate) fn soft_files(mut self, limit: u64) -> Rig {
         self.limit = Some(format!("ulimit -Sn {limit}"));
         self

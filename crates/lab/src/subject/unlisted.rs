@@ -17,7 +17,10 @@ impl Subject {
     /// The user's own command, run in this folder.
     pub fn own(name: &str, title: &str, command: &str, folder: &Path) -> Result<Subject, String> {
         let command = Command::parse(command)?;
-        let kept = json!({ "title": title, "run": command.words(), "in": folder });
+        let shown = folder.to_str().ok_or_else(|| {
+            format!("{}: its name is not UTF-8; begin in another folder", folder.display())
+        })?;
+        let kept = json!({ "title": title, "run": command.words(), "in": shown });
         let serving = Serving::Own(command, folder.into());
         Ok(Subject::made((name, title), serving, &Protocol::ALL, kept.to_string()))
     }
@@ -79,6 +82,9 @@ pub(super) fn spoken_where_found(tls: Option<&TlsOrder>) -> &'static [Protocol] 
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     #[test]
@@ -93,6 +99,8 @@ mod tests {
             (&["sh", "-c", "a \"b\""].map(String::from)[..], folder)
         );
         assert!(Subject::own("x", "x", "sh -c 'a", folder).is_err());
+        let unreadable = Path::new(OsStr::from_bytes(b"/tmp/\xff"));
+        assert!(Subject::own("x", "x", "sh", unreadable).unwrap_err().contains("not UTF-8"));
         let address = "127.0.0.1:81".parse().unwrap();
         let site = |target: &str| Site {
             address,

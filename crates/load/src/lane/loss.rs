@@ -190,7 +190,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         {
             self.slab.pop_front(&mut self.waiting);
             let wait = self.slab[id].ready..self.deadline(id);
-            let failure = match self.is_most(self.stalls.delayed(&wait)) {
+            let kept = self.stalls.delayed(&wait).max(self.slab[id].stalled);
+            let failure = match self.is_most(kept) {
                 true => Failure::Late,
                 false if is_shut => Failure::NoStream,
                 // A connection that backs off is one that the server has refused or ended.
@@ -380,7 +381,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let slot = &self.slots[conn as usize];
         let is_ready = slot.state == State::Ready;
         let had_room = is_ready && !slot.is_full && slot.room_since <= self.slab[id].intended;
-        let kept = self.stalls.kept(&(self.slab[id].ready..self.deadline(id)));
+        let kept = self.kept(id, &(self.slab[id].ready..self.deadline(id)));
         match slot.has_own_connection(self.supply.kind) {
             _ if S::SHARED && self.is_shut(conn) => Failure::NoStream,
             _ if slot.is_choked => Failure::SendTimeout,

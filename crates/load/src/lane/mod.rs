@@ -90,10 +90,13 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         self.pool.recorder.began(self.awake_since);
         let mut turn_until = turns.as_ref().map_or(Nanos::MAX, |turns| turns.length());
         loop {
-            let now = self.engine.now();
+            let mut now = self.engine.now();
             self.keep_time(now);
             if self.pool.stalls.was_kept(self.awake_since, now) {
                 self.read_all();
+                // Nothing ends before what was just read.
+                now = self.engine.now();
+                self.keep_time(now);
             }
             self.pool.settle_stalls();
             if let Some(at) = stopped_at() {
@@ -180,9 +183,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                 break;
             }
         }
-        if self.pool.waiting.is_empty() {
-            self.pool.stalls.end_queue();
-        }
+        self.pool.end_queue();
     }
 
     fn work_off(&mut self) {

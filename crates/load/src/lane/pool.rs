@@ -146,8 +146,26 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// After a stall, and when all that came meanwhile has been read: which places the server has not kept.
     pub(super) fn settle_stalls(&mut self) {
         if self.stalls.unread_since.is_some() {
-            let room: usize = self.resting.iter().map(|&conn| self.free_room(conn)).sum();
-            self.stalls.settle(room + self.free_places(), self.in_flight);
+            self.stalls.settle(self.free_for_requests(), self.in_flight);
+        }
+    }
+
+    /// How many requests could leave now, or on connections that may be begun now.
+    fn free_for_requests(&self) -> usize {
+        let room: usize = self.resting.iter().map(|&conn| self.free_room(conn)).sum();
+        room + self.free_places()
+    }
+
+    /// How long stalls have kept this exchange, which waited so long, from leaving.
+    pub(super) fn kept(&self, id: ExchangeId, wait: &Range<Nanos>) -> Nanos {
+        let stalled = self.slab[id].stalled.min(wait.end.saturating_sub(wait.start));
+        self.stalls.kept(wait).max(stalled)
+    }
+
+    /// Nobody waits for a place any more: for each that waits a connection is being opened.
+    pub(super) fn end_queue(&mut self) {
+        if self.waiting.len() <= self.connecting {
+            self.stalls.end_queue();
         }
     }
 
@@ -203,6 +221,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Takes what is due by the schedule.
     pub(super) fn take_due(&mut self, now: Nanos) {
+        let is_late = self.stalls.unread_since.is_some();
+        let free = if is_late { self.free_for_requests() } else { 0 };
         while let Some(intended) = self.supply.due(now) {
             let requests = match self.supply.kind {
                 Kind::Sessions { calls } => {
@@ -213,6 +233,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             };
             self.recorder.due(intended, requests);
             let exchange = self.new_exchange(intended, intended);
+            if self.waiting.len() < free {
+                self.slab[exchange].stalled = now - intended;
+            }
             self.slab.push_back(&mut self.waiting, exchange);
         }
     }
@@ -343,12 +366,15 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Puts an exchange onto its connection; `output` takes its bytes, unless they are always the same.
     pub(super) fn submit(&mut self, conn: Conn, id: ExchangeId, now: Nanos) -> Option<&'a [u8]> {
-        let slot = &mut self.slots[conn as usize];
+        let slot = &self.slots[conn as usize];
         let own_connect = slot.has_own_connection(self.supply.kind);
+        let ready = self.slab[id].ready;
+        let wait = ready..ready.max(slot.room_since);
+        let kept = self.kept(id, &wait);
+        let slot = &mut self.slots[conn as usize];
         let exchange = &mut self.slab[id];
         exchange.sent = now;
-        let wait = exchange.ready..exchange.ready.max(slot.room_since);
-        exchange.ready = wait.end - self.stalls.kept(&wait);
+        exchange.ready = wait.end - kept;
         let (values, intended) = (exchange.values, exchange.intended);
         let ask = self.rules.asks.choose(values);
         exchange.form = ask.form(values);

@@ -14,6 +14,8 @@ pub(crate) struct Exchange {
     pub(crate) due: Nanos,
     /// Since when only the generator kept it from leaving; before it has left, that is at least this.
     pub(crate) ready: Nanos,
+    /// How long the generator stalled after it was due, though a place was free.
+    pub(super) stalled: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
     /// That of an interim answer, until the answer itself begins.
@@ -37,6 +39,7 @@ impl Exchange {
             intended,
             due,
             ready: intended,
+            stalled: 0,
             sent: UNSENT,
             first_byte: UNSENT,
             is_interim: false,

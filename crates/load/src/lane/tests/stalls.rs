@@ -2,15 +2,14 @@
 //! schedule without stalls, or of what the simulated server did.
 
 use super::MILLI;
-use super::rig::{Run, after, at_once, classes, open};
+use super::rig::{Run, after, at_once, classes, open, sessions};
 use super::streams::{plain, spoken};
-use crate::SECOND;
-use crate::engine::Simulated;
-use crate::engine::Slept;
+use crate::engine::{Act, Simulated, Slept};
 use crate::failure::Failure;
 use crate::lane::stalls::Stalls;
 use crate::pause::Pause;
 use crate::tally::Tally;
+use crate::{Nanos, SECOND};
 
 /// On six places, by HTTP/1.1 and by HTTP/2, against a server that takes 20 ms: at most 300/s are answered.
 fn press(run: &Run, streams: Option<u16>, stalls: &[(u64, u64)]) -> Tally {
@@ -97,6 +96,23 @@ fn requests_out_of_time_are_dynos_only_if_its_stalls_took_most_of_it() {
         let seen = press(&run, streams, &[(3 * SECOND, SECOND)]);
         assert!(100 < seen.failures(Failure::Late), "{streams:?}");
         assert_eq!(seen.failures(Failure::Blocked), 0, "{streams:?}: {:?}", classes(&seen));
+    }
+}
+
+/// Each request waits for a connection of its own for longer than it takes until the next one is due, so there is always
+/// one that waits: those that became due in the stall are late, and those whose connections were then established.
+#[test]
+fn a_stall_makes_nothing_late_that_becomes_due_after_it_while_places_are_free() {
+    let slow_to_accept = |now: Nanos| (now + 30 * MILLI, Act::Accept);
+    let stall = SECOND..SECOND + 10 * MILLI;
+    for (run, late) in [(open(0, 500), 9..=12), (sessions(1, 500, 5_000), 9..=12)] {
+        let run = Run { keep_alive: false, max_connections: 1_000, ..run };
+        let engine = || Simulated::new(slow_to_accept, after(20 * MILLI));
+        assert_eq!(longest(&run.press(engine()).late), 0);
+        let seen = run.press(engine().stopped(stall.clone()));
+        assert!((8 * MILLI..=11 * MILLI).contains(&longest(&seen.late)), "{}", longest(&seen.late));
+        let delayed = seen.late.count() - seen.late.known_within(MILLI);
+        assert!(late.contains(&delayed), "{:?}: {delayed}", run.kind);
     }
 }
 

@@ -1,9 +1,10 @@
 //! A generator that stands still: a paused machine, a stopped process, a CPU that other programs use.
 
 use super::MILLI;
-use super::rig::{Run, after, at_once, classes, closed, open, sessions};
+use super::rig::{Run, after, at_once, but_each, classes, closed, open, sessions};
 use crate::SECOND;
 use crate::engine::Simulated;
+use crate::failure::Failure;
 
 const PAUSE: std::ops::Range<u64> = 3 * SECOND..5 * SECOND;
 
@@ -54,6 +55,21 @@ fn a_pause_while_answers_are_read_is_known_and_no_server_s() {
         let classes = classes(&seen.total);
         assert!(classes.iter().all(|(name, _)| name.starts_with("own.")), "{classes:?}");
     }
+}
+
+/// It is stopped while it reads, and again while it reads what came meanwhile: what has run out of time by then ends
+/// after what was read.
+#[test]
+fn nothing_ends_before_what_was_read_when_it_was_given_up() {
+    let run = Run { timeout: 50 * MILLI, ..open(400, 4_000) };
+    let engine = Simulated::new(at_once, but_each(10, &[])).handing_over(16);
+    let seen = run.press(
+        engine
+            .stopped_delivering(3_000 * MILLI..3_100 * MILLI)
+            .stopped(3_100 * MILLI..3_200 * MILLI),
+    );
+    // That the times in flight add up is asserted of each run.
+    assert!(0 < seen.failures(Failure::FirstByteTimeout), "{:?}", classes(&seen));
 }
 
 /// Whether the lane slept, worked, or read answers when the pause began, and wherever the pause ends.

@@ -53,6 +53,16 @@ fn a_change_raises_its_doubt() {
 }
 
 #[test]
+fn requests_that_wait_until_their_own_connections_are_open_are_not_blocked() {
+    let mut recording = healthy();
+    recording.total.connect.record_many(3 * MS, 300);
+    recording.total.blocked.record_many(2 * MS, 300);
+    assert!(!weigh(&recording, &open()).has("blocked"));
+    recording.total.blocked.record_many(2 * MS, 300);
+    assert!(weigh(&recording, &open()).has("blocked"));
+}
+
+#[test]
 fn lateness_is_measured_against_the_latency() {
     let mut recording = healthy();
     recording.total.late.record_many(3 * MS, 400);
