@@ -223,6 +223,18 @@ fn two_runs_and_two_subjects_are_compared() {
 }
 
 #[test]
+fn a_trial_of_which_no_figure_can_be_computed_is_as_good_as_damaged() {
+    let shelf = Shelf::new().run("x", 0, None);
+    let mut store = Store::open(&shelf.store()).unwrap();
+    let run = store.ids().unwrap()[0];
+    let mut trials = fixture::trials();
+    trials[0].loaded.as_mut().unwrap().recording.total.correct = u64::MAX;
+    trials.iter().take(8).for_each(|trial| store.keep(run, trial).unwrap());
+    let page = shelf.view().get("/run/1").status(200);
+    page.has("is damaged, and in no figure: counts: 18446744073709551615 is too many");
+}
+
+#[test]
 fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
     let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
