@@ -8,6 +8,7 @@ use campaign::project::Project;
 use lab::Refusal;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, DamagedTrial, Findings, Side, place};
+use report::time::utc;
 use store::{Damage, Extent, Fault, Kept, RunEnd, RunId, RunSummary, Store, StoreError};
 
 /// The store that a flag names, or else the one of the project; and the project, if it can be read.
@@ -21,6 +22,16 @@ pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refus
     match path.is_file() {
         true => Ok((project.ok(), path)),
         false => Err(nothing_kept(&path)),
+    }
+}
+
+/// Opens a store to show what it has. Where it may be written to, that leaves no file beside it.
+pub fn open(path: &Path) -> Result<Store, StoreError> {
+    match Store::open(path) {
+        Err(StoreError { fault: Fault::ReadOnly | Fault::CannotOpen(_), .. }) => {
+            Store::open_to_read(path)
+        }
+        opened => opened,
     }
 }
 
@@ -53,8 +64,7 @@ pub fn newest_or(store: &Store, number: Option<&str>) -> Result<RunId, Refusal> 
     if let Some(number) = number {
         return number.parse().map_err(|says: String| Refusal::new(says));
     }
-    let newest = store.runs()?.iter().map(|run| run.id).max();
-    newest.ok_or_else(|| nothing_kept(store.path()))
+    store.ids()?.last().copied().ok_or_else(|| nothing_kept(store.path()))
 }
 
 /// A run, its whole trials, and those that are damaged.
@@ -65,7 +75,7 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, StoreError> {
     let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());
     for kept in store.trials(id, Extent::Whole)? {
-        match kept {
+        match computable(kept) {
             Kept::Whole(trial) => trials.push(*trial),
             Kept::Damaged(Damage { number, says }) => {
                 let key = run.plan.iter().find(|key| key.number == number);
@@ -78,6 +88,17 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, StoreError> {
         }
     }
     Ok((run, trials, damaged))
+}
+
+/// Another program may have sealed numbers of which no figure can be computed: such a trial is as good as damaged.
+fn computable(kept: Kept) -> Kept {
+    let Kept::Whole(trial) = kept else { return kept };
+    let loaded = trial.loaded.as_ref().map_or(Ok(()), |it| it.recording.check());
+    let held = || trial.held.as_ref().map_or(Ok(()), |it| it.holding.check_bounds());
+    match loaded.and_then(|()| held()) {
+        Ok(()) => Kept::Whole(trial),
+        Err(says) => Kept::Damaged(Damage { number: trial.key.number, says }),
+    }
 }
 
 /// All that is kept of a run; none if another dyno has deleted the run since it was listed.
@@ -94,15 +115,42 @@ pub fn findings<'t>(store: &Store, id: RunId, (run, trials, damaged): &'t Loaded
     found.kept_where(Project::store_option(store.path()))
 }
 
-/// The runs of which this is one repetition, oldest first: those with trials whose own rows are not damaged.
-pub fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
+/// The runs of which this is one repetition, oldest first: those with trials whose own rows are not damaged; and whether
+/// there are older ones than the newest `most`.
+pub fn alike(store: &Store, id: RunId, most: usize) -> Result<(Vec<RunSummary>, bool), Refusal> {
     let run = store.run(id)?;
     refuse_search(&run, id, "a trend has one figure of each run")?;
     let group = run.group();
-    let mut runs = store.runs()?;
-    runs.retain(|run| run.group == group && run.damage.is_none() && 0 < run.kept);
-    runs.sort_by_key(|run| run.id);
-    Ok(runs)
+    let is_alike = |run: &RunSummary| run.group == group && run.damage.is_none() && 0 < run.kept;
+    let (mut runs, has_older) = newest(store, most, is_alike)?;
+    runs.reverse();
+    Ok((runs, has_older))
+}
+
+/// The newest runs of those that are meant, newest first; and whether there are more. No more than these are read.
+pub fn newest(
+    store: &Store,
+    most: usize,
+    is_meant: impl Fn(&RunSummary) -> bool,
+) -> Result<(Vec<RunSummary>, bool), StoreError> {
+    let mut found = Vec::new();
+    for id in store.ids()?.into_iter().rev() {
+        // None: another dyno has deleted it since.
+        let Some(run) = store.summary(id)?.filter(&is_meant) else { continue };
+        if found.len() == most {
+            return Ok((found, true));
+        }
+        found.push(run);
+    }
+    Ok((found, false))
+}
+
+/// Whether a run has every word of a search: in its number, what it is of, when it began, or its servers.
+pub fn has_words(run: &RunSummary, search: &str) -> bool {
+    let quick = if run.is_quick { "quick" } else { "" };
+    let (began, servers) = (utc(run.began_unix_ms), run.servers.join(" "));
+    let text = format!("{} {} {began} {quick} {servers}", run.id, run.group).to_lowercase();
+    search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
 /// A search has two rates for each server, which other reports than its own would take for one figure.
@@ -200,4 +248,32 @@ fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
         }
     }
     Ok(loaded)
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::record::Entry;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_runs_that_have_all_words_are_found_and_that_there_are_more() {
+        let folder = std::env::temp_dir().join(format!("dyno-kept-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut store = Store::open(&folder.join("s.sqlite")).unwrap();
+        for (name, title) in [("a", "Go"), ("b", "Go"), ("a", "Rust"), ("a", "go")] {
+            let entries = vec![Entry { title: title.into(), ..Entry::default() }];
+            store.begin(&RunRecord { name: name.into(), entries, ..RunRecord::default() }).unwrap();
+        }
+        let found = |most, words: &str| {
+            let (runs, has_older) = newest(&store, most, |run| has_words(run, words)).unwrap();
+            (runs.iter().map(|run| run.id.to_string()).collect::<Vec<_>>().join(" "), has_older)
+        };
+        assert_eq!(found(9, ""), ("4 3 2 1".into(), false));
+        assert_eq!(found(3, ""), ("4 3 2".into(), true));
+        assert_eq!(found(2, "go A"), ("4 1".into(), false));
+        assert_eq!(found(1, "go 1970-01-01"), ("4".into(), true));
+        assert_eq!(found(1, "go rust"), (String::new(), false));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

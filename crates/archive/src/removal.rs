@@ -39,8 +39,12 @@ impl Removal {
         &self,
         runs: Vec<RunSummary>,
     ) -> Result<(Vec<RunSummary>, Vec<RunSummary>), Refusal> {
-        let now = self.store.runs()?;
-        Ok(runs.into_iter().partition(|run| now.contains(run)))
+        let (mut there, mut gone) = (Vec::new(), Vec::new());
+        for run in runs {
+            let is_same = self.store.summary(run.id)?.as_ref() == Some(&run);
+            if is_same { there.push(run) } else { gone.push(run) }
+        }
+        Ok((there, gone))
     }
 
     /// Prints what would be deleted.
@@ -61,7 +65,6 @@ impl Removal {
             let page = self.page(run).filter(|page| is_removed(page));
             print(&line("deleted", run, page.as_deref()))?;
         }
-        self.shrink();
         Ok(())
     }
 
@@ -73,11 +76,9 @@ impl Removal {
 
     /// Gives the room back, if no run is under way in this store: its dyno would have to wait. Later runs use the room
     /// otherwise.
-    fn shrink(&mut self) {
+    pub fn shrink(&mut self) {
         let Ok(runs) = self.store.runs() else { return };
-        let claims: Result<Vec<Claim>, Refusal> =
-            runs.iter().filter(|run| !run.is_finished).map(|run| self.claim(run.id)).collect();
-        if claims.is_ok() {
+        if runs.iter().all(|run| run.is_finished || self.claim(run.id).is_ok()) {
             // A full disk has no room to do it; then the room is only used again.
             let _ = self.store.shrink();
         }

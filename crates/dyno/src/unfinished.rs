@@ -12,7 +12,8 @@ use crate::shell::Refusal;
 /// The newest run that can be resumed.
 pub(crate) fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
     let mut other = None;
-    for run in store.runs()?.iter().rev().filter(|run| !run.is_finished) {
+    for id in store.ids()?.into_iter().rev() {
+        let Some(run) = store.summary(id)?.filter(|run| !run.is_finished) else { continue };
         let says = match run.damage {
             Some(_) => None,
             None => unresumable(&store.run(run.id)?, (run.id, store.path())),
@@ -71,8 +72,7 @@ pub(crate) fn again(record: &RunRecord, (run, store): (RunId, &Path)) -> String 
 
 /// Whether no trial is left to run.
 pub(crate) fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
-    let runs = store.runs()?;
-    Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
+    Ok(store.summary(run)?.is_some_and(|summary| summary.is_finished))
 }
 
 #[cfg(test)]

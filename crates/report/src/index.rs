@@ -18,7 +18,8 @@ const DELETING: &str = "`dyno runs rm RUN` deletes a run and its page, `dyno run
 /// A run of the index.
 pub struct IndexRow<'r> {
     pub id: String,
-    pub experiment: &'r str,
+    /// What it is a repetition of.
+    pub group: &'r str,
     pub began_unix_ms: i64,
     pub is_quick: bool,
     pub planned: u32,
@@ -29,20 +30,22 @@ pub struct IndexRow<'r> {
     pub damage: Option<&'r str>,
     /// None if it is damaged.
     pub record: Option<&'r RunRecord>,
-    /// How many runs of its experiment have trials.
-    pub alike: usize,
+    /// Whether another one that is listed is of the same, so that a trend has both.
+    pub is_repeated: bool,
     /// Empty for a run that was not analysed.
     pub brief: Option<Brief>,
 }
 
-/// The body of the page: these runs, out of all of the store; `more` are not listed.
-pub fn body(search: &str, shown: &[IndexRow<'_>], more: usize, all: usize) -> Markup {
+/// The body of the page: these runs, the newest of the store that have the words; there may be more of them.
+pub fn body(search: &str, shown: &[IndexRow<'_>], has_more: bool) -> Markup {
     let rows: Markup = shown.iter().map(row).collect();
-    let more =
-        (0 < more).then(|| html::dim(&format!("{} more: search for them.", count(more as u64))));
-    let table = match (shown.is_empty(), all) {
-        (true, 0) => markup!("<p class=\"lede\">No run has been kept in this store.</p>\n"),
-        (true, _) => markup!("<p class=\"lede\">No run has all of these words.</p>\n"),
+    let more = has_more.then(|| {
+        let newest = count(shown.len() as u64);
+        html::dim(&format!("These are the newest {newest}; there are older ones: search for them."))
+    });
+    let table = match (shown.is_empty(), search.trim().is_empty()) {
+        (true, true) => markup!("<p class=\"lede\">No run has been kept in this store.</p>\n"),
+        (true, false) => markup!("<p class=\"lede\">No run has all of these words.</p>\n"),
         (false, _) => markup!(
             "<form action=\"/compare\" method=\"get\">\n<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th scope=\"col\">A</th>\
              <th scope=\"col\">B</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">experiment</th><th scope=\"col\">began</th>\
@@ -77,19 +80,6 @@ pub fn comparing(a: &str, b: &str) -> Markup {
 }
 
 impl IndexRow<'_> {
-    /// Whether it contains every word of the search.
-    pub fn has(&self, search: &str) -> bool {
-        let mut text = format!("{} {} {}", self.id, self.experiment, utc(self.began_unix_ms));
-        if self.is_quick {
-            text.push_str(" quick");
-        }
-        for entry in self.entries() {
-            text.push_str(&format!(" {} {}", entry.name, entry.title));
-        }
-        let text = text.to_lowercase();
-        search.to_lowercase().split_whitespace().all(|word| text.contains(word))
-    }
-
     /// Whether the command line changed what its experiment's file says.
     fn is_changed(&self) -> bool {
         let experiment = self.record.and_then(|record| record.experiment.as_ref());
@@ -114,14 +104,22 @@ impl IndexRow<'_> {
     }
 }
 
-/// The body of a page for the runs of one experiment, with what is damaged in them; `left_out` of them are not in it.
-pub fn trend(document: &Document, runs: &[String], damaged: &[String], left_out: usize) -> Markup {
+/// The body of a page for the runs of one experiment, with what is damaged in them; `unread` of them are not in it yet, and
+/// older ones never are.
+pub fn trend(
+    document: &Document,
+    runs: &[String],
+    damaged: &[String],
+    (unread, has_older): (usize, bool),
+) -> Markup {
     let link = |run: &String| markup!(" <a href=\"/run/{0}\">run {0}</a>", run);
     let links: Markup = runs.iter().map(link).collect();
-    let left_out = (0 < left_out).then(|| {
-        let says = counted(left_out as u64, "older run is", "older runs are");
-        html::dim(&format!("{says} not shown: not read yet (load this page again), or too many."))
+    let unread = (0 < unread).then(|| {
+        let says = counted(unread as u64, "older run is", "older runs are");
+        html::dim(&format!("{says} not read yet: load this page again."))
     });
+    let older = has_older.then(|| html::dim("`dyno trend --run RUN` reads runs older than these."));
+    let left_out: Markup = unread.into_iter().chain(older).collect();
     let damaged: Markup =
         damaged.iter().map(|says| markup!("<p class=\"bad\">{}</p>\n", says)).collect();
     let (title, whole) = (&document.title, html::document(document));
@@ -168,14 +166,11 @@ fn row(run: &IndexRow<'_>) -> Markup {
         side("b", id),
         id,
         id,
-        run.experiment,
+        run.group,
         (run.is_quick.then(|| doubtful("quick")).into_iter())
             .chain(run.is_changed().then(|| doubtful("changed")))
             .collect::<Markup>(),
-        (1 < run.alike).then(|| {
-            let alike = count(run.alike as u64);
-            markup!("<br><a class=\"dim\" href=\"/trend/{}\">trend of {} runs</a>", id, alike)
-        }),
+        (run.is_repeated).then(|| markup!("<br><a class=\"dim\" href=\"/trend/{}\">trend</a>", id)),
         time(run.began_unix_ms),
         state(run),
         verdict(brief),

@@ -46,6 +46,8 @@ pub struct RunSummary {
     pub name: String,
     /// What it is a repetition of.
     pub group: String,
+    /// The names and titles of its subjects.
+    pub servers: Vec<String>,
     /// Wall time of its start, milliseconds since 1970.
     pub began_unix_ms: i64,
     /// Wall time of its end, and how it ended; nothing if it is under way, or was killed.

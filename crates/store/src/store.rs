@@ -132,17 +132,23 @@ impl Store {
         })
     }
 
-    /// All runs, in the order in which they began.
+    /// All runs, in the order in which they began. Each is verified: thousands take a second.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT run FROM run UNION SELECT run FROM run_seal ORDER BY run";
-            let mut statement = connection.prepare_cached(sql)?;
-            let runs = statement.query_map([], |row| row.get(0).map(RunId))?;
-            let runs: Vec<RunId> = runs.take(RUNS_MOST + 1).collect::<Result<_, _>>()?;
-            if RUNS_MOST < runs.len() {
-                return Err(Fault::TooMuch(format!("more than {RUNS_MOST} runs")));
-            }
-            runs.into_iter().map(|run| summary(connection, run)).collect()
+            ids(connection)?.into_iter().map(|run| summary(connection, run)).collect()
+        })
+    }
+
+    /// The numbers of all runs, in the order in which they began.
+    pub fn ids(&self) -> Result<Vec<RunId>, StoreError> {
+        self.read(ids)
+    }
+
+    /// This run, if it is here.
+    pub fn summary(&self, id: RunId) -> Result<Option<RunSummary>, StoreError> {
+        self.read(|connection| match refuse_unknown(connection, id) {
+            Err(Fault::NoRun(_)) => Ok(None),
+            found => found.and_then(|()| summary(connection, id)).map(Some),
         })
     }
 
@@ -329,6 +335,17 @@ fn refuse_unknown(connection: &Connection, run: RunId) -> Result<(), Fault> {
     if found == 0 { Err(Fault::NoRun(run)) } else { Ok(()) }
 }
 
+fn ids(connection: &Connection) -> Result<Vec<RunId>, Fault> {
+    let sql = "SELECT run FROM run UNION SELECT run FROM run_seal ORDER BY run";
+    let mut statement = connection.prepare_cached(sql)?;
+    let runs = statement.query_map([], |row| row.get(0).map(RunId))?;
+    let runs: Vec<RunId> = runs.take(RUNS_MOST + 1).collect::<Result<_, _>>()?;
+    match runs.len() {
+        0..=RUNS_MOST => Ok(runs),
+        _ => Err(Fault::TooMuch(format!("more than {RUNS_MOST} runs"))),
+    }
+}
+
 fn run_record(connection: &Connection, id: RunId) -> Result<RunRecord, Fault> {
     run_rows::run(sealed_run(connection, id)?).map_err(|says| damaged(id, &says))
 }
@@ -346,6 +363,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
             // How many trials a search takes is not known before.
             planned: if run.is_search() { kept } else { run.plan.len() as u32 },
             group: run.group(),
+            servers: run.entries.into_iter().flat_map(|entry| [entry.name, entry.title]).collect(),
             name: run.name,
             began_unix_ms: run.began_unix_ms,
             ended: end.as_ref().map(|end| (end.ended_unix_ms, end.how)),

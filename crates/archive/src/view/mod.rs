@@ -13,7 +13,7 @@ use lab::Refusal;
 use report::markup::{Markup, markup};
 use store::{RunId, RunSummary, Store};
 
-use crate::kept::{alike, compared, differ, findings, kept, named, unfinished};
+use crate::kept::{alike, compared, differ, findings, has_words, kept, named, newest, unfinished};
 use frame::framed;
 use report::history::{History, Line, Trend, illustrated, kept_lines};
 use report::index::{self, IndexRow};
@@ -28,7 +28,8 @@ pub struct View {
     turn: Mutex<Known>,
 }
 
-type Known = HashMap<(RunId, u64), Analysed>;
+/// A run that was deleted may have given its number to another one, which began at another time.
+type Known = HashMap<(RunId, i64, u32), Analysed>;
 
 /// What is known of a run.
 #[derive(Clone)]
@@ -80,9 +81,8 @@ impl View {
 
     fn index(&self, search: &str, known: &mut Known) -> Result<Response, Refusal> {
         let store = self.open()?;
+        let (runs, has_more) = newest(&store, LISTED, |run| has_words(run, search))?;
         let until = Instant::now() + LOOKING;
-        let mut runs = store.runs()?;
-        runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
         for run in runs.iter().filter(|run| run.damage.is_none() && 0 < run.kept) {
             *alike.entry(&run.group).or_default() += 1;
@@ -90,7 +90,7 @@ impl View {
         let records: Vec<_> = runs.iter().map(|run| store.run(run.id).ok()).collect();
         let rows = runs.iter().zip(&records).map(|(run, record)| IndexRow {
             id: run.id.to_string(),
-            experiment: &run.name,
+            group: &run.group,
             began_unix_ms: run.began_unix_ms,
             is_quick: run.is_quick,
             planned: run.planned,
@@ -98,20 +98,10 @@ impl View {
             unfinished: unfinished(run),
             damage: run.damage.as_deref(),
             record: record.as_ref(),
-            alike: alike.get(run.group.as_str()).copied().unwrap_or_default(),
-            brief: None,
+            is_repeated: alike.get(run.group.as_str()).is_some_and(|runs| 1 < *runs),
+            brief: self.analysed(&store, run, known, until).map(|found| found.brief),
         });
-        let (mut shown, mut more) = (Vec::new(), 0);
-        for (row, run) in rows.zip(&runs).filter(|(row, _)| row.has(search)) {
-            match shown.len() < LISTED {
-                true => {
-                    let brief = self.analysed(&store, run, known, until).map(|found| found.brief);
-                    shown.push(IndexRow { brief, ..row });
-                }
-                false => more += 1,
-            }
-        }
-        let body = index::body(search, &shown, more, runs.len());
+        let body = index::body(search, &rows.collect::<Vec<_>>(), has_more);
         Ok(framed(Status::Ok, "Runs", &body))
     }
 
@@ -123,7 +113,7 @@ impl View {
         known: &mut Known,
         until: Instant,
     ) -> Option<Analysed> {
-        let key = (run.id, u64::from(run.kept));
+        let key = (run.id, run.began_unix_ms, run.kept);
         if let Some(found) = known.get(&key) {
             return Some(found.clone());
         }
@@ -138,7 +128,7 @@ impl View {
             damaged: found.says_of_damage().map(|says| format!("run {}: {says}", run.id)).collect(),
         };
         // What it was with fewer trials is not needed any more.
-        known.retain(|(id, _), _| *id != run.id);
+        known.retain(|(id, ..), _| *id != run.id);
         known.insert(key, analysed.clone());
         Some(analysed)
     }
@@ -149,13 +139,10 @@ impl View {
         let Some(id) = known_run(&store, asked)? else {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
-        let mut runs = alike(&store, id)?;
-        let all = runs.len();
-        runs.reverse();
-        runs.truncate(FOLLOWED);
+        let (runs, has_older) = alike(&store, id, FOLLOWED)?;
         let until = Instant::now() + LOOKING;
         let (mut ids, mut lines, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
-        for run in &runs {
+        for run in runs.iter().rev() {
             let Some(found) = self.analysed(&store, run, known, until) else { continue };
             ids.insert(0, run.id.to_string());
             lines.extend(found.lines);
@@ -163,7 +150,7 @@ impl View {
         }
         let name = runs.first().map_or("", |run| &run.name);
         let document = illustrated(&Trend::of(vec![name.into()], History::of(lines), ""));
-        let body = index::trend(&document, &ids, &damaged, all - ids.len());
+        let body = index::trend(&document, &ids, &damaged, (runs.len() - ids.len(), has_older));
         Ok(framed(Status::Ok, &document.title, &body))
     }
 
@@ -216,9 +203,8 @@ impl View {
 
 /// The number of a run, if the store has that run.
 fn known_run(store: &Store, number: &str) -> Result<Option<RunId>, Refusal> {
-    let runs = store.runs()?;
-    let id = number.parse::<RunId>().ok();
-    Ok(id.filter(|id| runs.iter().any(|run| run.id == *id)))
+    let Ok(id) = number.parse::<RunId>() else { return Ok(None) };
+    Ok(store.summary(id)?.map(|run| run.id))
 }
 
 /// The width of a text that is not shown on a terminal.

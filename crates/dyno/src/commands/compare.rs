@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use analysis::{Gate, GateAnswer};
-use archive::kept::{Named, compared, differ, named, number};
+use archive::kept::{Named, compared, differ, named, number, open};
 use clap::Args;
 use lab::figure::{Better, Figure, Fold};
 use report::load::file::LoadsFile;
 use report::run::{Compared, Side};
 use requests::file;
-use store::Store;
 
 use super::gate::share;
 use crate::results::{OF_FIGURES, ResultFlags};
@@ -88,7 +87,7 @@ fn compare(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     }
     let (a, b) = sides(flags)?;
     let (_, path) = flags.store.find()?;
-    let store = Store::open(&path)?;
+    let store = open(&path)?;
     compared(&store, &a, &b, gate, |compared| show(flags, compared))
 }
 

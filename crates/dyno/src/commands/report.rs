@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use archive::kept::{findings, kept, newest_or};
+use archive::kept::{findings, kept, newest_or, open};
 use archive::page::{leave, near};
 use clap::Args;
-use store::{RunId, Store};
+use store::RunId;
 
 use super::charts::ChartFlags;
 use crate::results::{OF_TRIALS, ResultFlags};
@@ -60,7 +60,7 @@ fn reported_again(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
         flags.charts.check_unused()?;
     }
     let (_, path) = flags.store.find()?;
-    let store = Store::open(&path)?;
+    let store = open(&path)?;
     let id = newest_or(&store, flags.run.as_deref())?;
     let loaded = kept(&store, id)?;
     let mut findings = findings(&store, id, &loaded);

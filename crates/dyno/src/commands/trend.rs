@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use archive::history;
-use archive::kept::{alike, findings, newest_or, still_kept};
+use archive::kept::{alike, findings, newest_or, open, still_kept};
 use clap::Args;
 use report::history::{Broken, History, Trend, kept_lines, machine_key, read};
-use store::Store;
 use units::counted;
 
 use super::report::tell_damage;
@@ -59,6 +58,8 @@ Exit codes:
   0    shown, whether anything changed or not
   2    a file cannot be read or written, or has no line of a history, or nothing is kept";
 
+/// So many kept runs are read: some seconds. A series has the newest 300 of those that were measured in the same way.
+const READ: usize = 1_000;
 /// So many broken lines are named where there is nothing else.
 const NAMED: usize = 5;
 
@@ -91,10 +92,17 @@ fn of_files(files: &[PathBuf], here: &str) -> Result<Trend, Refusal> {
 /// The kept runs of which one is asked for; one at a time is in memory.
 fn of_kept(flags: &TrendFlags, here: &str) -> Result<Trend, Refusal> {
     let (_, path) = flags.store.find()?;
-    let store = Store::open(&path)?;
+    let store = open(&path)?;
     let id = newest_or(&store, flags.run.as_deref())?;
     let mut lines = Vec::new();
-    for run in alike(&store, id)? {
+    let (runs, has_older) = alike(&store, id, READ)?;
+    if has_older {
+        terminal::notice(&format!(
+            "dyno: run {id} has been repeated more often: the newest {} runs are read; a file of `--history` has all",
+            units::count(READ as u64)
+        ));
+    }
+    for run in runs {
         let Some(loaded) = still_kept(&store, run.id)? else {
             let says = format!("dyno: run {} was deleted meanwhile; it is left out", run.id);
             terminal::notice(&says);

@@ -88,7 +88,7 @@ const ELSEWHERE: [(&str, &str); 29] = [
          --text --timeout hold",
     ),
     ("servers list", "--json list"),
-    ("runs list", "--json --store list"),
+    ("runs list", "--all --json --store list"),
     (
         "load",
         "--body --body-file --calls --connections --expect-header --expect-status --header \

@@ -1,10 +1,13 @@
 //! `dyno runs rm`, `prune`, `export` and `import`: what happens to kept runs.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use lab::record::RunRecord;
 use rustix::process::Signal;
 use store::{RunSummary, Store};
 
+use crate::folder::Folder;
 use crate::lab_rig::{Lab, SHORT};
 
 /// A project with so many runs of one trial each.
@@ -61,6 +64,39 @@ fn runs_are_deleted_by_their_number_or_by_a_rule_with_their_pages_and_the_others
     assert_eq!(runs(&lab), ["4"]);
     lab.dyno(&["report", "4"]).status(0);
     lab.dyno(&["report", "2"]).status(2).stderr_has("has no run 2");
+}
+
+/// What `dyno runs` prints where it may have 180 files open; `$S` is the store.
+fn with_few_files(arguments: &str, store: &str) -> [String; 2] {
+    let line = format!("ulimit -n 180; exec '{}' runs {arguments}", env!("CARGO_BIN_EXE_dyno"));
+    let done = Command::new("sh").args(["-c", &line]).env("S", store).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{arguments}: {done:?}");
+    [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn more_runs_than_a_process_may_open_files_are_deleted_and_a_screen_has_the_newest() {
+    let folder = Folder::new();
+    let path = folder.path("s.sqlite");
+    let mut store = Store::open(Path::new(&path)).unwrap();
+    for number in 1..=302 {
+        let name = if number == 1 { "oldest" } else { "x" };
+        store.begin(&RunRecord { name: name.into(), ..RunRecord::default() }).unwrap();
+    }
+    drop(store);
+    let dyno = |arguments: &str| with_few_files(arguments, &path);
+    let [newest, says] = dyno("list --store $S");
+    assert!(says.contains("the newest 300 runs are listed; `dyno runs list WORD`"), "{says}");
+    assert!(!newest.contains("oldest") && newest.contains("\n302 "), "{newest}");
+    assert!(dyno("list OLD --store $S")[0].contains("\n1  "));
+    for all in ["list --all --store $S", "list --json --store $S"] {
+        let [listed, says] = dyno(all);
+        assert!(listed.contains("oldest") && says.is_empty(), "{all}: {says}");
+    }
+    let [deleted, says] = dyno("prune --keep-newest 1 --store $S");
+    assert_eq!((deleted.lines().count(), says.as_str()), (300, ""));
+    assert!(dyno("list --store $S")[0].contains("\n302  x"));
+    assert_eq!(std::fs::read_dir(&folder.root).unwrap().count(), 1, "no lock is left");
 }
 
 #[test]

@@ -95,6 +95,8 @@ fn a_store_that_cannot_be_written_is_reported_before_the_first_trial() {
     lab.dyno(&["run", "x", "--store", "small/new.sqlite"]).status(2).stderr_has("new.sqlite: ");
     let is_read_only = lab.dyno(&["run", "x", "--store", "small/runs.sqlite"]).status(2);
     let _ = is_read_only.stderr_has("may not be written to; copy it");
+    let listed = lab.dyno(&["runs", "list", "--store", "small/runs.sqlite"]).status(0);
+    let _ = listed.stdout_has("0 of 1 trials, interrupted");
 }
 
 /// The command of the shell: a network with a hundred local ports, each held for a minute.

@@ -223,12 +223,44 @@ fn two_runs_and_two_subjects_are_compared() {
 }
 
 #[test]
+fn a_trial_of_which_no_figure_can_be_computed_is_as_good_as_damaged() {
+    let shelf = Shelf::new().run("x", 0, None);
+    let mut store = Store::open(&shelf.store()).unwrap();
+    let run = store.ids().unwrap()[0];
+    let mut trials = fixture::trials();
+    trials[0].loaded.as_mut().unwrap().recording.total.correct = u64::MAX;
+    trials.iter().take(8).for_each(|trial| store.keep(run, trial).unwrap());
+    let page = shelf.view().get("/run/1").status(200);
+    page.has("is damaged, and in no figure: counts: 18446744073709551615 is too many");
+}
+
+#[test]
+fn a_run_with_the_number_of_a_deleted_one_is_shown_and_not_that_one() {
+    let shelf = Shelf::new().run("x", 8, Some(RunEnd::Done));
+    let view = shelf.view();
+    let before = view.get("/").status(200).body;
+    let mut store = Store::open(&shelf.store()).unwrap();
+    let deleted = store.ids().unwrap();
+    store.remove(&deleted).unwrap();
+    let began_unix_ms = 1_795_267_700_000;
+    let run = lab::record::RunRecord { name: "x".into(), began_unix_ms, ..fixture::run() };
+    let run = store.begin(&run).unwrap();
+    for trial in fixture::trials().into_iter().take(8) {
+        store.keep(run, &lab::record::TrialRecord { loaded: None, ..trial }).unwrap();
+    }
+    store.end(run, began_unix_ms, RunEnd::Done).unwrap();
+    let now = view.get("/").status(200).body;
+    assert!(deleted == [run] && now != before);
+    assert_eq!(now, shelf.view().get("/").body);
+}
+
+#[test]
 fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
     let shelf = Shelf::new().run("two", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 0, None);
     let view = shelf.view();
-    view.get("/").has("href=\"/trend/2\">trend of 2 runs").lacks("/trend/3\"");
+    view.get("/").has("href=\"/trend/2\">trend</a>").lacks("/trend/3\"");
     for run in ["1", "2", "4"] {
         let trend = view.get(&format!("/trend/{run}")).status(200);
         trend

@@ -18,7 +18,7 @@ use crate::sealed::{
 };
 use crate::store::Extent;
 use crate::table::{CONFORMANCE, DETAIL, END, PROFILE, RUN, SUMMARY};
-use crate::{conformance_rows, ledger, opening, profiles, run_rows, space, trial_rows};
+use crate::{conformance_rows, ledger, opening, profiles, run_rows, trial_rows};
 
 /// What became of a run that was to be taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl Store {
         })
     }
 
-    /// Gives the room of what was removed back to the file system. It needs as much room as the store takes, and
-    /// writers wait meanwhile.
+    /// Gives the room of what was removed back to the file system, if that is a tenth of the store's: the rest is written
+    /// anew, which needs as much room as it takes, and writers wait meanwhile. Less is left to later runs.
     pub fn shrink(&mut self) -> Result<(), StoreError> {
         self.vacuum().map_err(|fault| fault.at(&self.path))
     }
@@ -70,6 +70,11 @@ impl Store {
     fn vacuum(&mut self) -> Result<(), Fault> {
         self.check_place()?;
         self.file.steps.renew([self.path.as_path()]);
+        let sql =
+            "SELECT freelist_count * 10 < page_count FROM pragma_freelist_count, pragma_page_count";
+        if self.file.connection.query_row(sql, [], |row| row.get(0))? {
+            return Ok(());
+        }
         self.file.connection.execute_batch("VACUUM")?;
         opening::empty_the_log(&self.file.connection)
     }
@@ -89,10 +94,9 @@ impl Store {
         mode.map(drop).map_err(|error| Fault::from(error).at(to))
     }
 
-    /// Takes over a run of another store, unless it is here already. It gets a number of its own here.
+    /// Takes over a run of another store, unless it is here already. It gets a number of its own here. The caller has
+    /// reserved room.
     pub fn import(&mut self, from: &Store, run: RunId) -> Result<Imported, StoreError> {
-        let room = fs::metadata(&from.path).map_or(0, |file| file.len());
-        space::reserve(&self.path, room).map_err(|fault| fault.at(&self.path))?;
         self.take_over(from, run, None, |target, identity| match known(target, identity)? {
             Some(run) => Ok(Place::Taken(run)),
             None => next(target).map(Place::At),
@@ -248,7 +252,8 @@ impl Copy<'_> {
                 // The run from which a check was taken over has another number here, or is not here at all.
                 rows.blank("run_conformance", 0);
             }
-            CHECKS.insert(self.target, &[self.to.0, place as i64], &rows)?;
+            let owner = [self.to.0, place as i64];
+            written(CHECKS.insert(self.target, &owner, &rows), &damaged)?;
             conformance_rows::conformance(&entry.name, rows).map_err(damaged)?;
         }
         for number in profiles::numbers(self.source, self.from.0).map_err(there)? {
@@ -259,7 +264,7 @@ impl Copy<'_> {
             let owner = |run: RunId| [run.0, i64::from(number)];
             let rows = profiles::sealed(self.source, owner(self.from));
             let rows = rows.map_err(|fault| located(fault, &damaged, there))?;
-            PROFILES.insert(self.target, &owner(self.to), &rows)?;
+            written(PROFILES.insert(self.target, &owner(self.to), &rows), &damaged)?;
             profiles::profile(number, rows).map_err(damaged)?;
         }
         let planned: HashSet<u32> = record.plan.iter().map(|key| key.number).collect();
@@ -274,11 +279,19 @@ impl Copy<'_> {
             let sealed = sealed_trial(self.source, self.from, number, Extent::Whole);
             let sealed = sealed.map_err(|fault| located(fault, &damaged, there))?;
             let rows = sealed.ok_or_else(|| damaged("it has no rows".into()))?;
-            insert_trial(self.target, self.to, number, &rows)?;
+            written(insert_trial(self.target, self.to, number, &rows), &damaged)?;
             trial_rows::trial(number, rows).map_err(damaged)?;
         }
         Ok(())
     }
+}
+
+/// Rows that no table takes, because they refer to a row that is not there, are damage of the store from which they come.
+fn written(done: Result<(), Fault>, damaged: &dyn Fn(String) -> Located) -> Result<(), Located> {
+    done.map_err(|fault| match fault {
+        Fault::Refused(why) => damaged(why),
+        fault => Located::Here(fault),
+    })
 }
 
 /// Damage says what is damaged; any other fault is the file's.
@@ -290,5 +303,33 @@ fn located(
     match fault {
         Fault::Damaged(why) => says(why),
         fault => there(fault),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::experiment::Point;
+    use lab::record::{TrialKey, TrialRecord};
+
+    use super::*;
+    use crate::cell::row;
+
+    #[test]
+    fn sealed_rows_that_refer_to_nothing_are_damage_of_the_store_that_has_them() {
+        let folder = std::env::temp_dir().join(format!("dyno-transfer-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let mut source = Store::open(&folder.join("source")).unwrap();
+        let key = TrialKey::new(0, "a", "b", Point::Connections(1), 0);
+        let record = RunRecord { plan: vec![key.clone()], ..RunRecord::default() };
+        let run = source.begin(&record).unwrap();
+        let mut rows = trial_rows::rows(&TrialRecord::new(key, 0));
+        rows.add("trial_point", row![7_usize, 0_usize, 1_u64, 0.5]);
+        source.file.connection.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        insert_trial(&source.file.connection, run, 0, &rows).unwrap();
+        let found = Store::open(&folder.join("target")).unwrap().import(&source, run).unwrap_err();
+        assert_eq!(found.path, source.path);
+        let says = "run 1: trial 0: FOREIGN KEY constraint failed";
+        assert_eq!(found.fault, Fault::Damaged(says.into()));
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

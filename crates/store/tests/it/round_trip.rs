@@ -45,6 +45,9 @@ fn runs_are_listed_with_what_is_left_to_do() {
     let lines = runs.iter().map(|run| (run.id, run.planned, run.kept, run.ended));
     let expected = [(first, 2, 2, Some((6, RunEnd::Done))), (second, 3, 0, None)];
     assert_eq!(lines.collect::<Vec<_>>(), expected);
+    assert_eq!(store.ids().unwrap(), [first, second]);
+    assert_eq!(store.summary(second).unwrap().as_ref(), Some(&runs[1]));
+    assert_eq!(store.summary("9".parse().unwrap()).unwrap(), None);
     assert_eq!((runs[0].name.as_str(), runs[0].is_quick), ("json", true));
     assert_eq!(first.to_string().parse(), Ok(first));
     assert!("0".parse::<RunId>().is_err() && "last".parse::<RunId>().is_err());

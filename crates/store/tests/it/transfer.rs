@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lab::record::{Ending, TrialRecord};
 use rusqlite::Connection;
 use store::{Extent, Fault, Imported, Portion, RunEnd, RunId, Store};
 
@@ -75,6 +76,24 @@ fn a_removed_run_leaves_no_row_and_the_others_as_they_were() {
     drop(store);
     let bytes = fs::read(folder.store()).unwrap();
     assert!(!bytes.windows(9).any(|found| found == b"server.js"), "what it said is gone");
+}
+
+#[test]
+fn a_store_is_not_written_anew_for_the_room_of_a_small_run() {
+    let folder = Folder::new();
+    let mut store = two_runs(&folder);
+    let (small, large) = (store.begin(&run(0)).unwrap(), store.begin(&run(1)).unwrap());
+    let ending = Ending { output_tail: vec![0; 1 << 20], ..Ending::default() };
+    store.keep(large, &TrialRecord { ending, ..bare_trial(0) }).unwrap();
+    let length = || fs::metadata(folder.store()).unwrap().len();
+    let mut after_removing = |run| {
+        store.remove(&[run]).unwrap();
+        store.shrink().unwrap();
+        length()
+    };
+    let before = length();
+    assert_eq!(after_removing(small), before);
+    assert!(after_removing(large) < before - (1 << 20));
 }
 
 #[test]

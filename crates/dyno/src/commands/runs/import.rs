@@ -10,7 +10,7 @@ use archive::removal::in_words;
 use campaign::project::Project;
 use clap::Args;
 use public::PublicRun;
-use store::{Imported, RunId, RunSummary, Store};
+use store::{Imported, RunSummary, Store};
 
 use super::publishing::into_store;
 use crate::shell::{ExitStatus, Refusal, print};
@@ -76,7 +76,7 @@ fn imported(flags: &ImportFlags, file: &Path, path: &Path) -> Result<ExitStatus,
     let is_new = !path.exists();
     let mut store = Store::open(path)?;
     let taken = take_all(flags, &from, &runs, &mut store);
-    let is_empty = store.runs().is_ok_and(|runs| runs.is_empty());
+    let is_empty = store.ids().is_ok_and(|runs| runs.is_empty());
     drop(store);
     if is_new && is_empty {
         let _ = Store::remove_file(path);
@@ -90,6 +90,8 @@ fn take_all(
     runs: &[RunSummary],
     store: &mut Store,
 ) -> Result<ExitStatus, Refusal> {
+    // In one piece: the file may have thousands of runs.
+    store.reserve(fs::metadata(from.path()).map_or(0, |file| file.len()))?;
     for run in runs {
         let imported = store.import(from, run.id)?;
         print(&says(&flags.file, store, run, imported)?)?;
@@ -98,17 +100,14 @@ fn take_all(
 }
 
 fn says(file: &Path, store: &Store, run: &RunSummary, is: Imported) -> Result<String, Refusal> {
-    let found = |id: RunId| -> Result<Option<RunSummary>, Refusal> {
-        Ok(store.runs()?.into_iter().find(|run| run.id == id))
-    };
     let (theirs, file) = (run.id, near(file));
     let store_option = Project::store_option(store.path());
     Ok(match is {
         Imported::New(id) => {
-            let words = found(id)?.as_ref().map_or(String::new(), in_words);
+            let words = store.summary(id)?.as_ref().map_or(String::new(), in_words);
             format!("{words} (run {theirs} of {file}); `dyno report {id}{store_option}` shows it\n")
         }
-        Imported::Known(id) => match found(id)?.map_or(0, |run| run.kept) {
+        Imported::Known(id) => match store.summary(id)?.map_or(0, |run| run.kept) {
             kept if kept < run.kept => format!(
                 "run {theirs} of {file} is here already, as run {id}, with {kept} of its {} trials: nothing was changed; \
                  to have all of them, `dyno runs rm {id}{store_option}`, and import it again\n",

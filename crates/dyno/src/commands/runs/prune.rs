@@ -1,5 +1,8 @@
 //! `dyno runs prune`: deletes old and unfinished runs by a rule.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use archive::removal::Removal;
 use campaign::{Claim, now_unix_ms};
 use clap::Args;
@@ -53,12 +56,34 @@ pub(super) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
     let (project, path) = flags.store.find()?;
     let mut removal = Removal::open(project, path)?;
     let runs = removal.store.runs()?;
+    let mut deleted = 0;
+    for some in flags.chosen(&runs, now_unix_ms()).chunks(AT_ONCE) {
+        deleted += prune(flags, &mut removal, some)?;
+    }
+    match (deleted, flags.dry_run) {
+        (0, _) => drop(print("nothing to delete\n")?),
+        (_, true) => {}
+        (_, false) => removal.shrink(),
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// So many runs are deleted in one transaction. Each has an open file meanwhile, of which a process may have 1,024; and
+/// the log takes as much room as they do, where prune is often called because the disk is full.
+const AT_ONCE: usize = 25;
+
+/// Deletes these runs, but for those that another dyno works on. Returns how many.
+fn prune(
+    flags: &PruneFlags,
+    removal: &mut Removal,
+    runs: &[&RunSummary],
+) -> Result<usize, Refusal> {
     let (mut claimed, mut claims) = (Vec::new(), Vec::<Claim>::new());
-    for run in flags.chosen(&runs, now_unix_ms()) {
+    for run in runs {
         match removal.claim(run.id) {
             Ok(claim) => {
                 claims.push(claim);
-                claimed.push(run.clone());
+                claimed.push((*run).clone());
             }
             Err(refusal) => terminal::notice(&format!("dyno: {refusal}; it is left alone")),
         }
@@ -70,34 +95,30 @@ pub(super) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
             run.id
         ));
     }
-    match (chosen.is_empty(), flags.dry_run) {
-        (true, _) => drop(print("nothing to delete\n")?),
-        (false, true) => removal.show(&chosen)?,
-        (false, false) => removal.delete(&chosen, claims)?,
+    match flags.dry_run {
+        true => removal.show(&chosen)?,
+        false => removal.delete(&chosen, claims)?,
     }
-    Ok(ExitStatus::Yes)
+    Ok(chosen.len())
 }
 
 impl PruneFlags {
     /// The runs that every rule allows to be deleted.
     fn chosen<'r>(&self, runs: &'r [RunSummary], now_unix_ms: i64) -> Vec<&'r RunSummary> {
-        let goes = runs.iter().filter(|run| {
-            run.damage.is_none()
-                && self.keep_newest.is_none_or(|keep| keep <= newer(run, runs))
+        let mut sound: Vec<_> = runs.iter().filter(|run| run.damage.is_none()).collect();
+        sound.sort_by_key(|run| Reverse((run.began_unix_ms, run.id)));
+        // How many of each group began later.
+        let mut newer: HashMap<&str, u64> = HashMap::new();
+        sound.retain(|run| {
+            let newer = newer.entry(&run.group).or_default();
+            *newer += 1;
+            self.keep_newest.is_none_or(|keep| keep < *newer)
                 && self.older_than.is_none_or(|age| run.began_unix_ms < now_unix_ms - age)
                 && (!self.unfinished || !run.is_finished)
         });
-        goes.collect()
+        sound.sort_by_key(|run| run.id);
+        sound
     }
-}
-
-/// The number of sound runs of the same group that began later.
-fn newer(run: &RunSummary, runs: &[RunSummary]) -> u64 {
-    let is_newer = |other: &&RunSummary| {
-        let began_later = (other.began_unix_ms, other.id) > (run.began_unix_ms, run.id);
-        began_later && other.group == run.group && other.damage.is_none()
-    };
-    runs.iter().filter(is_newer).count() as u64
 }
 
 /// An age in milliseconds: `90min`, `12h`, `30d`, `8w`.
@@ -131,12 +152,10 @@ mod tests {
             name: name.into(),
             group: name.into(),
             began_unix_ms: day * DAY,
-            ended: None,
-            is_quick: false,
             planned: 1,
             kept: 1,
             is_finished,
-            damage: None,
+            ..RunSummary::default()
         }
     }
 

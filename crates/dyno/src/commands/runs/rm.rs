@@ -36,19 +36,21 @@ Exit codes:
 pub(super) fn run(flags: &RmFlags) -> Result<ExitStatus, Refusal> {
     let (project, path) = flags.store.find()?;
     let mut removal = Removal::open(project, path.clone())?;
-    let all = removal.store.runs()?;
     let mut chosen: Vec<RunSummary> = Vec::new();
     for number in &flags.runs {
-        let found = all.iter().find(|run| run.id == *number);
+        let found = removal.store.summary(*number)?;
         let found = found.ok_or(StoreError { path: path.clone(), fault: Fault::NoRun(*number) })?;
-        if !chosen.contains(found) {
-            chosen.push(found.clone());
+        if !chosen.contains(&found) {
+            chosen.push(found);
         }
     }
     let claims = chosen.iter().map(|run| removal.claim(run.id)).collect::<Result<Vec<_>, _>>()?;
     match flags.dry_run {
         true => removal.show(&chosen)?,
-        false => removal.delete(&chosen, claims)?,
+        false => {
+            removal.delete(&chosen, claims)?;
+            removal.shrink();
+        }
     }
     Ok(ExitStatus::Yes)
 }
