@@ -75,7 +75,7 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, StoreError> {
     let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());
     for kept in store.trials(id, Extent::Whole)? {
-        match computable(kept) {
+        match kept.computable() {
             Kept::Whole(trial) => trials.push(*trial),
             Kept::Damaged(Damage { number, says }) => {
                 let key = run.plan.iter().find(|key| key.number == number);
@@ -88,17 +88,6 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, StoreError> {
         }
     }
     Ok((run, trials, damaged))
-}
-
-/// Another program may have sealed numbers of which no figure can be computed: such a trial is as good as damaged.
-fn computable(kept: Kept) -> Kept {
-    let Kept::Whole(trial) = kept else { return kept };
-    let loaded = trial.loaded.as_ref().map_or(Ok(()), |it| it.recording.check());
-    let held = || trial.held.as_ref().map_or(Ok(()), |it| it.holding.check_bounds());
-    match loaded.and_then(|()| held()) {
-        Ok(()) => Kept::Whole(trial),
-        Err(says) => Kept::Damaged(Damage { number: trial.key.number, says }),
-    }
 }
 
 /// All that is kept of a run; none if another dyno has deleted the run since it was listed.

@@ -296,7 +296,7 @@ pub fn make_searches(
 pub fn kept(store: &Store, run: RunId) -> Result<Vec<TrialRecord>, Refusal> {
     let mut trials = Vec::new();
     for kept in store.trials(run, Extent::Whole)? {
-        match kept {
+        match kept.computable() {
             Kept::Whole(trial) => trials.push(*trial),
             Kept::Damaged(damage) => {
                 return Err(Refusal::new(format!(

@@ -161,7 +161,7 @@ fn rounds_so_far(run: &Run<'_>) -> Result<Rounds, Refusal> {
     let mut rounds = Rounds::of(experiment);
     if experiment.until.is_some() || experiment.pairs.is_some() {
         for kept in run.store.trials(run.id, Extent::Summary)? {
-            match kept {
+            match kept.computable() {
                 Kept::Whole(trial) => rounds.add(&trial),
                 Kept::Damaged(_) => {}
             }

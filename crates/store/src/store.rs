@@ -47,6 +47,20 @@ pub enum Kept {
     Damaged(Damage),
 }
 
+impl Kept {
+    /// Another program may have sealed numbers of which no figure can be computed: such a trial is as good as damaged.
+    #[must_use]
+    pub fn computable(self) -> Kept {
+        let Kept::Whole(trial) = self else { return self };
+        let loaded = trial.loaded.as_ref().map_or(Ok(()), |it| it.recording.check());
+        let held = || trial.held.as_ref().map_or(Ok(()), |it| it.holding.check_bounds());
+        match loaded.and_then(|()| held()) {
+            Ok(()) => Kept::Whole(trial),
+            Err(says) => Kept::Damaged(Damage { number: trial.key.number, says }),
+        }
+    }
+}
+
 /// What is wrong with a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {

@@ -126,6 +126,13 @@ pub(super) fn write(run: &RunRecord, root: &Path) -> Result<(), Refusal> {
         let path = visible(path);
         return Err(not_from_this_file(format!("`{path}` is no path within a project")));
     }
+    let sends_secret = |(path, text): &&&(String, String)| {
+        path.starts_with("workloads/") && text.contains("{secret}")
+    };
+    if let Some((path, _)) = files.iter().find(sends_secret) {
+        let says = format!("`{path}` sends a secret, which was replaced when the run was exported");
+        return Err(not_from_this_file(says));
+    }
     // Nothing in the folder is a link: it was made for these files.
     let files = files
         .into_iter()

@@ -161,8 +161,10 @@ fn files_are_written_once_below_their_folder_and_nothing_else_is() {
         ("subjects/a/c", "File exists"),
         ("subjects/a/c/d", "cannot be repeated from this file: `subjects/a/c/d`: "),
         ("subjects/../../x", "is no path within a project"),
+        ("workloads/w.toml", "`workloads/w.toml` sends a secret, which was replaced"),
     ] {
-        let found = refused(write(&with(&[(path, "x")]), &root));
+        let text = "send_header = { authorization = \"{secret}\" }";
+        let found = refused(write(&with(&[(path, text)]), &root));
         assert!(found.contains(says), "{path}: {found}");
     }
     fs::remove_dir_all(&root).unwrap();
