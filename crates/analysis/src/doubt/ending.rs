@@ -7,6 +7,7 @@ use units::time;
 
 use super::Doubt;
 use super::definition::Definition;
+use super::samples::ASK_BY_HAND;
 use crate::verdict::Gravity::{Invalid, Note};
 use lab::figure::rates::measured_s;
 
@@ -69,7 +70,8 @@ pub(super) fn of_nothing_but(failure: Failure) -> &'static str {
         over_2 if over_2.is_unreached() && over_2.name().starts_with("h2.") => {
             "see whether the server speaks HTTP/2 at this address, or leave out --http2"
         }
-        _ => UNREACHED,
+        other if other.is_unreached() => UNREACHED,
+        _ => ASK_BY_HAND,
     }
 }
 

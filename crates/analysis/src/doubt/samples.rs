@@ -37,7 +37,7 @@ pub(crate) const TOO_FEW_SAMPLES: Definition = Definition::new("too_few_samples"
 /// A load that stands alone has flags.
 pub(super) const RUN_LONGER: &str = "let it run longer (-d, -n)";
 
-const ASK_BY_HAND: &str = "ask once by hand (curl -v) and compare with what is expected";
+pub(super) const ASK_BY_HAND: &str = "ask once by hand (curl -v) and compare with what is expected";
 
 pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
     let samples = recording.total.response.count();
@@ -88,19 +88,24 @@ pub(super) fn of_holding(holding: &Holding) -> Option<Doubt> {
 pub fn none_held(holding: &Holding) -> Option<Doubt> {
     let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
     let (begun, opened) = (sum(|plateau| plateau.begun), sum(|plateau| plateau.opened));
+    let plateaus: Vec<&Plateau> = holding.plateaus.iter().collect();
+    let mostly = gone(&plateaus).first().map(|gone| gone.loss);
+    let reason = mostly.map_or(String::new(), |loss| format!(": mostly, {}", loss.meaning()));
     let says = match holding.plateaus.last()?.open {
         _ if begun == 0 => return None,
-        _ if opened == 0 => format!("not one of {} attempts opened a connection", count(begun)),
+        _ if opened == 0 => {
+            format!("not one of {} attempts opened a connection{reason}", count(begun))
+        }
         0 => {
             let opened = counted(opened, "connection that was", "connections that were");
-            format!("of {opened} opened, none was held to the end")
+            format!("of {opened} opened, none was held to the end{reason}")
         }
         _ => return None,
     };
-    let plateaus: Vec<&Plateau> = holding.plateaus.iter().collect();
-    let way_out = match gone(&plateaus).first().map(|gone| gone.loss) {
+    let way_out = match mostly {
         Some(Loss::Failure(failure)) => of_nothing_but(failure),
-        _ => UNREACHED,
+        None => UNREACHED,
+        Some(_) => ASK_BY_HAND,
     };
     Some(NOTHING_MEASURED.found(says).with_way_out(way_out))
 }
