@@ -347,8 +347,11 @@ fn addresses(text: &str) -> Option<String> {
                 |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_~^-".contains(c));
             // A setting may be an address: `host=10.0.0.1`, and no version behind `==`, `>=` and the like.
             let is_compared = ["==", ">=", "<=", "!="].iter().any(|it| text[..begin].ends_with(it));
+            // `RFC 9110, 5.6.1.2`
+            let cited = text[..begin].strip_suffix(", ").and_then(|it| it.rsplit_once(' '));
             if !in_word(before)
                 && !is_compared
+                && !cited.is_some_and(|(by, _)| by.ends_with("RFC"))
                 && !in_word(after)
                 && let Some(length) = address(&text[begin..end])
             {
@@ -423,9 +426,16 @@ mod tests {
         {
             assert!(addresses(text).is_some_and(|it| it.contains("{address}")), "{text}");
         }
-        for text in
-            ["pip==1.2.3.4", "pip>=1.2.3.4", "pkg-1.2.3.4", "a1::b", "::1", "127.0.0.1", "00:15:30"]
-        {
+        for text in [
+            "pip==1.2.3.4",
+            "pip>=1.2.3.4",
+            "pkg-1.2.3.4",
+            "RFC 9110, 5.6.1.2",
+            "a1::b",
+            "::1",
+            "127.0.0.1",
+            "00:15:30",
+        ] {
             assert_eq!(addresses(text), None, "{text}");
         }
         assert_eq!(mails("<a.b@example.org>, me@x.de.").as_deref(), Some("<{mail}>, {mail}."));
