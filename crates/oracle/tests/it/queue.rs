@@ -1,5 +1,5 @@
 //! The queue and the limit of the rate on real sockets. What they do in simulated time is tested in src/queue. Machines are
-//! noisy: an answer may be late, but never early, and no request waits for longer than theory allows.
+//! noisy: an answer may be late, but never early, and no request waits for much longer than theory allows.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -47,7 +47,8 @@ fn all_connections_threads_and_versions_share_one_queue() {
         let truth = oracle.stop();
         assert_eq!((truth.drawn_ns.len(), truth.waited_ns.len()), (9, 9));
         assert!(truth.drawn_ns.equivalent(truth.drawn_ns.max(), 20_000_000));
-        let most_ns = truth.waited_ns.highest_equivalent(20_000_000 * (rounds - 1));
+        // And what a thread may be stopped for after it has noted a request. Two servers would let one wait for 80 ms.
+        let most_ns = truth.waited_ns.highest_equivalent(20_000_000 * (rounds - 1) + 30_000_000);
         assert!(truth.waited_ns.max() <= most_ns, "nobody waits for longer: {truth}");
     }
 }
