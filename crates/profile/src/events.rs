@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::profile::{Method, Target};
 
@@ -62,7 +63,7 @@ const DISABLE: u64 = 0x2401;
 const SET_OUTPUT: u64 = 0x2405;
 const PERIOD: u64 = 0x4008_2404;
 /// More than any trial takes.
-static NO_SAMPLE_NS: u64 = 1 << 50;
+const NO_SAMPLE: Duration = Duration::from_nanos(1 << 50);
 
 impl Method {
     /// An event for a thread on a CPU; for all that runs on the CPU if there is no thread.
@@ -128,7 +129,13 @@ pub(crate) fn disable(event: &OwnedFd) -> io::Result<()> {
 
 /// Of CPUs: no more samples come, and processes that begin are still reported.
 pub(crate) fn end_samples(event: &OwnedFd) -> io::Result<()> {
-    control(event, PERIOD, (&raw const NO_SAMPLE_NS).addr() as u64)
+    set_period(event, NO_SAMPLE)
+}
+
+/// The next sample comes so long after now, and each one so long after the one before it.
+pub(crate) fn set_period(event: &OwnedFd, period: Duration) -> io::Result<()> {
+    let ns = period.as_nanos() as u64;
+    control(event, PERIOD, (&raw const ns).addr() as u64)
 }
 
 /// Of a thread: how long it and all that it started have run.
@@ -140,7 +147,7 @@ pub(crate) fn ran_ns(event: &OwnedFd) -> io::Result<u64> {
 
 fn control(event: &OwnedFd, request: u64, argument: u64) -> io::Result<()> {
     #[allow(unsafe_code)]
-    // SAFETY: these requests of an event take a number, or read one at an address that is valid for ever.
+    // SAFETY: these requests of an event take a number, or read one at an address that is valid during the call.
     match unsafe { libc::ioctl(event.as_raw_fd(), request as _, argument) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -10,6 +10,7 @@ mod fold;
 mod foreign_file;
 mod maps;
 mod names;
+mod pace;
 mod pattern;
 mod perf_map;
 mod processes;

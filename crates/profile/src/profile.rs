@@ -42,7 +42,7 @@ pub struct Profile {
 /// How samples were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Method {
-    /// Samples a second.
+    /// Samples a second, on average.
     pub hz: u32,
     /// What was sampled.
     pub target: Target,

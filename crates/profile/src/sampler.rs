@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::events::{Ring, disable, enable, end_samples, ran_ns};
+use crate::events::{Ring, disable, enable, end_samples, ran_ns, set_period};
 use crate::maps::Maps;
+use crate::pace::Pace;
 use crate::processes::{Processes, comm, threads};
 use crate::profile::{Method, Target};
 use crate::records::{Record, Sample, read};
@@ -18,6 +19,7 @@ pub struct SamplerOrder<'a> {
     pub pids: &'a [u32],
     /// The CPUs on which it runs, and nothing else of importance.
     pub cpus: &'a [usize],
+    /// Samples a second, on average.
     pub hz: u32,
     /// Bytes of the stack to copy with each sample, where frame pointers lead nowhere.
     pub dwarf_bytes: Option<u32>,
@@ -41,6 +43,8 @@ pub struct Sampler {
     /// Records that found no room in a ring, before the samples ended and after that.
     pub(crate) lost: [u64; 2],
     has_stopped: bool,
+    started: Instant,
+    pace: Pace,
     ran_ns: Option<u64>,
     record: Vec<u8>,
 }
@@ -78,6 +82,8 @@ impl Sampler {
             comms: HashMap::new(),
             lost: [0; 2],
             has_stopped: false,
+            started: Instant::now(),
+            pace: Pace::new(order.hz),
             ran_ns: None,
             record: Vec::new(),
         };
@@ -112,6 +118,7 @@ impl Sampler {
         for pid in self.processes.all() {
             self.maps.read(pid);
         }
+        self.started = Instant::now();
         self.events.iter().try_for_each(enable)
     }
 
@@ -120,8 +127,17 @@ impl Sampler {
         self.processes.add(pids);
     }
 
-    /// Takes the samples that have come.
+    /// Takes the samples that have come, and changes the period of the next ones on CPUs. Not of threads: one that runs
+    /// seldom, and less than a period between two changes, would have no sample.
     pub fn drain(&mut self) {
+        let is_paced = self.method.target == Target::Cpus && !self.has_stopped;
+        if is_paced && let Some(period) = self.pace.next(self.started.elapsed()) {
+            self.events.iter().for_each(|event| drop(set_period(event, period)));
+        }
+        self.collect();
+    }
+
+    fn collect(&mut self) {
         let has_raw = self.method.dwarf_bytes.is_some();
         let mut records = Vec::new();
         for ring in &mut self.rings {
@@ -182,7 +198,7 @@ impl Sampler {
                 self.ran_ns = Some(self.events.iter().map(ran_ns).sum::<io::Result<u64>>()?);
             }
         }
-        self.drain();
+        self.collect();
         self.has_stopped = true;
         for pid in self.processes.all() {
             self.maps.read(pid);
