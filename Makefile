@@ -27,8 +27,8 @@
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
 #              results/error-rates.md
 # make public-truth  a thousand public files in which a byte, a number or a trial was changed: how many are found
-# make why-truth  profiles of 150 processes whose functions cost what is known, in a quarter of an hour: how often intervals
-#              hold the truth, pairs of equals claim anything, and 1 µs more is named
+# make why-truth  profiles of 150 processes whose functions cost what is known, in ten minutes: how often intervals hold the
+#              truth, pairs of equals claim anything, and 1 µs more is named
 # make readme-output  valid outputs for README and docs/start.md, recorded on this machine
 # make subjects  every handler of every server that runs here under a short load of each of its workloads
 # make bench   the figures of results/bench.md and README, against the load generators that are installed

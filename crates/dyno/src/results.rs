@@ -86,6 +86,9 @@ fn output<const KIND: usize>(path: PathBuf) -> Result<Output, String> {
     if path.as_os_str().is_empty() {
         return Err("no file is named behind the format; write json:FILE".into());
     }
+    if path.as_os_str() == "-" {
+        return Err("`-` is not a file; to print in this format, write --format NAME".into());
+    }
     let format = format.filter(|format| formats::<KIND>().any(|there| there == *format));
     format.map(|format| Output { format, path }).ok_or_else(|| {
         let endings: Vec<String> = formats::<KIND>().map(|it| format!(".{}", it.ending)).collect();

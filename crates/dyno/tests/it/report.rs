@@ -103,6 +103,7 @@ fn text_is_printed_and_each_file_is_written_in_the_format_of_its_ending() {
     fits("run", &kept.json("named"));
     let says = "its ending names the format, one of .txt, .md,";
     kept.report(&["-o", &kept.path("unnamed")]).status(2).stderr_has(says);
+    kept.report(&["-o", "json:-"]).status(2).stderr_has("`-` is not a file");
 }
 
 /// The last path that a run has printed.
@@ -163,6 +164,10 @@ fn what_is_not_there_is_refused_with_the_way_out() {
     }
     let listed = Rig::new().dyno(&["runs", "list", "--store", &store]).status(0).stdout;
     assert!(listed.starts_with("Runs\nrun  name  began"), "only the runs matter: {listed}");
+    Rig::new()
+        .dyno(&["runs", "list", "nowhere", "--store", &store])
+        .status(0)
+        .stderr_has("no run has all of these words");
     Rig::new()
         .dyno(&["runs", "list", "--store", &none])
         .status(2)

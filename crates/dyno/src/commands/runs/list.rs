@@ -53,6 +53,11 @@ pub(super) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
             "dyno: the newest {LISTED} runs are listed; `dyno runs list WORD` finds others, and --all lists them"
         ));
     }
+    if runs.is_empty() && !search.is_empty() {
+        terminal::notice(
+            "dyno: no run has all of these words; `dyno runs list` without any lists them",
+        );
+    }
     let runs = runs.into_iter().rev().map(row).collect();
     let listing = RunsListing { format: "dyno.runs/1", store: path.display().to_string(), runs };
     print(&match flags.json {
