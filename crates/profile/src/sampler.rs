@@ -214,6 +214,9 @@ impl Sampler {
 mod tests {
     use std::process::{Command, Stdio};
 
+    use rustix::process::Pid;
+    use rustix::thread::{CpuSet, sched_setaffinity};
+
     use super::*;
 
     /// `/proc` no longer says anything of it.
@@ -242,6 +245,49 @@ mod tests {
         let user_ns = sampler.samples() as f64 * 1e9 / 997.0;
         let ran_ns = sampler.ran_ns().expect("threads") as f64;
         assert!(0.0 < user_ns && 0.8 * user_ns < ran_ns && ran_ns < 5e9, "{user_ns} {ran_ns}");
+    }
+
+    #[test]
+    fn on_cpus_the_period_changes_until_the_end_after_which_no_sample_comes() {
+        let mut shell =
+            Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+        let mut here = CpuSet::new();
+        let cpu = rustix::thread::sched_getcpu();
+        here.set(cpu);
+        sched_setaffinity(Pid::from_raw(shell.id() as i32), &here).expect("our child");
+        let order = SamplerOrder {
+            pids: &[shell.id()],
+            cpus: &[cpu],
+            hz: 997,
+            dwarf_bytes: None,
+            removes_maps: false,
+        };
+        let sampled = Sampler::open_as(&order, Target::Cpus, false).and_then(|mut sampler| {
+            sampler.start()?;
+            drain_until(&mut sampler, |sampler| 400 <= sampler.samples());
+            sampler.stop()?;
+            let (ended, count) = (Instant::now(), sampler.samples());
+            drain_until(&mut sampler, |_| Duration::from_millis(100) < ended.elapsed());
+            Ok((sampler, count))
+        });
+        drop((shell.kill(), shell.wait()));
+        let (sampler, count) = match sampled {
+            Ok(sampled) => sampled,
+            Err(error) => return println!("skipped: {}", crate::refusal(&error)),
+        };
+        assert_eq!(sampler.samples(), count, "none comes after the end");
+        let gaps = sampler.samples.windows(2).map(|two| two[1].time_ns - two[0].time_ns);
+        let short = gaps.filter(|gap| (700_000..970_000).contains(gap)).count();
+        assert!(count < 5 * short, "{short} of {count} gaps are shorter than a period of 997 Hz");
+    }
+
+    /// For ten seconds at most.
+    fn drain_until(sampler: &mut Sampler, is_over: impl Fn(&Sampler) -> bool) {
+        let from = Instant::now();
+        while !is_over(sampler) && from.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(sampler.period());
+            sampler.drain();
+        }
     }
 
     fn machine_cpus() -> usize {
