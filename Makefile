@@ -1,4 +1,4 @@
-# make demo    build, and compare the servers that this machine can run (first page within four minutes)
+# make demo    build, and compare the servers that this machine can run (first page in about four minutes)
 # make board   the site of the first board, in target/board
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke

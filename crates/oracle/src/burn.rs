@@ -125,8 +125,8 @@ pub(crate) fn turns_per_ns() -> f64 {
 }
 
 /// What one call takes. Reading the clock takes time as well: how much, is seen before. The first two readings do not
-/// count, because the code for them is in no near cache yet: with only one of them, 8 µs seemed to be 8.02, by the time
-/// stamp counter 8.05.
+/// count, because the code for them is in no near cache yet: with only one of them, calls of 8.05 µs by the time
+/// stamp counter seemed to take 8.03.
 fn time_ns(work: Work, turns: u64) -> i64 {
     let [_, _, before, begun] = [cpu_ns(), cpu_ns(), cpu_ns(), cpu_ns()];
     black_box(work(turns));

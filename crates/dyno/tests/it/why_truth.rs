@@ -40,6 +40,7 @@ struct Plan<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Pace {
     Changes,
+    /// The period changes when samples are taken from the ring: here they stay in it until the end.
     IsConstant,
 }
 

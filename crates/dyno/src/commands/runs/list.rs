@@ -54,9 +54,7 @@ pub(super) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
         ));
     }
     if runs.is_empty() && !search.is_empty() {
-        terminal::notice(
-            "dyno: no run has all of these words; `dyno runs list` without any lists them",
-        );
+        terminal::notice("dyno: no run has all of these words; `dyno runs list` lists all runs");
     }
     let runs = runs.into_iter().rev().map(row).collect();
     let listing = RunsListing { format: "dyno.runs/1", store: path.display().to_string(), runs };
