@@ -56,7 +56,8 @@ pub(crate) fn a_second_dyno_begins_elsewhere(after: Duration) -> Option<()> {
     for namespaces in [&["-T", "--boottime", "31536000"], CONTAINER] {
         let short = within(&labs[1].command(&["run", "x"]), namespaces).unwrap();
         let short = Going::start(short).end().measured();
-        assert!(!short.stderr.contains("ended abnormally"), "{short}");
+        // What other tests' killed dynos left may be ended, and is named with its folder.
+        assert!(!short.stderr.contains(&labs[0].root.display().to_string()), "{short}");
     }
     long.end().measured();
     let trial = labs[0].trial();
