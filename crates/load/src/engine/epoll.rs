@@ -96,10 +96,10 @@ pub(crate) struct Epoll {
     next_source: usize,
     registrations: Vec<Registration>,
     events: Vec<epoll::Event>,
-    /// Connections that may hold more bytes than one read took.
-    unread: Vec<(Conn, u32)>,
+    /// Connections that may hold more bytes than one read took, and whether their end was announced.
+    unread: Vec<(Conn, u32, bool)>,
     /// Those of the last turn, while they are read again; empty between turns.
-    unread_before: Vec<(Conn, u32)>,
+    unread_before: Vec<(Conn, u32, bool)>,
     buffer: Box<[u8]>,
     pacer: Pacer,
     idle: Idle,
@@ -194,9 +194,9 @@ impl Epoll {
 
     fn hand_over(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) {
         std::mem::swap(&mut self.unread, &mut self.unread_before);
-        while let Some((conn, era)) = self.unread_before.pop() {
+        while let Some((conn, era, ends)) = self.unread_before.pop() {
             if self.registrations[conn as usize].era == era {
-                self.read(conn, false, deliver);
+                self.read(conn, ends, deliver);
             }
         }
         let events = std::mem::take(&mut self.events);
@@ -249,11 +249,11 @@ impl Epoll {
             Ok((_, len)) => {
                 deliver(conn, Event::Bytes(&self.buffer[..len]), self.origin.elapsed());
                 if len == self.buffer.len() || ends {
-                    self.unread.push((conn, registration.era));
+                    self.unread.push((conn, registration.era, ends));
                 }
             }
             Err(Errno::AGAIN) => {}
-            Err(Errno::INTR) => self.unread.push((conn, registration.era)),
+            Err(Errno::INTR) => self.unread.push((conn, registration.era, ends)),
             Err(error) => deliver(conn, Event::Broken(cause(error)), self.origin.elapsed()),
         }
     }
@@ -396,6 +396,7 @@ fn bind_address_only(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::unix::net::UnixListener;
 
     use super::*;
@@ -413,5 +414,31 @@ mod tests {
         let opened: Vec<_> = (0..4).map(|conn| engine.open(conn)).collect();
         std::fs::remove_file(path).unwrap();
         assert_eq!((opened[0], opened[3]), (Ok(()), Err(Break::Refused)));
+    }
+
+    /// The kernel announces an end once, maybe while more lies before it than one read takes.
+    #[test]
+    fn the_end_of_a_connection_is_read_however_much_lies_before_it() {
+        let path = std::env::temp_dir().join(format!("dyno-end-{}", std::process::id()));
+        let listener = UnixListener::bind(&path).unwrap();
+        for before in [0, 1, READ_SIZE - 1, READ_SIZE, READ_SIZE + 1] {
+            let target = Target::Unix(path.clone());
+            let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+            let mut engine = Epoll::new(epoll, target, Vec::new(), Spin::Never, Origin::now(), 0);
+            engine.open(0).unwrap();
+            let (mut peer, _) = listener.accept().unwrap();
+            peer.write_all(&vec![b'x'; before]).unwrap();
+            drop(peer);
+            let (mut came, mut has_ended) = (0, false);
+            for _ in 0..5 {
+                engine.sleep(engine.now(), 0);
+                engine.deliver(&mut |_, event, _| match event {
+                    Event::Bytes(bytes) => came += bytes.len(),
+                    event => has_ended |= matches!(event, Event::Ended),
+                });
+            }
+            assert_eq!((came, has_ended), (before, true));
+        }
+        std::fs::remove_file(path).unwrap();
     }
 }
