@@ -9,7 +9,9 @@ use sha2::{Digest, Sha256};
 #[derive(Debug)]
 pub struct AnswerParts<'a> {
     bytes: &'a [u8],
-    /// Length of the head with the empty line that ends it; 0 if no head arrived.
+    /// Where the head begins: behind those of interim answers.
+    head_at: usize,
+    /// Length of all up to the empty line that ends the head; 0 if no head arrived.
     pub head_len: usize,
 }
 
@@ -30,8 +32,21 @@ const APART: [&str; 10] = [
 impl<'a> AnswerParts<'a> {
     #[must_use]
     pub fn of(bytes: &'a [u8]) -> AnswerParts<'a> {
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-        AnswerParts { bytes, head_len: end.map_or(0, |at| at + 4) }
+        let mut parts = AnswerParts { bytes, head_at: 0, head_len: 0 };
+        let end = |from: &[u8]| from.windows(4).position(|four| four == b"\r\n\r\n");
+        while let Some(len) = end(&bytes[parts.head_len..]) {
+            (parts.head_at, parts.head_len) = (parts.head_len, parts.head_len + len + 4);
+            if !parts.is_interim() {
+                break;
+            }
+        }
+        parts
+    }
+
+    /// RFC 9110, 15.2: another answer follows, but for 101.
+    fn is_interim(&self) -> bool {
+        let is_answer = self.first_line().starts_with(b"HTTP/");
+        is_answer && self.status().is_some_and(|it| it.starts_with('1') && it != "101")
     }
 
     /// The status code's digits.
@@ -43,7 +58,7 @@ impl<'a> AnswerParts<'a> {
     /// Its status line, or the request line of a request.
     #[must_use]
     pub fn first_line(&self) -> &'a [u8] {
-        self.bytes.split(|&byte| byte == b'\r').next().unwrap_or_default()
+        self.bytes[self.head_at..].split(|&byte| byte == b'\r').next().unwrap_or_default()
     }
 
     #[must_use]
@@ -56,7 +71,7 @@ impl<'a> AnswerParts<'a> {
 
     /// Names and values.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        let lines = self.bytes[..self.head_len].split(|&byte| byte == b'\n').skip(1);
+        let lines = self.bytes[self.head_at..self.head_len].split(|&byte| byte == b'\n').skip(1);
         lines.filter_map(field_of)
     }
 
@@ -222,6 +237,19 @@ mod tests {
         for (old, new) in [("200", "201"), ("Rust", "rust"), (": t", ": u"), ("B: 1", "B: 2")] {
             assert_ne!(digest(fixed), digest(&fixed.replace(old, new)), "{new}");
         }
+    }
+
+    #[test]
+    fn interim_answers_are_no_part_of_the_answer() {
+        let early = "HTTP/1.1 103 Early Hints\r\nETag: no\r\n\r\n";
+        let text = format!("{early}HTTP/1.1 100 \r\n\r\nHTTP/1.1 200 OK\r\nETag: yes\r\n\r\nRust");
+        let answer = AnswerParts::of(text.as_bytes());
+        assert_eq!((answer.status(), answer.field("etag")), (Some("200"), Some(&b"yes"[..])));
+        assert_eq!((answer.content(), answer.head_len), (b"Rust".to_vec(), text.len() - 4));
+        assert_eq!(digest(&text), digest("HTTP/1.1 200 OK\r\nETag: yes\r\n\r\nRust"));
+        assert_eq!(AnswerParts::of(early.as_bytes()).status(), Some("103"), "the rest is missing");
+        let socket = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n\x01\x02\r\n\r\n";
+        assert_eq!(AnswerParts::of(socket.as_bytes()).content().len(), 6);
     }
 
     #[test]
