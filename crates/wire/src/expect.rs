@@ -240,10 +240,13 @@ fn shown(bytes: &[u8]) -> String {
     format!("{}{cut}", bytes[..bytes.len().min(SHOWN_MAX)].escape_ascii())
 }
 
-/// RFC 9110, 8.3.1: parameters such as the charset follow a semicolon; the type is the same without them.
+/// RFC 9110, 8.3.1: parameters such as the charset follow a semicolon; the type is the same without them, and in any
+/// case.
 fn is_type(template: &Template, bytes: &[u8], values: Values) -> bool {
     let end = bytes.iter().position(|&byte| byte == b';').unwrap_or(bytes.len());
-    is_exactly(template, bytes[..end].trim_ascii_end(), values)
+    let found = bytes[..end].trim_ascii_end();
+    template.constant().is_some_and(|expected| expected.eq_ignore_ascii_case(found))
+        || is_exactly(template, found, values)
 }
 
 fn is_exactly(template: &Template, bytes: &[u8], values: Values) -> bool {

@@ -277,6 +277,7 @@ fn every_answer_is_judged() {
     let digest = |text: &str| body(BodyRule::Sha256(crate::sha256(text.as_bytes())));
     let answer = whole("200 OK", "Content-Type: text/xml\r\n", b"Rust");
     let with_charset = whole("200 OK", "Content-Type: text/xml ;charset=utf-8\r\n", b"");
+    let in_capitals = whole("200 OK", "Content-Type: Text/XML; charset=utf-8\r\n", b"");
     let moved = whole("301 Moved", "", b"");
     let wrong = "first, 200 wrong Body, Idle";
     for (expect, answer, heard) in [
@@ -286,6 +287,7 @@ fn every_answer_is_judged() {
         (typed("text/xml"), &answer, "first, 200, Idle"),
         (typed("text/xm"), &answer, "first, 200 wrong Header, Idle"),
         (typed("text/xml"), &with_charset, "first, 200, Idle"),
+        (typed("text/xml"), &in_capitals, "first, 200, Idle"),
         (typed("text/xml;charset=latin1"), &with_charset, "first, 200 wrong Header, Idle"),
         (text(""), &answer, wrong),
         (text("Rus"), &answer, wrong),
