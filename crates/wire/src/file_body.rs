@@ -15,6 +15,10 @@ const FORMS_MAX: usize = 8;
 /// All forms of a lane together have no more bytes.
 const BYTES_MAX: usize = 32 << 20;
 
+/// A body that is more than twice as long as its file, and by so much, is not looked at: room for 64 kB of extra fields
+/// (RFC 1952, 2.3.1.1) and for a server that flushes often.
+const MORE: usize = 128 << 10;
+
 /// How files came, of the right answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivered {
@@ -131,7 +135,7 @@ impl FileBody {
             | Delivery::NotModified
             | Delivery::Other => return self.take_plain(rule.truth(delivery, values), bytes),
         };
-        let no_more = rule.truth(delivery, values).len() / 8 * 9 + (4 << 10);
+        let no_more = 2 * rule.truth(delivery, values).len() + MORE;
         let next = match self {
             FileBody::Like { form, len } => {
                 let known = forms.and_then(|forms| forms.known.get(&key(rule, coding, values)));

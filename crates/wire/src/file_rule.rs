@@ -226,7 +226,11 @@ impl FileRule {
         &self,
         fields: &(impl Iterator<Item = (&'f [u8], &'f [u8])> + Clone),
     ) -> Result<Coding, Mismatch> {
-        let mut all = values_of(fields, b"content-encoding");
+        let values = values_of(fields, b"content-encoding");
+        let all =
+            values.flat_map(|value| value.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii);
+        // RFC 9110, 5.6.1.2: empty elements of a list are ignored.
+        let mut all = all.filter(|value| !value.is_empty());
         let coding = match (all.next(), all.next()) {
             (None, _) => Coding::Identity,
             (Some(value), None) => match value.to_ascii_lowercase().as_slice() {

@@ -102,6 +102,27 @@ fn identity_is_right_and_every_offered_coding() {
     check(&ask(&BOTH), 5, &other, Some(Mismatch::Body));
     let twice = whole("200 OK", "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n", &packed);
     check(&ask(&GZIP), 5, &twice, Some(Mismatch::Header));
+    let labelled =
+        |label: &str, body| whole("200 OK", &format!("Content-Encoding: {label}\r\n"), body);
+    check(&ask(&GZIP), 5, &labelled(", X-GZIP ,", &packed), None);
+    check(&ask(&GZIP), 5, &labelled("", &plain), None);
+    check(&ask(&GZIP), 5, &labelled("gzip, gzip", &packed), Some(Mismatch::Header));
+}
+
+#[test]
+fn a_compressed_file_may_be_longer_than_the_file() {
+    let packed = gzip(&content(0), 6);
+    let mut extended = packed.clone();
+    // RFC 1952, 2.3.1.1: one extra field, as long as there can be.
+    extended[3] |= 4;
+    let extra = [&[0xff, 0xff, b'X', b'Y', 0xfb, 0xff][..], &[0; 0xfffb]].concat();
+    extended.splice(10..10, extra);
+    let members: Vec<u8> = content(13).chunks(100).flat_map(|part| gzip(part, 6)).collect();
+    for (number, body) in [(0, extended), (13, members)] {
+        assert!(content(number).len() / 8 * 9 < body.len());
+        let answer = whole("200 OK", "Content-Encoding: gzip\r\n", &body);
+        assert_eq!(judged(&ask(&GZIP), choosing(number), &answer, None, 777), None);
+    }
 }
 
 #[test]
