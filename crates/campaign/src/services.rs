@@ -39,32 +39,38 @@ pub fn of_workloads(
     Ok(services)
 }
 
-/// Refuses what no service can be started for.
+/// Refuses what no service can be started for, and what cannot be given the data that answers are made of.
 pub(crate) fn refuse(
     experiment: &Experiment,
     workloads: &[Workload],
     members: &[Member],
 ) -> Result<(), Refusal> {
-    let Some((workload, service)) = named(workloads) else { return Ok(()) };
     let file = &experiment.source.name;
-    if experiment.slices.is_some() {
+    if let Some((workload, service)) = named(workloads).filter(|_| experiment.slices.is_some()) {
         return Err(Refusal::new(format!(
             "{file}: in slices all servers live at once, and so would the service `{service}` of each, which workload \
              `{workload}` needs; leave `slices` out"
         )));
     }
-    let runs_already = |subject: &&Subject| {
-        matches!(subject.serving, Serving::ByUrl(_) | Serving::Found(_))
-            && subject.answers(workload)
-    };
-    match members.iter().filter_map(|member| member.subject.as_ref().ok()).find(runs_already) {
-        None => Ok(()),
-        Some(subject) => Err(Refusal::new(format!(
-            "{file}: `{}` runs already, and cannot be given the service `{service}` that workload `{workload}` needs; \
-             leave it out, or load it with a workload that needs none",
-            subject.name
-        ))),
+    let runs_already =
+        |subject: &&Subject| matches!(subject.serving, Serving::ByUrl(_) | Serving::Found(_));
+    for (workload, need) in workloads.iter().filter_map(|it| Some((&it.name, need(it)?))) {
+        let mut subjects = members.iter().filter_map(|member| member.subject.as_ref().ok());
+        if let Some(subject) = subjects.find(|it| runs_already(it) && it.answers(workload)) {
+            return Err(Refusal::new(format!(
+                "{file}: `{}` runs already, and cannot be given {need} that workload `{workload}` needs; leave it out, or \
+                 load it with a workload that needs none",
+                subject.name
+            )));
+        }
     }
+    Ok(())
+}
+
+/// What a server can be given only when it is started.
+fn need(workload: &Workload) -> Option<String> {
+    let service = workload.service.as_ref().map(|service| format!("the service `{service}`"));
+    service.or_else(|| workload.needs_data().then(|| "the data".into()))
 }
 
 /// The first workload that needs a service, and that.

@@ -189,7 +189,7 @@ impl Workload {
                 "rows that other requests change are not as they were seeded; write two workloads";
             return Err(source.wrong_here(key, says));
         }
-        Ok(Workload {
+        let workload = Workload {
             name: name.into(),
             title: file.title,
             service: file.service,
@@ -197,7 +197,9 @@ impl Workload {
             rate,
             questions,
             source,
-        })
+        };
+        workload.refuse_unknown_validators()?;
+        Ok(workload)
     }
 
     /// The workload for a server that runs already: with its host, and its path in place of each question's; over
@@ -607,6 +609,11 @@ pub(crate) mod tests {
             (
                 ask("file = true\nsend_header = { accept-encoding = 'zstd' }"),
                 ":4: the codings of a file",
+            ),
+            (
+                ask("file = true\nsend_header = { if-none-match = '{validator}' }")
+                    .replace("GET /", "GET /{file}"),
+                ": versions of files are learnt by a request",
             ),
             (ask("chunked = true"), ":3: there is no body to be sent in chunks"),
             (ask("send = '{bytes:0}'"), ":3: `{bytes:0}`: bytes of any value"),

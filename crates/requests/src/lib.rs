@@ -269,6 +269,12 @@ fn of_workload(path: &Path, url: &Url, base: &Request) -> Result<FromFile, Refus
              experiment: dyno run EXPERIMENT"
         ));
     }
+    if workload.needs_data() {
+        return refused(
+            "its answers are made of data that dyno gives to servers that it starts, and a server at a URL runs already; \
+             measure it by an experiment: dyno run EXPERIMENT",
+        );
+    }
     root_only("--workload", url, &workload.source)?;
     let workload = match workload.hosted(&url.host_field, base.http2) {
         Ok(workload) => workload,

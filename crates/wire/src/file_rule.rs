@@ -47,6 +47,10 @@ pub(crate) enum Delivery {
     Other,
 }
 
+/// RFC 9110, 13.1: with these, other answers would be right.
+const OTHER_CONDITIONS: [&str; 4] =
+    ["if-modified-since", "if-match", "if-unmodified-since", "if-range"];
+
 /// The placeholder of a validator that has not been learnt.
 const VALIDATOR: &str = "{validator}";
 
@@ -134,6 +138,8 @@ impl FileRule {
                     return Err("a file is known by `If-None-Match = \"{validator}\"`");
                 }
                 rule.is_conditional = true;
+            } else if OTHER_CONDITIONS.iter().any(|other| is(name, other)) {
+                return Err("the only condition for a file is `If-None-Match = \"{validator}\"`");
             }
         }
         if !target.contains("{file}") {

@@ -127,9 +127,13 @@ fn a_workload_of_the_experiments_is_sent() {
     let request = hears.try_recv().unwrap();
     assert!(request.contains(&format!("\r\nHost: {address}\r\n")), "{request}");
     assert!(request.contains("\r\nConnection: close\r\n"), "{request}");
-    for (name, says) in
-        [("poll", "dyno hold"), ("wspoll", "dyno hold"), ("wsecho", "for dyno check")]
-    {
+    for (name, says) in [
+        ("poll", "dyno hold"),
+        ("wspoll", "dyno hold"),
+        ("wsecho", "for dyno check"),
+        ("json", "data that dyno gives to servers that it starts"),
+        ("files", "data that dyno gives to servers that it starts"),
+    ] {
         let flags = ["load", "{url}", "--workload", &file(name)];
         Rig::at(address).dyno(&flags).status(2).stderr_has(says).stderr_has(name);
     }

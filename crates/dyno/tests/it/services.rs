@@ -238,6 +238,13 @@ fn a_service_is_refused_where_dyno_cannot_start_it() {
     let says =
         "`far` runs already, and cannot be given the service `store` that workload `needy` needs";
     url.dyno(&["run", "x"]).status(2).stderr_has(says);
+    url.write(
+        "workloads/needy.toml",
+        "title = 'x'\n[[ask]]\nrequest = 'GET /{file} HTTP/1.1'\nfile = true\n",
+    );
+    let says = "`far` runs already, and cannot be given the data that workload `needy` needs";
+    url.dyno(&["run", "x"]).status(2).stderr_has(says);
+    url.write("workloads/needy.toml", WORKLOAD);
     let says = "workload `needy` needs the service `store` beside the server, and a race, a gate or a search starts none";
     url.write(
         "subjects/other/subject.toml",

@@ -1,8 +1,9 @@
 //! Requests whose answers are files: what a server is given to serve, and how it names the versions of that.
 
-use wire::{BodyRule, FileRule, Files, Request, Validators};
+use wire::{BodyRule, FileRule, Files, Meaning, Request, Validators};
 
 use super::{AskKeys, Question, Workload};
+use crate::source_file::ConfigError;
 
 impl AskKeys {
     /// Whether the answer is the file that the request names.
@@ -40,12 +41,29 @@ impl Workload {
         self.questions.iter().any(|question| question.file_rule().is_some())
     }
 
+    /// Whether right answers are made of what a server is given when dyno starts it: a data set, files.
+    #[must_use]
+    pub fn needs_data(&self) -> bool {
+        self.has_files() || self.meanings().any(|rule| matches!(rule, Meaning::Items { .. }))
+    }
+
     /// The number of the first request that wants a file as it is, if validators have to be learnt by it.
     #[must_use]
     pub(crate) fn teaches_validators(&self) -> Option<usize> {
         let is_wanted = self.questions.iter().any(Question::is_conditional);
         let is_plain = |it: &Question| it.file_rule().is_some_and(FileRule::is_plain);
         is_wanted.then(|| self.questions.iter().position(is_plain)).flatten()
+    }
+
+    /// Refuses a request that names a version where none asks for a file as it is, by which versions are learnt.
+    pub(super) fn refuse_unknown_validators(&self) -> Result<(), ConfigError> {
+        let is_asked_for = self.questions.iter().any(Question::is_conditional);
+        if is_asked_for && self.teaches_validators().is_none() {
+            let says = "versions of files are learnt by a request for a file as it is; add one, with `Accept-Encoding = \
+                        \"identity\"`";
+            return Err(self.source.wrong(None, says));
+        }
+        Ok(())
     }
 
     /// The workload for a server that names the versions of its files so; without conditional requests if it does not.

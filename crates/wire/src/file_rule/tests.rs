@@ -81,6 +81,8 @@ fn what_would_be_judged_wrongly_is_refused() {
         &[("Accept-Encoding", "zstd")][..],
         &[("Range", "bytes=0-9")],
         &[("If-None-Match", "\"x\"")],
+        &[("If-Modified-Since", "{validator}")],
+        &[("If-Range", "{validator}"), ("Range", "bytes={range}")],
         &[("Range", "bytes={range}"), ("Accept-Encoding", "gzip")],
     ] {
         assert!(rule_of(&request(headers)).is_err(), "{headers:?}");
