@@ -382,6 +382,10 @@ impl Template {
         let digits = slices::sum(count, values).to_string();
         let mut places = memchr::memmem::find_iter(bytes, digits.as_bytes());
         let (Some(at), None) = (places.next(), places.next()) else { return None };
+        // In `0.82e8`, the place of the point depends on how many digits there are.
+        if at.checked_sub(1).is_some_and(|before| b".0123456789".contains(&bytes[before])) {
+            return None;
+        }
         let (before, after) = (bytes[..at].to_vec(), bytes[at + digits.len()..].to_vec());
         Some(Template::of(vec![Piece::Literal(before), Piece::Sum(count), Piece::Literal(after)]))
     }

@@ -156,3 +156,17 @@ fn matching_in_any_cut_is_matching_as_a_whole() {
         assert!(!template.matches(&mut cursor, b"x", values), "nothing may follow");
     }
 }
+
+#[test]
+fn a_sum_takes_the_place_of_whole_numbers_only() {
+    let values = Values { seq: 1, random: 7 };
+    let form = |before: &str, after: &str| {
+        let body = format!("{before}{}{after}", sum(2, values));
+        Template::with_sum(body.as_bytes(), 2, values)
+    };
+    assert!(form("{\"sum\":", ".0}").is_some());
+    assert!(form("[", "0e-1]").is_some());
+    // With as many digits as this sum it means the same, and with others it does not.
+    assert_eq!(form("[0.", "e7]"), None);
+    assert_eq!(form("[1", "]"), None);
+}
