@@ -82,7 +82,10 @@ impl<'a> AnswerParts<'a> {
     }
 
     fn is_chunked(&self) -> bool {
-        self.field("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case(b"chunked"))
+        let value = self.field("transfer-encoding").unwrap_or_default();
+        let codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        let last = codings.filter(|coding| !coding.is_empty()).next_back();
+        last.is_some_and(|coding| coding.eq_ignore_ascii_case(b"chunked"))
     }
 
     /// The content, without its framing.
@@ -234,6 +237,7 @@ mod tests {
         assert_eq!(AnswerParts::of(chunked.as_bytes()).content(), b"Rust");
         assert_eq!(AnswerParts::of(chunked.as_bytes()).chunks(), 2);
         assert_eq!(digest(fixed), digest(chunked));
+        assert_eq!(digest(fixed), digest(&chunked.replace("chunked", ", Chunked ,")));
         for (old, new) in [("200", "201"), ("Rust", "rust"), (": t", ": u"), ("B: 1", "B: 2")] {
             assert_ne!(digest(fixed), digest(&fixed.replace(old, new)), "{new}");
         }
