@@ -427,6 +427,8 @@ mod tests {
             let mut engine = Epoll::new(epoll, target, Vec::new(), Spin::Never, Origin::now(), 0);
             engine.open(0).unwrap();
             let (mut peer, _) = listener.accept().unwrap();
+            engine.sleep(engine.now(), 0);
+            engine.deliver(&mut |_, event, _| assert!(matches!(event, Event::Connected)));
             peer.write_all(&vec![b'x'; before]).unwrap();
             drop(peer);
             let (mut came, mut has_ended) = (0, false);
