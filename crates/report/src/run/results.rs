@@ -261,7 +261,7 @@ pub(super) fn priority(figure: Figure) -> Option<u8> {
 
 /// The figures that this table has, and how soon each column is left out.
 fn wanted(findings: &Findings<'_>, table: &Table) -> Vec<(Figure, u8)> {
-    let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
+    let own = findings.run.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
     let mut wanted = own_first(own);
     let tail = wanted.iter_mut().find(|(figure, _)| *figure == Figure::ResponseP999);
     if let Some((_, priority)) = tail.filter(|_| findings.is_race()) {
