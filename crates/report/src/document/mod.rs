@@ -11,6 +11,7 @@ use units::count;
 
 use crate::markup::Markup;
 use crate::paint::Line;
+pub use crate::paint::Tone;
 pub use marks::{Mark, Marks};
 pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
 
@@ -176,19 +177,6 @@ pub struct Drawing {
     pub lines: Vec<Line>,
     /// Whether a brief text has it, too.
     pub is_brief: bool,
-}
-
-/// How much a text matters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
-    #[default]
-    Plain,
-    /// Explanation.
-    Dim,
-    Strong,
-    Good,
-    Doubtful,
-    Bad,
 }
 
 impl From<Gravity> for Tone {

@@ -16,7 +16,7 @@ use crate::document::{
     Block, Cell, Column, Depth, Drawing, Entry, Fact, MORE, Row, Section, Table, Tone,
 };
 use crate::number_format::{Written, marks};
-use crate::paint::{Ink, Line};
+use crate::paint::Line;
 use crate::{evidence, http2, quantile, security};
 
 impl KnownLoad<'_> {
@@ -172,7 +172,7 @@ impl KnownLoad<'_> {
         if bars.is_empty() {
             return Vec::new();
         }
-        let title = Line::ink(Ink::Dim, "response time: number of samples in each range");
+        let title = Line::toned(Tone::Dim, "response time: number of samples in each range");
         let lines = std::iter::once(title).chain(bars).collect();
         vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
     }
