@@ -205,12 +205,15 @@ impl Section {
         self
     }
 
-    /// With these blocks, but for lists of nothing. A section without a block is not shown.
+    /// With these blocks, but for lists and tables of nothing. A section without a block is not shown.
     #[must_use]
     pub fn with(mut self, blocks: impl IntoIterator<Item = Block>) -> Section {
-        let is_list_of_nothing =
-            |block: &Block| matches!(block, Block::Entries(all) if all.is_empty());
-        self.blocks.extend(blocks.into_iter().filter(|block| !is_list_of_nothing(block)));
+        let is_of_something = |block: &Block| match block {
+            Block::Entries(all) => !all.is_empty(),
+            Block::Table(table) => table.views.iter().any(|view| !view.rows.is_empty()),
+            _ => true,
+        };
+        self.blocks.extend(blocks.into_iter().filter(is_of_something));
         self
     }
 }
