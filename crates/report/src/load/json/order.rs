@@ -62,7 +62,7 @@ json_type! {
         /// which connection with room carried the next request: even (the one whose turn was longest ago) or fill (one
         /// after the other)
         #[schemars(extend("enum" = ["even", "fill"]))]
-        spread: String = order_text::spread(run.order.spread).into(),
+        spread: String = run.order.spread.name().into(),
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted
