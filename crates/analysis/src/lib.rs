@@ -58,7 +58,7 @@ pub use difference::{Change, Comparison, Why};
 pub use doubt::{
     By, Definition, Doubt, Drifting, NOT_MEASURED, OWN_FAILURES, Ordered, SAMPLES_FOR_P99, Steady,
     agents_lost, doubts, doubts_table, most_seen, none_held, of_agents, of_holding, of_load,
-    of_recording, outcome_in_words, overflowed, steady,
+    of_recording, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
