@@ -22,7 +22,6 @@ use crate::doubt::{doubts, http2, steady};
 use crate::figures::Figures;
 use crate::held::{HeldSubject, Ramps};
 use crate::judge::judge;
-use crate::judgement::Promise;
 use crate::other_load;
 use crate::remarks;
 use crate::unmet;
@@ -63,7 +62,7 @@ fn tables(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Table> {
         rounds.iter_mut().for_each(|rounds| rounds.add(trial));
         places.entry(RowKey::of(run, &trial.key)).or_default().1.push(trial);
     }
-    let promise = Promise::from(experiment.map(|it| it.promise).unwrap_or_default());
+    let promise = experiment.map(|it| it.promise).unwrap_or_default();
     let mut tables: Vec<Table> = Vec::new();
     for (place, (planned, tried)) in places {
         let mut row = row(&place, &tried, terms);

@@ -1,7 +1,7 @@
 //! The tables of a run: for every workload, the figures of each subject at each place of the axis, and what they are
 //! worth.
 
-use lab::experiment::Point;
+use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 use lab::probe::ProbeReading;
 use lab::record::{Outcome, OutcomeKind};
@@ -17,7 +17,7 @@ use crate::doubt::{Doubt, Steady};
 use crate::estimate::Estimate;
 use crate::figures::{Figures, PlateauFigure};
 use crate::held::Ramps;
-use crate::judgement::{Judgement, Promise};
+use crate::judgement::Judgement;
 use crate::remark::Remark;
 use crate::until::Stopped;
 use crate::verdict::Verdict;
@@ -48,7 +48,7 @@ pub struct Table {
     /// What the reader should know of the table as a whole.
     pub remarks: Vec<Remark>,
     /// The promise by which its schedules are judged.
-    pub promise: Promise,
+    pub promise: Promised,
     /// The service of its workload, such as a database, was on the CPUs of the server: a rate is that of both.
     pub shares_cpu: bool,
     /// It is ordered by the servers' own CPU time for an answer: a service shares it, or the experiment wants it.
@@ -156,7 +156,7 @@ impl Board {
 
 impl Table {
     /// A table of which nothing has been found as a whole.
-    pub(crate) fn of_rows(workload: String, rows: Vec<Row>, promise: Promise) -> Table {
+    pub(crate) fn of_rows(workload: String, rows: Vec<Row>, promise: Promised) -> Table {
         Table {
             workload,
             rows,

@@ -1,11 +1,11 @@
 //! How much load a subject can be offered before it breaks the promise: taken from the judgements along its curve.
 
-use lab::experiment::Point;
+use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 
 use crate::board::{JudgedTrial, Row, Table};
 use crate::judge::keeps;
-use crate::judgement::{Breach, Promise};
+use crate::judgement::Breach;
 
 impl Table {
     /// The capacity of each subject, in the order of the table; nothing for closed loops, or with only one place.
@@ -38,7 +38,7 @@ pub struct Capacity {
 
 /// The capacity by one subject's rows with one workload. None for closed loops, which have no offered load, and without
 /// rows.
-fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
+fn capacity(rows: &[&Row], promise: Promised) -> Option<Capacity> {
     let mut rows: Vec<&Row> = rows.iter().copied().filter(|row| row.is_offered()).collect();
     rows.sort_by_key(|row| row.point);
     if rows.is_empty() {
@@ -59,7 +59,7 @@ fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
 
 /// The places between which single rounds break the promise. All rounds together break it at the place after so many
 /// good ones.
-fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)> {
+fn rounds(rows: &[&Row], promise: Promised, good: usize) -> Option<(Point, Point)> {
     let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max()?;
     let found: Vec<usize> =
         (0..=last).filter_map(|repeat| good_places(rows, promise, repeat)).collect();
@@ -70,7 +70,7 @@ fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)
 }
 
 /// The number of good places of a round that was run at every place.
-fn good_places(rows: &[&Row], promise: Promise, repeat: u32) -> Option<usize> {
+fn good_places(rows: &[&Row], promise: Promised, repeat: u32) -> Option<usize> {
     let trials = rows.iter().map(|row| row.trials.iter().find(|trial| trial.repeat == repeat));
     let trials: Vec<&JudgedTrial> = trials.collect::<Option<_>>()?;
     Some(trials.iter().take_while(|trial| keeps(trial, promise)).count())

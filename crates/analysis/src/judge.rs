@@ -1,12 +1,12 @@
 //! The judgement of a row, made once. Headlines, marks, capacities and charts show this judgement and make none of their
 //! own.
 
-use lab::experiment::Point;
+use lab::experiment::{Point, Promised};
 use lab::figure::{Figure, rates::KEPT_UP};
 
 use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::rate::GROWING;
-use crate::judgement::{Breach, Judgement, Promise, Unranked};
+use crate::judgement::{Breach, Judgement, Unranked};
 use crate::verdict::Verdict;
 
 impl Board {
@@ -17,7 +17,7 @@ impl Board {
             self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
         rows.filter(|(_, row)| {
             let would_rank = !row.is_reference && row.unmet.is_none();
-            would_rank && row.judgement.verdict == Some(Verdict::Invalid)
+            would_rank && row.verdict() == Some(Verdict::Invalid)
         })
     }
 }
@@ -41,11 +41,10 @@ impl Row {
 }
 
 /// Judges a row whose doubts and marks are complete.
-pub(crate) fn judge(row: &Row, promise: Promise) -> Judgement {
+pub(crate) fn judge(row: &Row, promise: Promised) -> Judgement {
     Judgement {
         kept_up: kept_up(row),
         breaches: row.is_offered().then(|| breaches(row, promise)),
-        verdict: row.verdict(),
         unranked: unranked(row),
     }
 }
@@ -65,8 +64,8 @@ fn unranked(row: &Row) -> Option<Unranked> {
     if row.is_reference {
         return Some(Unranked::Reference);
     }
-    if let Some(why) = &row.unmet {
-        return Some(Unranked::Unmet(why.clone()));
+    if row.unmet.is_some() {
+        return Some(Unranked::Unmet);
     }
     if row.measured() == 0 {
         return Some(Unranked::Unmeasured);
@@ -74,7 +73,7 @@ fn unranked(row: &Row) -> Option<Unranked> {
     (row.verdict() == Some(Verdict::Invalid)).then_some(Unranked::Invalid)
 }
 
-fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
+fn breaches(row: &Row, promise: Promised) -> Vec<Breach> {
     let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
     let mut breaches = broken(value, promise, is_growing(row));
     if !row.unmeasured().is_empty() && breaches != [Breach::Unmeasured] {
@@ -84,7 +83,7 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
 }
 
 /// Whether a single round kept the promise.
-pub(crate) fn keeps(trial: &JudgedTrial, promise: Promise) -> bool {
+pub(crate) fn keeps(trial: &JudgedTrial, promise: Promised) -> bool {
     let value = |figure| trial.figures.get(figure).map(|number| number.value);
     trial.is_measured() && broken(value, promise, grows(trial)).is_empty()
 }
@@ -96,7 +95,7 @@ fn grows(trial: &JudgedTrial) -> bool {
 /// How these figures break the promise.
 fn broken(
     value: impl Fn(Figure) -> Option<f64>,
-    promise: Promise,
+    promise: Promised,
     is_growing: bool,
 ) -> Vec<Breach> {
     let (Some(failed), Some(on_time)) = (value(Figure::FailedShare), value(Figure::OnTime)) else {
@@ -108,13 +107,13 @@ fn broken(
         return vec![Breach::Unmeasured];
     }
     let share = on_time / 100.0;
-    let behind = match (share < promise.on_time_share, is_growing) {
+    let behind = match (share < KEPT_UP, is_growing) {
         (true, _) => Some(Breach::Behind(share)),
         (false, true) => Some(Breach::Growing),
         (false, false) => None,
     };
     let all = [
-        p99.filter(|p99| promise.p99_ms < *p99).map(Breach::P99),
+        p99.filter(|p99| promise.p99_ms() < *p99).map(Breach::P99),
         (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
         behind,
     ];

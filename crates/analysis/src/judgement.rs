@@ -1,35 +1,6 @@
 //! What a row is judged by, and what is found: whether the server kept up, whether it kept the promise, what its figures
 //! are worth, and whether it is ranked.
 
-use lab::experiment::Promised;
-use lab::figure::rates::KEPT_UP;
-
-use crate::verdict::Verdict;
-
-/// What a server is to keep while the offered load grows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Promise {
-    /// The p99 is at most so many milliseconds.
-    pub p99_ms: f64,
-    /// At most this percentage of the requests fails.
-    pub failed_percent: f64,
-    /// At least this share of the requests due is answered as expected in time.
-    pub on_time_share: f64,
-    /// The experiment's file states it: then the experiment's question is about the promise.
-    pub is_stated: bool,
-}
-
-impl From<Promised> for Promise {
-    fn from(promised: Promised) -> Promise {
-        Promise {
-            p99_ms: promised.p99.as_secs_f64() * 1e3,
-            failed_percent: promised.failed_percent,
-            on_time_share: KEPT_UP,
-            is_stated: promised.is_stated,
-        }
-    }
-}
-
 /// A way in which the promise was broken at a place, and the value in the rounds there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breach {
@@ -46,12 +17,12 @@ pub enum Breach {
 }
 
 /// Why a row has no rank.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unranked {
     /// It is not a competitor.
     Reference,
-    /// It does not meet what the experiment requires, or its server gave wrong answers or failed: why.
-    Unmet(String),
+    /// It does not meet what the experiment requires, or its server gave wrong answers or failed.
+    Unmet,
     /// No round was a measurement.
     Unmeasured,
     /// Its figures do not answer the question.
@@ -64,8 +35,6 @@ pub struct Judgement {
     pub kept_up: Option<bool>,
     /// How it broke the promise; empty: it kept it. None: there was no schedule.
     pub breaches: Option<Vec<Breach>>,
-    /// What its figures are worth. None: no round was run.
-    pub verdict: Option<Verdict>,
     /// Why it has no rank. None: it is ranked.
     pub unranked: Option<Unranked>,
 }

@@ -22,7 +22,6 @@ pub mod gate;
 mod held;
 mod judge;
 mod judgement;
-mod leading;
 mod other_load;
 mod price;
 mod remark;
@@ -59,7 +58,7 @@ pub use difference::{Change, Comparison, Why};
 pub use doubt::{
     By, Definition, Doubt, Drifting, NOT_MEASURED, OWN_FAILURES, Ordered, SAMPLES_FOR_P99, Steady,
     agents_lost, doubts, doubts_table, most_seen, none_held, of_agents, of_holding, of_load,
-    of_recording, outcome_in_words, overflowed, steady,
+    of_recording, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
@@ -68,7 +67,7 @@ pub use held::{
     After, Basis, Cause, FirstFailure, HeldSubject, LossCount, Memory, Plateau, Price, Ramps,
     Round, RoundPlateau, Slope, Sums,
 };
-pub use judgement::{Breach, Judgement, Promise, Unranked};
+pub use judgement::{Breach, Judgement, Unranked};
 pub use lab::figure::generator::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_on_cpu,
     generator_polled, smallest_difference,
@@ -78,7 +77,6 @@ pub use lab::figure::rates::{
 };
 pub use lab::figure::{Better, Number, Terms};
 pub use lab::named;
-pub use leading::Leading;
 pub use price::{LeftOut, MannerPrice, PaidFor};
 pub use remark::{Remark, remarks_table};
 pub use requirement::{

@@ -68,7 +68,7 @@ mod tests {
     use lab::trial::LEFT_OUT;
     use load::{Http2, SECOND, Security, ServerSettings, WantedStreams};
 
-    use crate::board::Board;
+    use crate::board::{Board, Row};
     use crate::fixture::{at, board, fact, recording};
     use crate::judgement::Unranked;
     use crate::price::PaidFor;
@@ -82,14 +82,14 @@ mod tests {
         trial
     }
 
-    /// Why each server has no rank in this task.
-    fn unranked(board: &Board, task: &str) -> Vec<Option<Unranked>> {
+    /// Why each server that competes has no rank in this task.
+    fn unranked(board: &Board, task: &str) -> Vec<Option<String>> {
         let table = board.tables.iter().find(|table| table.workload == task).unwrap();
-        table.rows.iter().map(|row| row.judgement.unranked.clone()).collect()
-    }
-
-    fn unmet(why: &str) -> Option<Unranked> {
-        Some(Unranked::Unmet(why.into()))
+        let why = |row: &Row| {
+            assert_eq!(row.unmet.is_some(), row.judgement.unranked == Some(Unranked::Unmet));
+            row.unmet.clone()
+        };
+        table.competitors().map(why).collect()
     }
 
     const STREAMS: &str = "hello over h2c, 10 streams";
@@ -106,8 +106,8 @@ mod tests {
     }
 
     /// Why a server has no rank that allowed so many streams.
-    fn capped(allowed: u32) -> Option<Unranked> {
-        unmet(&format!(
+    fn capped(allowed: u32) -> Option<String> {
+        Some(format!(
             "the server allowed {allowed} requests at once on a connection, and 10 were \
              ordered: others had more in flight"
         ))
@@ -126,7 +126,7 @@ mod tests {
             let servers = ["a", "b", "idle"].into_iter().zip(allowed);
             let trials: Vec<TrialRecord> =
                 servers.map(|(name, allowed)| with_streams(name, allowed)).collect();
-            assert_eq!(unranked(&board(&trials), STREAMS)[..2], found, "{allowed:?}");
+            assert_eq!(unranked(&board(&trials), STREAMS), found, "{allowed:?}");
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
         trials[0].conditions.push(fact(LEFT_OUT, "1"));
         let why = "its manifest says `chunked = \"no\"`, so it was sent none of the requests with a body in \
                    chunks";
-        assert_eq!(unranked(&board(&trials), "hello"), [unmet(why), None]);
+        assert_eq!(unranked(&board(&trials), "hello"), [Some(why.to_string()), None]);
     }
 
     /// A round with a thousand handshakes, of which so many resumed a session.
@@ -178,7 +178,7 @@ mod tests {
         let board = resuming([0, 0]);
         let why = "not one handshake resumed a session, although 100 % of \
                    them should have: these are full handshakes";
-        assert_eq!(unranked(&board, RESUMED), [unmet(why), None, Some(Unranked::Reference)]);
+        assert_eq!(unranked(&board, RESUMED), [Some(why.to_string()), None]);
         assert_eq!(priced(&board), ["b idle", "a"]);
         let full = board.tables.iter().find(|table| table.workload == FULL).unwrap();
         assert!(full.rows.iter().all(|row| row.unmet.is_none()), "none was to be resumed");
@@ -188,7 +188,7 @@ mod tests {
     fn a_server_that_resumed_any_session_has_its_rank_and_its_price() {
         for resumed in [[0, 1], [1, 0], [670, 650]] {
             let board = resuming(resumed);
-            assert_eq!(unranked(&board, RESUMED)[..2], [None, None], "{resumed:?}");
+            assert_eq!(unranked(&board, RESUMED), [None, None], "{resumed:?}");
             assert_eq!(priced(&board), ["a b idle", ""], "{resumed:?}");
         }
     }

@@ -2,6 +2,8 @@
 
 use load::{Distribution, Recording, SECOND};
 
+use crate::student;
+
 /// Values about their mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scatter {
@@ -42,8 +44,7 @@ impl Scatter {
             return Scatter::default();
         }
         let count = rates.len() as f64;
-        let mean = rates.iter().sum::<f64>() / count;
-        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+        let (mean, squares) = student::moments(&rates);
         let sd = (squares / (count - 1.0).max(1.0)).sqrt();
         let within = rates.iter().filter(|rate| (*rate - mean).abs() <= sd).count();
         let max = rates.iter().copied().fold(0.0, f64::max);

@@ -6,6 +6,12 @@ use std::collections::HashMap;
 /// Intervals are of 95 %: the probability that one does not hold the truth.
 pub(crate) const OUTSIDE: f64 = 0.05;
 
+/// The mean of some numbers, and the sum of their squared deviations from it.
+pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    (mean, values.iter().map(|value| (value - mean).powi(2)).sum())
+}
+
 /// The standard error of a sum, and its degrees of freedom, after Welch and Satterthwaite: of parts that are each known
 /// with a variance and degrees of freedom of their own.
 pub(crate) fn welch(parts: &[(f64, f64)]) -> (f64, f64) {

@@ -7,34 +7,20 @@ use crate::row::{Mark, MarkOf, NoLimit, OwnVerdict};
 named! {
     /// A rule that is applied to every row. Where dyno applies the same rule to its own trials, it has that doubt's name.
     pub enum Rule {
-        /// The file itself calls the row invalid or suspect.
-        OwnVerdict = "own_verdict",
-        /// The mean reaches the p99.
-        MeanAboveP99 = "mean_above_p99",
-        /// Little's law: the mean is longer than so many connections allow at this rate.
-        Little = "littles_law",
-        /// The mean is one that times with these percentiles cannot have.
-        MeanImpossible = "mean_impossible",
-        /// A higher percentile is shorter than a lower one.
-        NotAscending = "percentiles_not_ascending",
-        /// The rate is not the requests divided by the time.
-        RateImpossible = "rate_impossible",
-        /// The standard deviation is more than half of the range of the times.
-        SdImpossible = "sd_impossible",
-        /// The rate that was to be offered was not reached.
-        RateMissed = "rate_missed",
-        /// A percentile has too few samples.
-        FewSamples = "too_few_samples",
-        /// A row counts failures as if they were answers.
-        Failures = "failures_ranked",
-        /// A figure has no unit.
-        NoUnit = "unit_missing",
-        /// −1, 0 or NaN stands where a number was to be.
-        NoNumber = "no_number",
-        /// Many rows of one place have the same rate.
-        SameRate = "same_rate",
-        /// Many rows of one place have the same median.
-        SameMedian = "same_median",
+        OwnVerdict = "own_verdict" => "its own verdict",
+        MeanAboveP99 = "mean_above_p99" => "the mean reaches the p99",
+        Little = "littles_law" => "the mean is too long for so few connections (Little's law)",
+        MeanImpossible = "mean_impossible" => "no times with these percentiles have this mean",
+        NotAscending = "percentiles_not_ascending" => "a higher percentile is shorter than a lower one",
+        RateImpossible = "rate_impossible" => "the rate is not the requests divided by the time",
+        SdImpossible = "sd_impossible" => "the standard deviation is more than half of the range",
+        RateMissed = "rate_missed" => "the rate that was to be offered was not reached",
+        FewSamples = "too_few_samples" => "too few requests for a percentile",
+        Failures = "failures_ranked" => "failed requests are counted as answers",
+        NoUnit = "unit_missing" => "a unit is missing",
+        NoNumber = "no_number" => "a number stands for no number",
+        SameRate = "same_rate" => "many servers have the same rate",
+        SameMedian = "same_median" => "many servers have the same median",
     }
 }
 

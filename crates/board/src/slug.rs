@@ -30,8 +30,7 @@ pub(crate) fn slug(name: &str) -> String {
 
 /// The first digits of the text's SHA-256.
 pub(crate) fn hash(text: &str, digits: usize) -> String {
-    let whole: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-    whole.chars().take(digits).collect()
+    units::hex(&Sha256::digest(text)).chars().take(digits).collect()
 }
 
 /// The address, if it begins with `https:` and has nothing in it that a browser reads otherwise.

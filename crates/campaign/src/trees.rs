@@ -67,7 +67,7 @@ pub fn in_tree(project: &Path, tree: &Path) -> Result<PathBuf, Refusal> {
 /// The folder of a commit: below one that is the repository's own, as two may have the same commit and other filters.
 fn place(top: &Path, commit: &str) -> Result<PathBuf, Refusal> {
     let digest = wire::sha256(top.as_os_str().as_encoded_bytes());
-    let of_top: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let of_top = units::hex(&digest[..6]);
     let short: String = commit.chars().filter(char::is_ascii_hexdigit).take(40).collect();
     Ok(places::cache()?.join("trees").join(of_top).join(short))
 }

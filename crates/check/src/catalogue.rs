@@ -45,7 +45,7 @@ pub fn stamp() -> Stamp {
         for case in catalogue() {
             hash.update(described(case));
         }
-        hash.finalize().iter().take(4).map(|octet| format!("{octet:02x}")).collect()
+        units::hex(&hash.finalize()[..4])
     });
     Stamp { version: VERSION.into(), hash: HASH.clone() }
 }

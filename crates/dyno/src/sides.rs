@@ -195,7 +195,7 @@ pub(crate) fn refuse_without_files(sides: &[Side], protocol: Protocol) -> Result
             "`{}`: to speak {} it must present the certificate that dyno makes; write {{cert}} and {{key}} where it takes \
              the two files",
             text.escape_debug(),
-            protocol.title()
+            protocol.meaning()
         ))),
     }
 }

@@ -390,7 +390,7 @@ impl BuildCache {
             part(&fs::read(&from).map_err(|error| BuildError::Io(from.clone(), error))?);
         }
         let digest: [u8; 32] = hash.finalize().into();
-        let hash: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = units::hex(&digest[..8]);
         let name = match &recipe.plan.salt {
             Some(salt) => format!("{hash}-{salt}"),
             None => hash.clone(),

@@ -394,6 +394,12 @@ impl Promised {
             is_stated: p99.is_some(),
         }
     }
+
+    /// The p99 in the unit of its figure.
+    #[must_use]
+    pub fn p99_ms(self) -> f64 {
+        self.p99.as_secs_f64() * 1e3
+    }
 }
 
 /// How much a server may break and still be ranked; a clause that is not named may be broken.

@@ -16,34 +16,21 @@ named! {
     /// What is spoken on a connection.
     #[derive(Default, Serialize, Deserialize)]
     pub enum Protocol {
-        /// HTTP/1.1 in cleartext.
         #[default]
         #[serde(rename = "http/1.1")]
-        Http1 = "http/1.1",
-        /// HTTP/1.1 within TLS.
+        Http1 = "http/1.1" => "HTTP/1.1",
         #[serde(rename = "http/1.1+tls")]
-        Http1Tls = "http/1.1+tls",
-        /// HTTP/2 in cleartext, begun with the preface at once (RFC 9113, 3.3).
+        Http1Tls = "http/1.1+tls" => "HTTP/1.1 over TLS",
+        /// Begun with the preface at once (RFC 9113, 3.3).
         #[serde(rename = "h2c")]
-        H2c = "h2c",
-        /// HTTP/2 within TLS, chosen by ALPN.
+        H2c = "h2c" => "HTTP/2 in cleartext",
+        /// Chosen by ALPN.
         #[serde(rename = "h2")]
-        H2 = "h2",
+        H2 = "h2" => "HTTP/2 over TLS",
     }
 }
 
 impl Protocol {
-    /// As a sentence names it.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Protocol::Http1 => "HTTP/1.1",
-            Protocol::Http1Tls => "HTTP/1.1 over TLS",
-            Protocol::H2c => "HTTP/2 in cleartext",
-            Protocol::H2 => "HTTP/2 over TLS",
-        }
-    }
-
     #[must_use]
     pub fn is_secured(self) -> bool {
         matches!(self, Protocol::Http1Tls | Protocol::H2)

@@ -33,7 +33,7 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
     let mut aside = Chance::new(mix(experiment.seed ^ EXTRAS));
     let (extras, mut order): (Vec<&Runner>, Vec<&Runner>) =
         runners.iter().partition(|runner| runner.is_extra);
-    shuffle(&mut chance, &mut order);
+    chance.shuffle(&mut order);
     let tasks: Vec<Task> = experiment.tasks().collect();
     let mut plan = Vec::new();
     for repeat in 0..experiment.rounds() {
@@ -41,7 +41,7 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
         for task in &tasks {
             places.extend(experiment.points.iter().map(|&point| (task, point)));
         }
-        shuffle(&mut chance, &mut places);
+        chance.shuffle(&mut places);
         for (task, point) in places {
             let mut here = order.clone();
             for extra in extras.iter().filter(|_| repeat == 0) {
@@ -76,13 +76,6 @@ pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
         mixed = mix(mixed ^ u64::from(byte));
     }
     mix(mix(mixed ^ key.point.value().to_bits()) ^ u64::from(key.repeat))
-}
-
-/// The Fisher-Yates shuffle.
-fn shuffle<T>(chance: &mut Chance, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, chance.below(last + 1));
-    }
 }
 
 #[cfg(test)]

@@ -369,27 +369,27 @@ pub struct Outcome {
 }
 
 named! {
-    /// How a trial ended, in one word.
+    /// How a trial ended: in one word, and as it reads after "not measured:".
     pub enum OutcomeKind {
         /// It was loaded to the end, and answered rightly before and after.
-        Measured = "measured",
+        Measured = "measured" => "measured",
         /// The server did not take part: it is not built, something is missing, or it does not speak this workload.
-        Skipped = "skipped",
+        Skipped = "skipped" => "skipped",
         /// No answer at all before the deadline.
-        NotReady = "not-ready",
+        NotReady = "not-ready" => "no correct answer in time",
         /// It answers, but not rightly before the deadline; or it gave a wrong answer to a question before or after the
         /// load.
-        Wrong = "wrong",
+        Wrong = "wrong" => "wrong answer",
         /// The process ended by itself.
-        Died = "died",
+        Died = "died" => "died",
         /// What the workload needs beside the server, such as a database, ended by itself.
-        ServiceDied = "service-died",
+        ServiceDied = "service-died" => "what the workload needs beside the server died",
         /// Another process listens on the port.
-        WrongServer = "wrong-server",
+        WrongServer = "wrong-server" => "another server on its port",
         /// The instrument could not do its part: files, ports, threads.
-        Unable = "unable",
+        Unable = "unable" => "a failure on dyno's side",
         /// The user asked for the end.
-        Interrupted = "interrupted",
+        Interrupted = "interrupted" => "interrupted",
     }
 }
 

@@ -8,10 +8,11 @@ use serde::Serialize;
 use units::{nanos, percent, rate, tight, time};
 
 use crate::document::{Block, Cell, Column, Depth, Document, Row, Section, Table, Tone};
+use crate::json::json_type;
 use crate::render::{self, Screen};
 
 /// The whole result, as it is kept in its file.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub struct Calibration {
     pub schema: &'static str,
     pub dyno_version: &'static str,
@@ -25,32 +26,38 @@ pub struct Calibration {
     pub resolution: Resolution,
 }
 
-/// The highest rate: closed, against a server that answers at once.
-#[derive(Debug, Serialize)]
-pub struct Ceiling {
-    pub connections: usize,
-    pub throughput_per_s: f64,
-    pub cpu_per_request_ns: Option<f64>,
-    pub busy_share: f64,
-    pub response_p50_ns: Option<Nanos>,
-    pub response_p99_ns: Option<Nanos>,
+json_type! {
+    /// The highest rate: closed, against a server that answers at once.
+    pub struct Ceiling as "ceiling" of recording: Recording, with connections: usize;
+        let response = &recording.total.response;
+    {
+        connections: usize = *connections,
+        pub throughput_per_s: f64 = throughput_per_s(recording).unwrap_or(0.0),
+        cpu_per_request_ns: Option<f64> = generator_cpu_per_request_ns(recording),
+        busy_share: f64 = generator_busy(&recording.lanes).unwrap_or(0.0),
+        response_p50_ns: Option<Nanos> = value(response, 0.5),
+        response_p99_ns: Option<Nanos> = value(response, 0.99),
+    }
 }
 
-/// The lateness at a rate.
-#[derive(Debug, Serialize)]
-pub struct Punctuality {
-    pub offered_per_s: f64,
-    pub throughput_per_s: f64,
-    pub late_p50_ns: Option<Nanos>,
-    pub late_p90_ns: Option<Nanos>,
-    pub late_p99_ns: Option<Nanos>,
-    pub late_max_ns: Option<Nanos>,
-    pub response_p50_ns: Option<Nanos>,
-    pub response_p99_ns: Option<Nanos>,
+json_type! {
+    /// The lateness at a rate.
+    pub struct Punctuality as "punctuality" of recording: Recording, with offered_per_s: f64;
+        let (late, response) = (&recording.total.late, &recording.total.response);
+    {
+        offered_per_s: f64 = *offered_per_s,
+        throughput_per_s: f64 = throughput_per_s(recording).unwrap_or(0.0),
+        late_p50_ns: Option<Nanos> = value(late, 0.5),
+        late_p90_ns: Option<Nanos> = value(late, 0.9),
+        late_p99_ns: Option<Nanos> = value(late, 0.99),
+        late_max_ns: Option<Nanos> = late.extremes().map(|(_, max)| max),
+        response_p50_ns: Option<Nanos> = value(response, 0.5),
+        response_p99_ns: Option<Nanos> = value(response, 0.99),
+    }
 }
 
 /// The smallest difference between two medians that is not due to chance.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub struct Resolution {
     pub offered_per_s: f64,
     pub run_s: f64,
@@ -64,35 +71,6 @@ pub struct Resolution {
 
 fn value(recording: &load::Distribution, q: f64) -> Option<Nanos> {
     recording.quantile(q).map(|quantile| quantile.value)
-}
-
-impl Ceiling {
-    pub fn of(connections: usize, recording: &Recording) -> Ceiling {
-        Ceiling {
-            connections,
-            throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
-            cpu_per_request_ns: generator_cpu_per_request_ns(recording),
-            busy_share: generator_busy(&recording.lanes).unwrap_or(0.0),
-            response_p50_ns: value(&recording.total.response, 0.5),
-            response_p99_ns: value(&recording.total.response, 0.99),
-        }
-    }
-}
-
-impl Punctuality {
-    pub fn of(offered_per_s: f64, recording: &Recording) -> Punctuality {
-        let late = &recording.total.late;
-        Punctuality {
-            offered_per_s,
-            throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
-            late_p50_ns: value(late, 0.5),
-            late_p90_ns: value(late, 0.9),
-            late_p99_ns: value(late, 0.99),
-            late_max_ns: late.extremes().map(|(_, max)| max),
-            response_p50_ns: value(&recording.total.response, 0.5),
-            response_p99_ns: value(&recording.total.response, 0.99),
-        }
-    }
 }
 
 impl Resolution {

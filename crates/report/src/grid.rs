@@ -1,6 +1,6 @@
 //! Columns in line: the first to the left, numbers to the right.
 
-use crate::paint::{Ink, Line};
+use crate::paint::{Line, Tone};
 
 /// Blanks between columns.
 const BETWEEN: usize = 2;
@@ -8,7 +8,7 @@ const BETWEEN: usize = 2;
 /// A text in a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    pub(crate) ink: Ink,
+    pub(crate) tone: Tone,
     pub(crate) text: String,
     /// A text among numbers is aligned left.
     pub(crate) is_left: bool,
@@ -59,7 +59,8 @@ fn line(row: &[Cell], widths: &[usize]) -> Line {
             false => (pad, String::new()),
         };
         let before = " ".repeat(blanks) + &before;
-        line = line.and(Ink::Plain, before).and(cell.ink, cell.text.clone()).and(Ink::Plain, after);
+        line =
+            line.and(Tone::Plain, before).and(cell.tone, cell.text.clone()).and(Tone::Plain, after);
         blanks = BETWEEN - cell.marks();
     }
     line
@@ -71,7 +72,7 @@ mod tests {
     use expect_test::expect;
 
     fn plain(text: &str, is_left: bool) -> Cell {
-        Cell { ink: Ink::Plain, text: text.into(), is_left }
+        Cell { tone: Tone::Plain, text: text.into(), is_left }
     }
 
     #[test]

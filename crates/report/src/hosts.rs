@@ -10,7 +10,7 @@ use crate::agents::{estimated, of_link, offset};
 use crate::document::{
     Align, Block, Cell, Column, Depth, Document, Paragraph, Row, Section, Table, Tone,
 };
-use crate::json::written;
+use crate::json::{json_type, written};
 use crate::render::{self, Screen};
 
 /// From this share on, a part counts as the one that bounds the rate.
@@ -42,25 +42,29 @@ pub struct HostRow {
     pub no_ceiling: Option<String>,
 }
 
-/// What a host said of itself, and what was found out by meeting it.
-#[derive(Serialize)]
-pub struct HostKnown {
-    /// As it calls itself.
-    pub host: String,
-    #[serde(flatten)]
-    pub program: Program,
-    pub cpus: Vec<usize>,
-    pub files: u64,
-    pub has_our_clock: bool,
-    /// Its monotonic clock minus this machine's, and the most by which that may be wrong; null where it is the same.
-    pub clock_offset_s: Option<f64>,
-    pub clock_error_s: Option<f64>,
-    pub round_trip_s: Option<f64>,
-    /// What its owner allows it to load; null: whatever dyno orders.
-    pub may_load: Option<Vec<String>>,
-    pub max_rate_per_s: Option<u64>,
-    pub max_connections: Option<u64>,
-    pub max_duration_s: Option<u64>,
+json_type! {
+    /// What a host said of itself, and what was found out by meeting it. Where a login may start any command, the agent
+    /// was given these rules, which bound nothing.
+    pub struct HostKnown as "host_known" of facts: AgentFacts, with given: [String];
+        let host = &facts.host;
+    {
+        /// As it calls itself.
+        host: String = host.name.clone(),
+        #[serde(flatten)]
+        program: Program = host.program.clone(),
+        cpus: Vec<usize> = host.cpus.clone(),
+        files: u64 = host.files,
+        has_our_clock: bool,
+        /// Its monotonic clock minus this machine's, and the most by which that may be wrong; null where it is the same.
+        clock_offset_s: Option<f64> = estimated(facts, facts.offset_ns as f64 / 1e9),
+        clock_error_s: Option<f64> = estimated(facts, units::seconds(facts.offset_error_ns)),
+        round_trip_s: Option<f64> = estimated(facts, units::seconds(facts.round_trip_ns)),
+        /// What its owner allows it to load; null: whatever dyno orders.
+        may_load: Option<Vec<String>> = host.allow.clone().filter(|rules| *rules != *given),
+        max_rate_per_s: Option<u64> = host.caps.rate,
+        max_connections: Option<u64> = host.caps.connections,
+        max_duration_s: Option<u64> = host.caps.seconds,
+    }
 }
 
 /// How fast a host loads, alone, in a closed loop.
@@ -77,14 +81,15 @@ pub struct HostCeiling {
     pub bound_by: &'static str,
 }
 
-/// Its link towards the target.
-#[derive(Serialize)]
-pub struct HostLink {
-    pub name: String,
-    pub bits_per_s: Option<u64>,
-    pub mtu: u32,
-    /// Of what it can carry; null where that is not known.
-    pub used_share: Option<f64>,
+json_type! {
+    /// Its link towards the target.
+    pub struct HostLink as "host_link" of link: LinkUse {
+        name: String = link.name.clone(),
+        bits_per_s: Option<u64> = link.speed,
+        mtu: u32,
+        /// Of what it can carry; null where that is not known.
+        used_share: Option<f64> = link.full(),
+    }
 }
 
 impl Hosts {
@@ -101,28 +106,6 @@ impl Hosts {
 
     pub fn json(&self) -> serde_json::Result<String> {
         written(self)
-    }
-}
-
-impl HostKnown {
-    /// Where a login may start any command, the agent was given these rules, which bound nothing.
-    #[must_use]
-    pub fn of(facts: &AgentFacts, given: &[String]) -> HostKnown {
-        let host = &facts.host;
-        HostKnown {
-            host: host.name.clone(),
-            program: host.program.clone(),
-            cpus: host.cpus.clone(),
-            files: host.files,
-            has_our_clock: facts.has_our_clock,
-            clock_offset_s: estimated(facts, facts.offset_ns as f64 / 1e9),
-            clock_error_s: estimated(facts, units::seconds(facts.offset_error_ns)),
-            round_trip_s: estimated(facts, units::seconds(facts.round_trip_ns)),
-            may_load: host.allow.clone().filter(|rules| *rules != given),
-            max_rate_per_s: host.caps.rate,
-            max_connections: host.caps.connections,
-            max_duration_s: host.caps.seconds,
-        }
     }
 }
 
@@ -148,12 +131,7 @@ impl HostCeiling {
             throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
             busy_share,
             server_busy_share: server,
-            link: link.map(|link| HostLink {
-                name: link.name.clone(),
-                bits_per_s: link.speed,
-                mtu: link.mtu,
-                used_share: used,
-            }),
+            link: link.map(HostLink::from),
             bound_by,
         }
     }

@@ -1,27 +1,28 @@
 //! Lines of coloured text, cut to a width before the colours are written.
 
-/// A colour with a meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+/// How much a text matters: a colour with a meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
     Plain,
     /// Explanations.
     Dim,
     /// Important text.
-    Bold,
+    Strong,
     Good,
     Doubtful,
     Bad,
 }
 
-impl Ink {
+impl Tone {
     fn code(self) -> &'static str {
         match self {
-            Ink::Plain => "",
-            Ink::Dim => "2",
-            Ink::Bold => "1",
-            Ink::Good => "32",
-            Ink::Doubtful => "33",
-            Ink::Bad => "31",
+            Tone::Plain => "",
+            Tone::Dim => "2",
+            Tone::Strong => "1",
+            Tone::Good => "32",
+            Tone::Doubtful => "33",
+            Tone::Bad => "31",
         }
     }
 }
@@ -29,23 +30,23 @@ impl Ink {
 /// One line, piece by piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    pieces: Vec<(Ink, String)>,
+    pieces: Vec<(Tone, String)>,
 }
 
 impl Line {
     pub fn plain(text: impl Into<String>) -> Line {
-        Line::default().and(Ink::Plain, text)
+        Line::default().and(Tone::Plain, text)
     }
 
-    pub fn ink(ink: Ink, text: impl Into<String>) -> Line {
-        Line::default().and(ink, text)
+    pub fn toned(tone: Tone, text: impl Into<String>) -> Line {
+        Line::default().and(tone, text)
     }
 
     /// Text from a peer or a user is data: control characters are shown, not obeyed.
-    pub fn and(mut self, ink: Ink, text: impl Into<String>) -> Line {
+    pub fn and(mut self, tone: Tone, text: impl Into<String>) -> Line {
         let text: String = text.into();
         let text = text.replace(units::is_obeyed, "␛");
-        self.pieces.push((ink, text));
+        self.pieces.push((tone, text));
         self
     }
 
@@ -66,13 +67,13 @@ impl Line {
         }
         let mut left = width.saturating_sub(1);
         let mut line = Line::default();
-        for (ink, text) in self.pieces {
+        for (tone, text) in self.pieces {
             let kept: String = text.chars().take(left).collect();
             left -= kept.chars().count();
-            line.pieces.push((ink, kept));
+            line.pieces.push((tone, kept));
         }
         if 0 < width {
-            line.pieces.push((Ink::Dim, "…".into()));
+            line.pieces.push((Tone::Dim, "…".into()));
         }
         line
     }
@@ -80,8 +81,8 @@ impl Line {
     /// With its colours, or without any.
     pub fn shown(&self, is_coloured: bool) -> String {
         let mut shown = String::new();
-        for (ink, text) in &self.pieces {
-            match ink.code() {
+        for (tone, text) in &self.pieces {
+            match tone.code() {
                 code if is_coloured && !code.is_empty() && !text.is_empty() => {
                     shown += &format!("\x1b[{code}m{text}\x1b[0m");
                 }
@@ -100,13 +101,13 @@ pub fn shown(lines: &[Line], is_coloured: bool) -> String {
 /// A text for a terminal in which nothing is obeyed but line ends, tabs and the colours of [`Line::shown`].
 #[must_use]
 pub fn visible(text: &str) -> String {
-    let is_ink = |rest: &str| {
+    let is_tone = |rest: &str| {
         ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"].iter().any(|it| rest.starts_with(it))
     };
     let mut parts = text.split('\x1b');
     let first = units::visible(parts.next().unwrap_or_default());
     parts.fold(first, |shown, part| {
-        let escape = if is_ink(part) { "\x1b" } else { "\\u{1b}" };
+        let escape = if is_tone(part) { "\x1b" } else { "\\u{1b}" };
         shown + escape + &units::visible(part)
     })
 }
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_by_what_is_seen() {
-        let line = Line::ink(Ink::Bold, "dyno").and(Ink::Dim, " load");
+        let line = Line::toned(Tone::Strong, "dyno").and(Tone::Dim, " load");
         assert_eq!(line.clone().cut(9).shown(false), "dyno load");
         assert_eq!(line.clone().cut(6).shown(false), "dyno …");
         assert_eq!(line.clone().cut(1).shown(false), "…");
@@ -170,7 +171,7 @@ mod tests {
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(Line::plain("a\x1b[31mb\n").shown(true), "a␛[31mb␛");
         assert_eq!(Line::plain("\u{202e}txt.exe\u{2069}").shown(true), "␛txt.exe␛");
-        let line = Line::ink(Ink::Bad, "a").shown(true);
+        let line = Line::toned(Tone::Bad, "a").shown(true);
         assert_eq!(visible(&(line + "\x1b[2J\u{202e}\n")), "\x1b[31ma\x1b[0m\\u{1b}[2J\\u{202e}\n");
     }
 

@@ -5,9 +5,8 @@
 mod limit;
 mod own_cpu;
 
-use analysis::{
-    Breach, Capacity, Conduct, Estimate, KEPT_UP, Leading, Placed, Promise, Row, Table, Unranked,
-};
+use analysis::{Breach, Capacity, Conduct, Estimate, KEPT_UP, Placed, Row, Table, Unranked};
+use lab::experiment::Promised;
 use lab::figure::Figure;
 use units::{digits, listed_in_short};
 
@@ -66,7 +65,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
         Some("No server is ranked.".into())
     } else if ranked.iter().all(|placed| rate_of(placed.row) <= 0.0) {
         Some(format!("No server gave one correct answer under load: see \"{}\".", trouble::FAILED))
-    } else if table.leading() == Leading::CpuPerAnswer {
+    } else if table.by_cpu {
         let is_behind = |row: &Row| row.is_offered() && row.is_behind();
         let others: Vec<Placed<'_>> =
             ranked.iter().copied().filter(|it| !is_behind(it.row)).collect();
@@ -283,12 +282,12 @@ fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> 
 }
 
 /// `p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time`.
-pub(crate) fn promised(promise: Promise) -> String {
+pub(crate) fn promised(promise: Promised) -> String {
     format!(
         "p99 ≤ {}, at most {} failed, at least {} on time",
-        in_unit_of(Figure::ResponseP99, promise.p99_ms),
+        in_unit_of(Figure::ResponseP99, promise.p99_ms()),
         in_unit_of(Figure::FailedShare, promise.failed_percent),
-        in_unit_of(Figure::OnTime, promise.on_time_share * 100.0),
+        in_unit_of(Figure::OnTime, KEPT_UP * 100.0),
     )
 }
 

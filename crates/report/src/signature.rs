@@ -124,7 +124,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
         way: Some(TIME),
         height: 200.0,
         limit: is_offered.then(|| {
-            let p99_ms = table.promise.p99_ms;
+            let p99_ms = table.promise.p99_ms();
             (p99_ms, format!("limit: p99 ≤ {}", in_unit_of(Figure::ResponseP99, p99_ms)))
         }),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")

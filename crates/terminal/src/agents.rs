@@ -2,7 +2,7 @@
 
 use ::agents::{AgentNow, Doing};
 use load::Nanos;
-use report::paint::{Ink, Line};
+use report::paint::{Line, Tone};
 use units::{count, counted, nanos, percent, rate};
 
 /// Each agent by itself takes no more lines than these; more agents are summed up.
@@ -23,10 +23,10 @@ pub(crate) fn lines(agents: &[AgentNow], width: usize) -> Vec<Line> {
 
 fn one_by_one(agents: &[AgentNow], width: usize) -> Option<Vec<Line>> {
     let shares = agents.windows(2).any(|pair| pair[0].share != pair[1].share);
-    let mut lines = vec![Line::ink(Ink::Dim, HEAD)];
+    let mut lines = vec![Line::toned(Tone::Dim, HEAD)];
     let mut is_first = true;
     for agent in agents {
-        let (ink, says) = one(agent, shares);
+        let (tone, says) = one(agent, shares);
         let taken = lines.last().map_or(0, Line::width) + if is_first { 0 } else { 3 };
         if width < taken + says.chars().count() {
             if is_first || lines.len() == LINES {
@@ -39,29 +39,29 @@ fn one_by_one(agents: &[AgentNow], width: usize) -> Option<Vec<Line>> {
             }
         }
         let line = lines.pop()?;
-        let line = if is_first { line } else { line.and(Ink::Dim, " · ") };
-        lines.push(line.and(ink, says));
+        let line = if is_first { line } else { line.and(Tone::Dim, " · ") };
+        lines.push(line.and(tone, says));
         is_first = false;
     }
     Some(lines)
 }
 
-fn one(agent: &AgentNow, with_share: bool) -> (Ink, String) {
+fn one(agent: &AgentNow, with_share: bool) -> (Tone, String) {
     let share = if with_share { format!(" ({})", percent(agent.share)) } else { String::new() };
     let late =
         agent.late_p99.map_or(String::new(), |late| format!(", sent late p99 {}", nanos(late)));
-    let (ink, does) = match agent.does {
-        Doing::Starting => (Ink::Dim, "starting".to_string()),
-        Doing::Requests(per_s) => (Ink::Plain, format!("{}/s{late}", rate(per_s.round()))),
-        Doing::Connections(open) => (Ink::Plain, format!("{} open", count(open))),
-        Doing::Lost => (Ink::Bad, "LOST".to_string()),
+    let (tone, does) = match agent.does {
+        Doing::Starting => (Tone::Dim, "starting".to_string()),
+        Doing::Requests(per_s) => (Tone::Plain, format!("{}/s{late}", rate(per_s.round()))),
+        Doing::Connections(open) => (Tone::Plain, format!("{} open", count(open))),
+        Doing::Lost => (Tone::Bad, "LOST".to_string()),
     };
-    (ink, format!("{}{share} {does}", agent.name))
+    (tone, format!("{}{share} {does}", agent.name))
 }
 
 /// `8 agents  990–1,010/s each, sent late p99 up to 3.20 ms (desk7), 1 LOST: desk3`
 fn together(agents: &[AgentNow]) -> Line {
-    let mut line = Line::ink(Ink::Dim, counted(agents.len() as u64, "agent", "agents"));
+    let mut line = Line::toned(Tone::Dim, counted(agents.len() as u64, "agent", "agents"));
     let rates = agents.iter().filter_map(|agent| match agent.does {
         Doing::Requests(per_s) => Some(per_s.round()),
         _ => None,
@@ -72,13 +72,13 @@ fn together(agents: &[AgentNow]) -> Line {
     });
     let spans = [span(rates).map(|it| it + "/s"), span(open).map(|it| it + " open")];
     for says in spans.into_iter().flatten() {
-        line = line.and(Ink::Plain, format!("  {says} each"));
+        line = line.and(Tone::Plain, format!("  {says} each"));
     }
     let there = agents.iter().filter(|agent| agent.does != Doing::Lost);
     let latest: Option<(Nanos, &str)> =
         there.filter_map(|agent| Some((agent.late_p99?, agent.name.as_str()))).max();
     if let Some((late, name)) = latest {
-        line = line.and(Ink::Plain, format!("  sent late p99 up to {} ({name})", nanos(late)));
+        line = line.and(Tone::Plain, format!("  sent late p99 up to {} ({name})", nanos(late)));
     }
     let lost: Vec<&str> = agents
         .iter()
@@ -90,7 +90,7 @@ fn together(agents: &[AgentNow]) -> Line {
     }
     let named = lost[..lost.len().min(NAMED)].join(", ");
     let more = if NAMED < lost.len() { ", …" } else { "" };
-    line.and(Ink::Bad, format!("  {} LOST: {named}{more}", count(lost.len() as u64)))
+    line.and(Tone::Bad, format!("  {} LOST: {named}{more}", count(lost.len() as u64)))
 }
 
 /// The least and the most.

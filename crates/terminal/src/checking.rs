@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use check::{Report, VerdictCounts};
 
-use report::paint::{Ink, Line, bar};
+use report::paint::{Line, Tone, bar};
 use units::duration;
 
 const EVERY: Duration = Duration::from_millis(100);
@@ -34,9 +34,9 @@ impl Progress {
         }
         self.drawn = Some(Instant::now());
         let share = now.done as f64 / now.all.max(1) as f64;
-        let line = Line::ink(Ink::Bold, format!("checking {}", self.name))
-            .and(Ink::Dim, format!("  {:<10}  {}/{}", bar(share.min(1.0), 10), now.done, now.all))
-            .and(Ink::Plain, format!("  {} {}", now.case.id, now.case.title));
+        let line = Line::toned(Tone::Strong, format!("checking {}", self.name))
+            .and(Tone::Dim, format!("  {:<10}  {}/{}", bar(share.min(1.0), 10), now.done, now.all))
+            .and(Tone::Plain, format!("  {} {}", now.case.id, now.case.title));
         let width = crate::stderr_size().0.saturating_sub(1);
         crate::draw(&format!("\r{}\x1b[K", line.cut(width).shown(self.is_coloured)));
     }

@@ -14,7 +14,7 @@ use load::{Glance, Holding, Quantile};
 
 use crate::agents;
 use crate::searches::Searches;
-use report::paint::{Ink, Line, bar};
+use report::paint::{Line, Tone, bar};
 use report::run::experiment_text::place_in;
 use units::{bytes, count, duration, nanos, rate};
 
@@ -146,15 +146,16 @@ impl<'c> Progress<'c> {
                 self.clear();
                 let number = self.before + self.begun;
                 let says = self.searches.add(of, (press, tried), progress);
-                let number = Line::ink(Ink::Dim, format!("{number:4} "));
-                self.print(number.and(Ink::Plain, says));
+                let number = Line::toned(Tone::Dim, format!("{number:4} "));
+                self.print(number.and(Tone::Plain, says));
             }
             Event::Kept(_) | Event::FirstRoundKept | Event::BuildFailed { .. } => {}
         }
     }
 
     fn draw_check(&self, title: &str, share: f64) {
-        let line = Line::ink(Ink::Bold, title).and(Ink::Dim, format!("  {:<10}", bar(share, 10)));
+        let line =
+            Line::toned(Tone::Strong, title).and(Tone::Dim, format!("  {:<10}", bar(share, 10)));
         let line = line.cut(crate::stderr_size().0.saturating_sub(1));
         crate::draw(&format!("\r{}\x1b[K", line.shown(self.is_coloured)));
     }
@@ -164,7 +165,7 @@ impl<'c> Progress<'c> {
         self.begun += 1;
         self.title = self.title_of(&key.subject, key);
         self.is_shared = false;
-        self.doing = Line::ink(Ink::Dim, "starting");
+        self.doing = Line::toned(Tone::Dim, "starting");
         self.agents.clear();
         self.draw(true);
     }
@@ -188,14 +189,14 @@ impl<'c> Progress<'c> {
     fn within(&mut self, key: &TrialKey, event: &trial::Event<'_>) {
         let doing = match event {
             trial::Event::Launched { pid, port } => {
-                Line::ink(Ink::Dim, format!("process {pid}, port {port}: waiting for an answer"))
+                Line::toned(Tone::Dim, format!("process {pid}, port {port}: waiting for an answer"))
             }
             trial::Event::Ready(after) => {
-                Line::ink(Ink::Dim, format!("answered after {}", nanos(*after)))
+                Line::toned(Tone::Dim, format!("answered after {}", nanos(*after)))
             }
             trial::Event::Checked(check) => match &check.wrong {
-                None => Line::ink(Ink::Dim, format!("`{}` is answered correctly", check.ask)),
-                Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
+                None => Line::toned(Tone::Dim, format!("`{}` is answered correctly", check.ask)),
+                Some(wrong) => Line::toned(Tone::Bad, format!("`{}`: {wrong}", check.ask)),
             },
             trial::Event::Glance(glance, vitals) => glimpse(glance, vitals.cpu, vitals.memory),
             trial::Event::Agents(agents) => {
@@ -206,12 +207,12 @@ impl<'c> Progress<'c> {
                 let says = report::hold::second(window);
                 let line = Line::plain(says.trim_start().to_string());
                 vitals.memory.map_or(line.clone(), |memory| {
-                    line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))
+                    line.and(Tone::Dim, "  memory ").and(Tone::Plain, bytes(memory as u64))
                 })
             }
         };
         self.doing = match self.is_shared {
-            true => Line::ink(Ink::Bold, format!("{}: ", key.subject)).joined(&doing),
+            true => Line::toned(Tone::Strong, format!("{}: ", key.subject)).joined(&doing),
             false => doing,
         };
         self.draw(!matches!(event, trial::Event::Glance(..) | trial::Event::Held(..)));
@@ -223,10 +224,10 @@ impl<'c> Progress<'c> {
         let number = self.before + self.begun;
         let all = self.all();
         let width = all.chars().count();
-        let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
-            .and(Ink::Plain, format!("{}  ", self.title_of(&trial.key.subject, &trial.key)));
-        let (ink, says) = result(trial);
-        self.print(line.and(ink, says));
+        let line = Line::toned(Tone::Dim, format!("{number:>width$}/{all} "))
+            .and(Tone::Plain, format!("{}  ", self.title_of(&trial.key.subject, &trial.key)));
+        let (tone, says) = result(trial);
+        self.print(line.and(tone, says));
     }
 
     fn print(&self, line: Line) {
@@ -264,21 +265,21 @@ impl<'c> Progress<'c> {
 
     fn headline(&self) -> Line {
         if !self.searches.is_empty() {
-            return Line::ink(Ink::Bold, format!("trial {}", self.before + self.begun))
-                .and(Ink::Plain, format!("  {}", self.title))
-                .and(Ink::Dim, format!("  {}", self.searches.left()));
+            return Line::toned(Tone::Strong, format!("trial {}", self.before + self.begun))
+                .and(Tone::Plain, format!("  {}", self.title))
+                .and(Tone::Dim, format!("  {}", self.searches.left()));
         }
         // Sampled trials alone.
         if self.begun == 0 {
-            return Line::ink(Ink::Bold, self.title.clone());
+            return Line::toned(Tone::Strong, self.title.clone());
         }
         let all = self.before + self.expected.len();
         let share = (self.before + self.begun - 1) as f64 / all.max(1) as f64;
         let about = if self.is_bound { "at most" } else { "about" };
-        Line::ink(Ink::Bold, format!("trial {}/{}", self.before + self.begun, self.all()))
-            .and(Ink::Dim, format!("  {:<10}", bar(share, 10)))
-            .and(Ink::Plain, format!("  {}", self.title))
-            .and(Ink::Dim, format!("  {about} {} left", duration(self.left())))
+        Line::toned(Tone::Strong, format!("trial {}/{}", self.before + self.begun, self.all()))
+            .and(Tone::Dim, format!("  {:<10}", bar(share, 10)))
+            .and(Tone::Plain, format!("  {}", self.title))
+            .and(Tone::Dim, format!("  {about} {} left", duration(self.left())))
     }
 
     /// How many trials there will be in all; `≤60` if their number is determined by the data.
@@ -300,7 +301,7 @@ impl<'c> Progress<'c> {
 /// The load as it runs.
 fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) -> Line {
     if glance.is_warmup {
-        return Line::ink(Ink::Dim, "warming up");
+        return Line::toned(Tone::Dim, "warming up");
     }
     let seconds = glance.now.saturating_sub(glance.from) as f64 / 1e9;
     let per_s = if seconds > 0.0 { glance.window.answered as f64 / seconds } else { 0.0 };
@@ -308,17 +309,17 @@ fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) 
     let mut line = Line::plain(format!("{}/s", rate(per_s.round())));
     for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
         if let Some(quantile) = total.response.quantile(share) {
-            line = line.and(Ink::Dim, format!("  {name} ")).and(Ink::Plain, shown(quantile));
+            line = line.and(Tone::Dim, format!("  {name} ")).and(Tone::Plain, shown(quantile));
         }
     }
     let failed = total.failed_in_all();
-    let ink = if failed == 0 { Ink::Dim } else { Ink::Bad };
-    line = line.and(ink, format!("  failed {}", count(failed)));
+    let tone = if failed == 0 { Tone::Dim } else { Tone::Bad };
+    line = line.and(tone, format!("  failed {}", count(failed)));
     if let Some(cpu) = cpu_ns_per_s {
-        line = line.and(Ink::Dim, "  CPU ").and(Ink::Plain, format!("{:.0} %", cpu / 1e7));
+        line = line.and(Tone::Dim, "  CPU ").and(Tone::Plain, format!("{:.0} %", cpu / 1e7));
     }
     if let Some(memory) = memory {
-        line = line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64));
+        line = line.and(Tone::Dim, "  memory ").and(Tone::Plain, bytes(memory as u64));
     }
     line
 }
@@ -328,9 +329,9 @@ fn shown(quantile: Quantile) -> String {
 }
 
 /// A finished trial in a few words.
-fn result(trial: &TrialRecord) -> (Ink, String) {
+fn result(trial: &TrialRecord) -> (Tone, String) {
     let measured = trial.outcome.kind == OutcomeKind::Measured;
-    let failure = || (Ink::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
+    let failure = || (Tone::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
     if let Some(held) = trial.held.as_ref().filter(|_| measured) {
         return held_result(&held.holding);
     }
@@ -340,7 +341,7 @@ fn result(trial: &TrialRecord) -> (Ink, String) {
     let recording = &loaded.recording;
     let value = |share| recording.total.response.quantile(share).map_or("–".to_string(), shown);
     let failed = recording.total.failed_in_all();
-    let ink = if failed == 0 { Ink::Good } else { Ink::Doubtful };
+    let tone = if failed == 0 { Tone::Good } else { Tone::Doubtful };
     let throughput = analysis::throughput_per_s(recording).unwrap_or(0.0);
     let says = format!(
         "{}/s  p50 {}  p99 {}  failed {}",
@@ -349,20 +350,20 @@ fn result(trial: &TrialRecord) -> (Ink, String) {
         value(0.99),
         count(failed)
     );
-    (ink, says)
+    (tone, says)
 }
 
 /// A ramp in a few words.
-fn held_result(holding: &Holding) -> (Ink, String) {
-    let Some(last) = holding.plateaus.last() else { return (Ink::Bad, "nothing was held".into()) };
+fn held_result(holding: &Holding) -> (Tone, String) {
+    let Some(last) = holding.plateaus.last() else { return (Tone::Bad, "nothing was held".into()) };
     let sum = |of: fn(&load::Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
     let (failed, lost) = (sum(load::Plateau::failed_in_all), sum(load::Plateau::lost_in_all));
     let late = last.late.quantile(0.99).map_or("–".to_string(), |late| nanos(late.value));
     let is_whole = failed + lost + last.silent == 0;
-    let ink = if is_whole { Ink::Good } else { Ink::Doubtful };
+    let tone = if is_whole { Tone::Good } else { Tone::Doubtful };
     let (open, silent) = (count(last.open), count(last.silent));
     let (failed, lost) = (count(failed), count(lost));
-    (ink, format!("{open} held  failed {failed}  lost {lost}  silent {silent}  late p99 {late}"))
+    (tone, format!("{open} held  failed {failed}  lost {lost}  silent {silent}  late p99 {late}"))
 }
 
 /// How much will be checked, and how long that takes.

@@ -25,6 +25,11 @@ pub fn time(ns: f64) -> String {
     scaled(ns, &TIMES)
 }
 
+/// Two hexadecimal digits for each byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Nanoseconds in seconds, for programs.
 pub fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9

@@ -78,10 +78,7 @@ impl Asks {
     /// All asks in turn, in an order that the seed determines.
     #[must_use]
     pub fn shuffled(mut asks: Vec<Ask>, lanes: usize, seed: u64) -> Option<Asks> {
-        let mut chance = Chance::new(seed);
-        for place in (1..asks.len()).rev() {
-            asks.swap(place, chance.below(place + 1));
-        }
+        Chance::new(seed).shuffle(&mut asks);
         Asks::in_turn(asks, lanes)
     }
 

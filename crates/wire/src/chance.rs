@@ -25,6 +25,13 @@ impl Chance {
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.draw()) * limit as u128) >> 64) as usize
     }
+
+    /// Puts items in a random order: the Fisher-Yates shuffle.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
 }
 
 /// Spreads bits: inputs that differ in one bit give outputs that differ in about half of theirs.
@@ -38,6 +45,16 @@ pub const fn mix(mut bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shuffled_list_has_the_same_items() {
+        let all: Vec<u32> = (0..30).collect();
+        let mut shuffled = all.clone();
+        Chance::new(1).shuffle(&mut shuffled);
+        assert_ne!(shuffled, all);
+        shuffled.sort_unstable();
+        assert_eq!(shuffled, all);
+    }
 
     #[test]
     fn it_is_split_mix_64() {

@@ -112,7 +112,7 @@ impl Expect {
             }
             BodyRule::Length(length) => lines.push(format!("a body of {length} bytes")),
             BodyRule::Sha256(digest) => {
-                lines.push(format!("a body whose SHA-256 is {}", hex_of(digest)));
+                lines.push(format!("a body whose SHA-256 is {}", units::hex(digest)));
             }
             BodyRule::Meaning(rule) => {
                 lines.push(format!("a body of {}", cut(&rule.described(values))));
@@ -329,11 +329,6 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// 64 hexadecimal digits.
-fn hex_of(digest: &[u8; 32]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The 32 bytes that 64 hexadecimal digits write.
 #[must_use]
 pub fn sha256_of_hex(hex: &str) -> Option<[u8; 32]> {
@@ -350,13 +345,13 @@ pub fn sha256_of_hex(hex: &str) -> Option<[u8; 32]> {
 mod hexadecimal {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::{hex_of, sha256_of_hex};
+    use super::sha256_of_hex;
 
     pub(super) fn serialize<S: Serializer>(
         digest: &[u8; 32],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex_of(digest))
+        serializer.serialize_str(&units::hex(digest))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(

@@ -220,9 +220,7 @@ fn reordered(fields: &[Field], chance: &mut Chance) -> Vec<Field> {
     let names: Vec<String> = fields.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
     let mut shuffled = names.clone();
     while shuffled == names {
-        for last in (1..shuffled.len()).rev() {
-            shuffled.swap(last, chance.below(last + 1));
-        }
+        chance.shuffle(&mut shuffled);
     }
     let mut left: Vec<_> = names.iter().zip(fields).collect();
     let next = shuffled.iter().filter_map(|name| {

@@ -9,7 +9,6 @@ use crate::conduct::{Faults, Tolerated};
 use crate::doubt::stated;
 use crate::figures::Figures;
 use crate::judge::judge;
-use crate::judgement::Promise;
 use crate::unmet;
 use crate::verdict::Verdict;
 
@@ -50,7 +49,7 @@ impl Board {
     ) -> Board {
         let trials: Vec<JudgedTrial> =
             loads.iter().enumerate().map(|(place, load)| load.as_round(place as u32)).collect();
-        let promise = Promise::from(lab::experiment::Promised::default());
+        let promise = lab::experiment::Promised::default();
         let mut row = Row {
             faults: Faults::sum(loads.iter().map(|load| load.faults)),
             ..Row::of_rounds(subject, point, trials)

@@ -7,6 +7,7 @@ mod then_now;
 
 use lab::experiment::Point;
 use lab::figure::Figure;
+use lab::named;
 use lab::probe::ProbeReading;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Nanos, Recording, Slow};
@@ -51,15 +52,16 @@ pub struct Closeup {
     pub slowest: Vec<Slowest>,
 }
 
-/// Why a place is shown in detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    Lowest,
-    /// The highest at which as many answers arrived as requests were offered.
-    KeptUp,
-    /// The one with the most answers.
-    Most,
-    Highest,
+named! {
+    /// Why a place is shown in detail.
+    pub enum Role {
+        Lowest = "the lowest",
+        /// The highest at which as many answers arrived as requests were offered.
+        KeptUp = "the highest kept up with",
+        /// The one with the most answers.
+        Most = "where most came back",
+        Highest = "the highest",
+    }
 }
 
 /// One exchange, kept whole.

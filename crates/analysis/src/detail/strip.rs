@@ -5,6 +5,7 @@ use lab::figure::{
     Number, Unit,
     readings::{at, series},
 };
+use lab::named;
 use lab::probe::{ProbeFold, ProbeReading};
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND, Window};
@@ -72,21 +73,21 @@ pub struct ProbeTrack {
     pub values: Vec<Option<f64>>,
 }
 
-/// The readings that are shown of every subject; `docs/readings.md` says what each is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// Percent of one CPU, in the subject's programs.
-    CpuUser,
-    /// Percent of one CPU, in the kernel.
-    CpuSystem,
-    /// Bytes.
-    Rss,
-    /// Bytes, with shared pages divided among the processes.
-    Pss,
-    /// Connections that wait to be accepted.
-    AcceptQueue,
-    /// Connections that found no room in that queue, in this column.
-    Overflows,
+named! {
+    /// The readings that are shown of every subject, in this order; `docs/readings.md` says what each is.
+    pub enum Reading {
+        /// Percent of one CPU.
+        CpuUser = "subject.cpu.user" => "CPU in programs",
+        /// Percent of one CPU.
+        CpuSystem = "subject.cpu.system" => "CPU in the kernel",
+        /// Bytes.
+        Rss = "subject.memory.rss" => "memory",
+        /// Bytes, with shared pages divided among the processes.
+        Pss = "subject.memory.pss" => "PSS",
+        AcceptQueue = "kernel.tcp.accept_queue" => "waiting to be accepted",
+        /// Connections that found no room in that queue, in this column.
+        Overflows = "kernel.tcp.listen_overflows" => "overflows",
+    }
 }
 
 /// How a value is computed from readings.
@@ -104,24 +105,11 @@ enum Way {
 const PERCENT_OF_THE_TIME: Way = Way::Rate(1e-7);
 
 impl Reading {
-    /// All readings, in the order in which they are shown.
-    pub const ALL: [Reading; 6] = [
-        Reading::CpuUser,
-        Reading::CpuSystem,
-        Reading::Rss,
-        Reading::Pss,
-        Reading::AcceptQueue,
-        Reading::Overflows,
-    ];
-
-    fn source(self) -> (&'static str, Way) {
+    fn way(self) -> Way {
         match self {
-            Reading::CpuUser => ("subject.cpu.user", PERCENT_OF_THE_TIME),
-            Reading::CpuSystem => ("subject.cpu.system", PERCENT_OF_THE_TIME),
-            Reading::Rss => ("subject.memory.rss", Way::Level(1.0)),
-            Reading::Pss => ("subject.memory.pss", Way::Level(1.0)),
-            Reading::AcceptQueue => ("kernel.tcp.accept_queue", Way::Level(1.0)),
-            Reading::Overflows => ("kernel.tcp.listen_overflows", Way::Growth),
+            Reading::CpuUser | Reading::CpuSystem => PERCENT_OF_THE_TIME,
+            Reading::Rss | Reading::Pss | Reading::AcceptQueue => Way::Level(1.0),
+            Reading::Overflows => Way::Growth,
         }
     }
 }
@@ -187,7 +175,7 @@ fn column(windows: &[Window]) -> Column {
 /// All readings in stretches of the trial's time.
 pub(super) fn tracks(trial: &TrialRecord, spans: &[(Nanos, Nanos)]) -> Vec<Track> {
     let track = |reading: Reading| {
-        let (name, way) = reading.source();
+        let (name, way) = (reading.name(), reading.way());
         Some(Track { reading, values: values(trial, spans, name, way)? })
     };
     Reading::ALL.into_iter().filter_map(track).collect()

@@ -39,22 +39,6 @@ pub(crate) const GAVE_UP: Definition = Definition::new("gave_up", Invalid)
     .because("no server was reached")
     .way_out(UNREACHED);
 
-/// How a trial ended, as it reads after "not measured:".
-#[must_use]
-pub fn outcome_in_words(kind: OutcomeKind) -> &'static str {
-    match kind {
-        OutcomeKind::Measured => "measured",
-        OutcomeKind::Skipped => "skipped",
-        OutcomeKind::NotReady => "no correct answer in time",
-        OutcomeKind::Wrong => "wrong answer",
-        OutcomeKind::Died => "died",
-        OutcomeKind::ServiceDied => "what the workload needs beside the server died",
-        OutcomeKind::WrongServer => "another server on its port",
-        OutcomeKind::Unable => "a failure on dyno's side",
-        OutcomeKind::Interrupted => "interrupted",
-    }
-}
-
 pub(super) const UNREACHED: &str =
     "check that the server runs, and that it listens on this address";
 
@@ -79,7 +63,7 @@ pub(super) fn of_outcome(kind: OutcomeKind) -> Option<Doubt> {
     (kind != OutcomeKind::Measured).then(|| {
         NOT_MEASURED.found(format!(
             "this trial is not a measurement, and not in any figure: {}",
-            outcome_in_words(kind)
+            kind.meaning()
         ))
     })
 }

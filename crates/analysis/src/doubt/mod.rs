@@ -29,7 +29,7 @@ pub(crate) mod subject;
 pub use agents::{agents_lost, of_agents};
 pub use definition::{By, Definition, Doubt, doubts_table};
 pub use drift::Drifting;
-pub use ending::{NOT_MEASURED, outcome_in_words};
+pub use ending::NOT_MEASURED;
 pub use failures::{OWN_FAILURES, most_seen};
 pub use held::of_holding;
 pub use queue::overflowed;

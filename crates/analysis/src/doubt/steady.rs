@@ -8,6 +8,7 @@ use super::definition::Definition;
 use super::definition::Threshold::{Count, Number, Share};
 use super::drift::{distance, is_large, median, medians_ms, of_one_width, per_s};
 use super::{Doubt, Drifting};
+use crate::student;
 use crate::verdict::Gravity::Suspect;
 
 /// With fewer windows the beginning cannot be distinguished from the rest.
@@ -146,7 +147,8 @@ fn cut(of: Drifting, windows: &[&Window]) -> Cut {
 
 fn cut_of(of: Drifting, series: &[f64]) -> Cut {
     let together = if TOGETHER * BATCHES_AT_LEAST <= series.len() { TOGETHER } else { 1 };
-    let batches: Vec<f64> = series.chunks_exact(together).map(mean).collect();
+    let batches: Vec<f64> =
+        series.chunks_exact(together).map(|batch| student::moments(batch).0).collect();
     let most = (batches.len() as f64 * CUT_AT_MOST) as usize;
     let certainty = |cut: &usize| (mser(&batches[*cut..]), *cut);
     let best = (0..=most).map(|cut| certainty(&cut)).min_by(|one, other| one.0.total_cmp(&other.0));
@@ -161,13 +163,7 @@ fn cut_of(of: Drifting, series: &[f64]) -> Cut {
 
 /// The squared error of the mean, as MSER computes it.
 fn mser(values: &[f64]) -> f64 {
-    let middle = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
-    squares / (values.len() as f64).powi(2)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    student::moments(values).1 / (values.len() as f64).powi(2)
 }
 
 fn is_slower(of: Drifting, before: &[f64], rest: &[f64]) -> bool {

@@ -204,8 +204,7 @@ pub fn mean_and_spread(differences: &[f64]) -> (f64, f64) {
     if differences.len() < 2 {
         return (differences.first().copied().unwrap_or(0.0), LEAST_SPREAD);
     }
-    let mean = differences.iter().sum::<f64>() / count;
-    let squares: f64 = differences.iter().map(|it| (it - mean).powi(2)).sum();
+    let (mean, squares) = student::moments(differences);
     (mean, (squares / (count - 1.0)).sqrt().max(LEAST_SPREAD))
 }
 

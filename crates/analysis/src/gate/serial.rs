@@ -1,5 +1,7 @@
 //! Whether neighbouring pairs are alike. The rule's error rates are those of pairs that know nothing of one another.
 
+use crate::student;
+
 /// Of so many pairs that know nothing of one another, one series in ten lies above this, by chance (`make gate-truth`).
 const TENTH: [(usize, f64); 7] =
     [(5, 0.207), (6, 0.236), (8, 0.254), (10, 0.253), (12, 0.255), (16, 0.232), (20, 0.22)];
@@ -20,8 +22,7 @@ pub(super) struct Serial {
 impl Serial {
     pub(super) fn of(differences: &[f64]) -> Serial {
         let count = differences.len();
-        let mean = differences.iter().sum::<f64>() / count as f64;
-        let squares: f64 = differences.iter().map(|it| (it - mean).powi(2)).sum();
+        let (mean, squares) = student::moments(differences);
         let products: f64 =
             differences.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
         let correlation = if squares == 0.0 { 0.0 } else { products / squares };

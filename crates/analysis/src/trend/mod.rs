@@ -8,7 +8,7 @@ mod test;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::student::{self, OUTSIDE};
+use crate::student::{self, OUTSIDE, moments};
 pub use needed::{BEFORE, Needed, SHARES, SIZES, TRIED};
 use needed::{Spreads, needed};
 use test::{Tested, tested};
@@ -130,7 +130,7 @@ pub fn announces(logs: &[f64], share: f64) -> bool {
 pub fn is_steadier(ratios: &[f64], values: &[f64]) -> bool {
     let spread = |values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-        squares(&logs)
+        moments(&logs).1
     };
     ratios.len() == values.len() && spread(ratios) < spread(values)
 }
@@ -226,10 +226,10 @@ fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> SeriesTrend
     let levels = ends.windows(2).zip(&parts).map(|(both, part)| Level {
         first: both[0],
         end: both[1],
-        mean: mean(part).exp(),
+        mean: moments(part).0.exp(),
     });
     let freedom = values.len().saturating_sub(parts.len());
-    let within: f64 = parts.iter().map(|part| squares(part)).sum();
+    let within: f64 = parts.iter().map(|part| moments(part).1).sum();
     let spread = (0 < freedom).then(|| (within / freedom as f64).sqrt());
     let spreads = |size: f64, runs: usize| Spreads { size, spread: spread.unwrap_or(0.0), runs };
     let shifts = now.changes.iter().zip(parts.windows(2)).map(|(&(first, p), sides)| {
@@ -267,23 +267,13 @@ fn earlier(now: usize, before: &[(usize, f64)]) -> Before {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// The sum of the squared deviations from the mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).powi(2)).sum()
-}
-
 /// The difference of two means, and how far its interval extends to either side.
 fn welch(one: &[f64], other: &[f64]) -> (f64, f64) {
     let (error, freedom) = student::welch(&[one, other].map(|values| {
         let (count, freedom) = (values.len() as f64, (values.len() as f64 - 1.0).max(1.0));
-        (squares(values) / freedom / count, freedom)
+        (moments(values).1 / freedom / count, freedom)
     }));
-    (mean(other) - mean(one), student::point(OUTSIDE, freedom) * error)
+    (moments(other).0 - moments(one).0, student::point(OUTSIDE, freedom) * error)
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 
 use std::array::from_fn;
 
-use load::Chance;
-
 use super::SEGMENT;
 
 /// Where a part of a series is split, and how much its sides differ.
@@ -13,14 +11,6 @@ pub(super) struct Split {
     /// How many values are before it.
     pub(super) at: usize,
     pub(super) energy: f64,
-}
-
-/// Puts the values of a part in an order by chance.
-pub(super) fn shuffle(values: &mut [f64], chance: &mut Chance) {
-    for last in (1..values.len()).rev() {
-        let other = chance.below(last + 1);
-        values.swap(last, other);
-    }
 }
 
 /// The best split of a part that leaves enough values on both sides; the first of equal ones. None if there are too few.
@@ -84,6 +74,8 @@ fn each_split<const N: usize>(values: &[[f64; N]], mut split: impl FnMut(usize, 
 
 #[cfg(test)]
 mod tests {
+    use load::Chance;
+
     use super::*;
 
     /// By the definition, pair by pair.
@@ -111,15 +103,5 @@ mod tests {
             assert!((found.energy - best).abs() < 1e-9 * best.abs(), "{found:?} {best}");
         }
         assert_eq!(best_split(&[1.0; 9]), None, "too few for two sides");
-    }
-
-    #[test]
-    fn a_shuffled_part_has_the_same_values() {
-        let values: Vec<f64> = (0..30).map(f64::from).collect();
-        let mut shuffled = values.clone();
-        shuffle(&mut shuffled, &mut Chance::new(1));
-        assert_ne!(shuffled, values);
-        shuffled.sort_by(f64::total_cmp);
-        assert_eq!(shuffled, values);
     }
 }

@@ -2,7 +2,7 @@
 
 use load::Chance;
 
-use super::split::{ORDERS, Split, best_split, furthest, larger, shuffle};
+use super::split::{ORDERS, Split, best_split, furthest, larger};
 
 /// What a permutation test says of the best split of all parts of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ fn by_chance(parts: &mut [Vec<f64>], chance: &mut Chance) -> [f64; ORDERS] {
         parts.iter().map(|part| vec![[0.0; ORDERS]; part.len()]).collect();
     for order in 0..ORDERS {
         for (part, orders) in parts.iter_mut().zip(&mut orders) {
-            shuffle(part, chance);
+            chance.shuffle(part);
             part.iter().zip(orders).for_each(|(value, orders)| orders[order] = *value);
         }
     }
@@ -67,7 +67,7 @@ mod tests {
 
     fn noise(seed: u64) -> Vec<f64> {
         let mut values: Vec<f64> = (0..24).map(|at| f64::from(at * at)).collect();
-        shuffle(&mut values, &mut Chance::new(seed));
+        Chance::new(seed).shuffle(&mut values);
         values
     }
 

@@ -21,47 +21,22 @@ use crate::source::Unreadable;
 
 named! {
     pub enum Format {
-        Wrk = "wrk",
-        Oha = "oha",
-        OhaJson = "oha_json",
-        Hey = "hey",
-        Ab = "ab",
-        K6 = "k6",
-        K6Json = "k6_json",
-        H2load = "h2load",
-        H2loadJson = "h2load_json",
-        Gcannon = "gcannon",
-        GcannonJson = "gcannon_json",
-        Zrk = "zrk",
-        TechEmpower = "techempower",
-        HttpArena = "httparena",
-        WebFrameworks = "web_frameworks",
-        DynoLoad = "dyno_load",
-    }
-}
-
-impl Format {
-    /// Its name for people.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Format::Wrk => "the text of wrk or wrk2",
-            Format::Oha => "the text of oha",
-            Format::OhaJson => "the JSON of oha",
-            Format::Hey => "the text of hey",
-            Format::Ab => "the text of ab",
-            Format::K6 => "k6's summary as text",
-            Format::K6Json => "k6's summary as JSON",
-            Format::H2load => "the text of h2load",
-            Format::H2loadJson => "the JSON of h2load",
-            Format::Gcannon => "the text of gcannon",
-            Format::GcannonJson => "the JSON of gcannon",
-            Format::Zrk => "the JSON of zrk",
-            Format::TechEmpower => "TechEmpower's results.json",
-            Format::HttpArena => "HttpArena's data",
-            Format::WebFrameworks => "the-benchmarker's data.json",
-            Format::DynoLoad => "what `dyno load --json` writes",
-        }
+        Wrk = "wrk" => "the text of wrk or wrk2",
+        Oha = "oha" => "the text of oha",
+        OhaJson = "oha_json" => "the JSON of oha",
+        Hey = "hey" => "the text of hey",
+        Ab = "ab" => "the text of ab",
+        K6 = "k6" => "k6's summary as text",
+        K6Json = "k6_json" => "k6's summary as JSON",
+        H2load = "h2load" => "the text of h2load",
+        H2loadJson = "h2load_json" => "the JSON of h2load",
+        Gcannon = "gcannon" => "the text of gcannon",
+        GcannonJson = "gcannon_json" => "the JSON of gcannon",
+        Zrk = "zrk" => "the JSON of zrk",
+        TechEmpower = "techempower" => "TechEmpower's results.json",
+        HttpArena = "httparena" => "HttpArena's data",
+        WebFrameworks = "web_frameworks" => "the-benchmarker's data.json",
+        DynoLoad = "dyno_load" => "what `dyno load --json` writes",
     }
 }
 

@@ -56,8 +56,7 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
     let [own, others] = [("own", false), ("others", true)].map(|(key, is_other)| {
         let rows = both.iter().zip(&made).filter(|((other, _), _)| *other == is_other);
         let rows = rows.map(|((_, sides), made)| row(&root, [a, b], *sides, made.as_ref().ok()));
-        let table = table_of(key, rows);
-        (!table.columns.is_empty()).then_some(Block::Table(table))
+        Block::Table(table_of(key, rows))
     });
     let document = Document {
         label: format!("{a} and {b}"),
@@ -68,11 +67,11 @@ fn pair(known: &Known, title: &str, [a, b]: [&str; 2]) -> File {
                 .into(),
         ],
         sections: vec![
-            Section::new("own", "On the board's own machines", Depth::Brief).with(own),
-            Section::new("others", "On other machines", Depth::Brief).with(others),
-            Section::new("servers", "Each alone", Depth::Brief).with([links([a, b].map(|name| {
+            Section::new("own", "On the board's own machines", Depth::Brief).with([own]),
+            Section::new("others", "On other machines", Depth::Brief).with([others]),
+            Section::new("servers", "Each alone", Depth::Brief).with(links([a, b].map(|name| {
                 (format!("{root}{}", servers::address(name)), name.to_string(), String::new())
-            }))]),
+            }))),
         ],
         ..Document::default()
     };
@@ -134,13 +133,13 @@ pub(crate) fn any(known: &Known) -> File {
         label: "two servers beside each other".into(),
         title: "Compare".into(),
         sections: vec![
-            Section::new("pairs", "Common questions", Depth::Brief).with([links(presets)]),
+            Section::new("pairs", "Common questions", Depth::Brief).with(links(presets)),
             Section::new("any", "Any two servers", Depth::Brief).with([Block::picture(
                 Markup::fixed(
                     "<div id=\"beside\"><p class=\"dim\">This needs a script. Without it, each server has a page below.</p></div>\n",
                 ),
             )]),
-            Section::new("servers", "Every server", Depth::Brief).with([links(servers)]),
+            Section::new("servers", "Every server", Depth::Brief).with(links(servers)),
         ],
         ..Document::default()
     };

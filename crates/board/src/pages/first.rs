@@ -61,7 +61,8 @@ fn main_table(known: &Known) -> Section {
     let with = With { ranks: true, pale_before: known.pale_before(), ..With::default() };
     let more = (address, "the page of this workload".to_string(), "all loads".to_string());
     Section::new("table", heading, Depth::Brief)
-        .with([Block::Table(table("0", "", &rows, with)), links([more])])
+        .with([Block::Table(table("0", "", &rows, with))])
+        .with(links([more]))
 }
 
 fn main_rows(known: &Known) -> Option<(String, String, Vec<Ranked<'_>>)> {
@@ -101,19 +102,14 @@ fn presets(known: &Known) -> Section {
         };
         Some((address, preset.title.clone(), String::new()))
     });
-    let found: Vec<_> = found.collect();
-    let section = Section::new("presets", "Common questions", Depth::Brief);
-    if found.is_empty() { section } else { section.with([links(found)]) }
+    Section::new("presets", "Common questions", Depth::Brief).with(links(found))
 }
 
 fn refused(known: &Known) -> Section {
-    let section = Section::new("refused", "Files that were refused", Depth::Brief);
-    match known.refused.len() {
-        0 => section,
-        number => section.with([links([(
-            "r/index.html#refused".into(),
-            units::counted(number as u64, "file", "files"),
-            "each with its reason".into(),
-        )])]),
-    }
+    let number = known.refused.len() as u64;
+    let link = (0 < number).then(|| {
+        let files = units::counted(number, "file", "files");
+        ("r/index.html#refused".into(), files, "each with its reason".into())
+    });
+    Section::new("refused", "Files that were refused", Depth::Brief).with(links(link))
 }

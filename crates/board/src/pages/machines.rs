@@ -44,15 +44,13 @@ fn class(known: &Known, label: &str, runs: &[&RunSummary]) -> Section {
             (format!("{root}{}", address(workload, class)), workload.to_string(), String::new())
         })
         .collect();
-    let mut blocks =
-        vec![Block::paragraph(Tone::Dim, says), Block::Facts(facts.collect()), links(pages)];
+    let mut blocks = vec![Block::paragraph(Tone::Dim, says), Block::Facts(facts.collect())];
+    blocks.extend(links(pages));
     if let Some(about) = known.written.machines.get(label) {
         let texts = [about.title.clone(), about.notes.clone(), about.maintainers.join(", ")];
         let texts = texts.into_iter().filter(|text| !text.is_empty());
         blocks.extend(texts.map(|text| Block::paragraph(Tone::Plain, text)));
-        if !about.links.is_empty() {
-            blocks.push(written_links(&about.links));
-        }
+        blocks.extend(written_links(&about.links));
     }
     Section::new(label.to_string(), label, Depth::Brief).with(blocks)
 }

@@ -25,11 +25,6 @@ pub(crate) fn method(known: &Known) -> File {
     let superseded = known.written.superseded.iter().map(|it| {
         Entry::new(Tone::Bad, format!("run {}", it.run)).with(Tone::Plain, it.reason.clone())
     });
-    let superseded: Vec<Entry> = superseded.collect();
-    let mut errata = Section::new("errata", "Superseded runs", Depth::Brief);
-    if !superseded.is_empty() {
-        errata = errata.with([Block::Entries(superseded)]);
-    }
     let document = Document {
         label: "how the figures come about".into(),
         title: "Method".into(),
@@ -37,7 +32,8 @@ pub(crate) fn method(known: &Known) -> File {
             Section::new("rules", "", Depth::Brief).with(rules),
             Section::new("changes", "Changes and errata", Depth::Brief)
                 .with(changes(&known.written.changes)),
-            errata,
+            Section::new("errata", "Superseded runs", Depth::Brief)
+                .with([Block::Entries(superseded.collect())]),
         ],
         ..Document::default()
     };

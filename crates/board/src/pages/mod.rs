@@ -80,32 +80,29 @@ pub(crate) fn page(known: &Known, path: &str, document: &Document) -> File {
     (path.into(), text.into_bytes())
 }
 
-/// A list of links: the address, the text, and what is said of it.
-pub(crate) fn links(all: impl IntoIterator<Item = (String, String, String)>) -> Block {
-    let all: Markup = all
-        .into_iter()
-        .map(|(address, text, note): (String, String, String)| {
-            let note = Some(note).filter(|note| !note.is_empty());
-            let note = note.map(|note| markup!(" <span class=\"dim\">{}</span>", note));
-            markup!("<li><a href=\"{}\">{}</a>{}</li>\n", address, text, note)
-        })
-        .collect();
-    Block::picture(markup!("<ul class=\"links\">\n{}</ul>\n", all))
+/// A list of links: the address, the text, and what is said of it. None where there are none.
+pub(crate) fn links(all: impl IntoIterator<Item = (String, String, String)>) -> Option<Block> {
+    list(all.into_iter().map(|(address, text, note)| {
+        let note = Some(note).filter(|note| !note.is_empty());
+        let note = note.map(|note| markup!(" <span class=\"dim\">{}</span>", note));
+        markup!("<li><a href=\"{}\">{}</a>{}</li>\n", address, text, note)
+    }))
 }
 
 /// Links that people wrote: those that are none are shown as text.
-pub(crate) fn written_links(all: &[String]) -> Block {
-    let all: Markup = all
-        .iter()
-        .take(20)
-        .map(|address: &String| match https(address) {
-            Some(address) => {
-                markup!("<li><a rel=\"nofollow noopener\" href=\"{0}\">{0}</a></li>\n", address)
-            }
-            None => markup!("<li>{} <span class=\"dim\">no https: link</span></li>\n", address),
-        })
-        .collect();
-    Block::picture(markup!("<ul class=\"links\">\n{}</ul>\n", all))
+pub(crate) fn written_links(all: &[String]) -> Option<Block> {
+    list(all.iter().take(20).map(|address| match https(address) {
+        Some(address) => {
+            markup!("<li><a rel=\"nofollow noopener\" href=\"{0}\">{0}</a></li>\n", address)
+        }
+        None => markup!("<li>{} <span class=\"dim\">no https: link</span></li>\n", address),
+    }))
+}
+
+fn list(all: impl Iterator<Item = Markup>) -> Option<Block> {
+    let mut all = all.peekable();
+    all.peek()?;
+    Some(Block::picture(markup!("<ul class=\"links\">\n{}</ul>\n", all.collect::<Markup>())))
 }
 
 /// A line for a shell.

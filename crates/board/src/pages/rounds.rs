@@ -38,16 +38,12 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
     let is_own = |shown: &Shown<'_>| known.written.is_own(shown.class());
     let rows = rows(known, round);
     let (own, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_own);
-    let mut sections = Vec::new();
-    for (id, heading, rows) in
-        [("own", "Its rows", own), ("others", "Its rows on other machines", others)]
-    {
-        if !rows.is_empty() {
-            let with = With { printed: true, ..With::default() };
-            let table = Block::Table(table(id, &root, &unnumbered(rows), with));
-            sections.push(Section::new(id, heading, Depth::Brief).with([table]));
-        }
-    }
+    let all = [("own", "Its rows", own), ("others", "Its rows on other machines", others)];
+    let mut sections = Vec::from(all.map(|(id, heading, rows)| {
+        let with = With { printed: true, ..With::default() };
+        let table = Block::Table(table(id, &root, &unnumbered(rows), with));
+        Section::new(id, heading, Depth::Brief).with([table])
+    }));
     let changes = round.changes.iter().map(|says| Block::paragraph(Tone::Plain, says));
     sections.push(Section::new("changed", "What changed", Depth::Brief).with(changes));
     let own_runs = round.runs.iter().map(|id| match known.run(id) {
@@ -58,7 +54,7 @@ pub(crate) fn of(known: &Known, name: &str, round: &Round) -> File {
         ),
         None => (format!("{root}r/index.html"), id.clone(), "not on this board".into()),
     });
-    sections.push(Section::new("runs", "Its runs", Depth::Brief).with([links(own_runs)]));
+    sections.push(Section::new("runs", "Its runs", Depth::Brief).with(links(own_runs)));
     let frozen = match round.sentences.is_empty() {
         true => "Not frozen yet: the round's file has no `sentences`.",
         false => {
@@ -100,7 +96,7 @@ pub(crate) fn list(known: &Known) -> File {
     let document = Document {
         label: "frozen lists of runs".into(),
         title: "Rounds".into(),
-        sections: vec![Section::new("rounds", "", Depth::Brief).with([links(rounds)])],
+        sections: vec![Section::new("rounds", "", Depth::Brief).with(links(rounds))],
         ..Document::default()
     };
     page(known, path, &document)

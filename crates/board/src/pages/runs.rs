@@ -144,11 +144,8 @@ pub(crate) fn lists(known: &Known) -> Vec<File> {
             let others = (0..pages).filter(|other| *other != n).map(|other| {
                 (format!("{root}{}", address(other)), format!("page {}", other + 1), String::new())
             });
-            let others: Vec<_> = others.collect();
-            if !others.is_empty() {
-                let others = links(others);
-                sections.push(Section::new("others", "Other runs", Depth::Brief).with([others]));
-            }
+            let others = links(others);
+            sections.push(Section::new("others", "Other runs", Depth::Brief).with(others));
             sections.extend((n == 0).then(|| refused(known)));
             let document = Document {
                 label: "every run, newest first".into(),
@@ -162,16 +159,13 @@ pub(crate) fn lists(known: &Known) -> Vec<File> {
 }
 
 fn refused(known: &Known) -> Section {
-    let section = Section::new("refused", "Files that were refused", Depth::Brief);
     let rows = known.refused.iter().take(LISTED).map(|refused| {
         let file = Cell { sign: Sign::Slot, ..Cell::text(&refused.file) };
         let why = Cell::text(&refused.why).toned(Tone::Bad);
         vec![(left("subject", "file", 0), file), (left("why", "why", 0), why)]
     });
-    match known.refused.is_empty() {
-        true => section,
-        false => section.with([Block::Table(table_of("refused", rows))]),
-    }
+    Section::new("refused", "Files that were refused", Depth::Brief)
+        .with([Block::Table(table_of("refused", rows))])
 }
 
 fn row(known: &Known, root: &str, run: &RunSummary) -> Vec<(Column, Cell)> {

@@ -155,8 +155,8 @@ fn differs(before: &RunSummary, run: &RunSummary) -> String {
 fn started(root: &str, run: &RunSummary, server: &ServerSummary, conformance: &str) -> Section {
     let section = Section::new("started", "How it was started", Depth::Brief);
     let run_page = format!("{root}{}", runs::address(run));
-    let mut blocks =
-        vec![links([(run_page, format!("the run of {}", run.date()), run.experiment.clone())])];
+    let run = links([(run_page, format!("the run of {}", run.date()), run.experiment.clone())]);
+    let mut blocks = Vec::from_iter(run);
     if !server.command.is_empty() {
         blocks.push(command(&server.command));
     }
@@ -173,9 +173,7 @@ fn started(root: &str, run: &RunSummary, server: &ServerSummary, conformance: &s
             (left("change", "what this entry says instead", 0), cell(setting.change.as_deref())),
         ]
     });
-    if !entry.settings.is_empty() {
-        blocks.push(Block::Table(table_of("settings", settings)));
-    }
+    blocks.push(Block::Table(table_of("settings", settings)));
     section.with(blocks)
 }
 
@@ -190,9 +188,7 @@ fn about(known: &Known, name: &str) -> Section {
     if !about.maintainers.is_empty() {
         blocks.push(Block::paragraph(Tone::Plain, about.maintainers.join(", ")));
     }
-    if !about.links.is_empty() {
-        blocks.push(written_links(&about.links));
-    }
+    blocks.extend(written_links(&about.links));
     section.with(blocks)
 }
 

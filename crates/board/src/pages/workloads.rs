@@ -139,12 +139,11 @@ pub(crate) fn lists(
 ) -> Vec<Section> {
     let all = by_class(known);
     let sections = [("every", own, true), ("others", others, false)].into_iter();
-    let section = sections.filter_map(|(id, heading, is_own)| {
+    let section = sections.map(|(id, heading, is_own)| {
         let pages = all.iter().filter(|((_, class), _)| known.written.is_own(class) == is_own);
         let rows = pages.map(|((workload, class), loads)| row(root, workload, class, loads));
-        let rows: Vec<_> = rows.take(most).collect();
-        let section = Section::new(id, heading, Depth::Brief);
-        (!rows.is_empty()).then(|| section.with([Block::Table(table_of(id, rows))]))
+        let table = Block::Table(table_of(id, rows.take(most)));
+        Section::new(id, heading, Depth::Brief).with([table])
     });
     section.collect()
 }

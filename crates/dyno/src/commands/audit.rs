@@ -80,7 +80,7 @@ fn audited(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
     };
     let (sources, refused) = read_all(&flags.files, stated);
     let refusal = || {
-        let formats: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
+        let formats: Vec<&str> = Format::ALL.into_iter().map(Format::meaning).collect();
         let (why, formats) = (refused.join("\ndyno: "), formats.join(", "));
         Refusal::new(format!("{why}\nWhat can be audited: {formats}."))
     };

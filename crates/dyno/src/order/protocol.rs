@@ -59,7 +59,7 @@ impl ProtocolFlags {
                 let says = format!(
                     "{} requires TLS, but {} is reached without it; write https://, or race the servers over \
                      another protocol",
-                    protocol.title(),
+                    protocol.meaning(),
                     url.host_field
                 );
                 return Err(Refusal::new(says));
@@ -68,7 +68,7 @@ impl ProtocolFlags {
                 let says = format!(
                     "{} is used without TLS, but {} is reached by https://; write http://, or race the servers \
                      over another protocol",
-                    protocol.title(),
+                    protocol.meaning(),
                     url.host_field
                 );
                 return Err(Refusal::new(says));

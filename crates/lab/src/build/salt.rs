@@ -18,8 +18,7 @@ const LENGTHS: usize = 128;
 pub fn salt(subject: &str, seed: u64, number: usize) -> String {
     let digest: [u8; 32] = Sha256::digest(format!("{number} {seed} {subject}")).into();
     let length = SHORTEST + usize::from(digest[0]) % LENGTHS;
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.chars().cycle().take(length).collect()
+    units::hex(&digest).chars().cycle().take(length).collect()
 }
 
 impl Subject {

@@ -301,7 +301,7 @@ fn password() -> Result<String, Outcome> {
     let source = "/dev/urandom";
     let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
     read.map_err(|error| unable(format!("{source}: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(units::hex(&bytes))
 }
 
 /// Pairs `name=number` with blanks or line ends between them.

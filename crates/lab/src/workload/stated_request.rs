@@ -52,10 +52,7 @@ impl StatedRequest {
             BodyRule::Any => None,
             BodyRule::Exactly(template) => Some(written(template)),
             BodyRule::Length(length) => Some(format!("{length} bytes")),
-            BodyRule::Sha256(digest) => {
-                let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-                Some(format!("one with SHA-256 {hex}"))
-            }
+            BodyRule::Sha256(digest) => Some(format!("one with SHA-256 {}", units::hex(digest))),
             BodyRule::Meaning(_) => Some("by its meaning".into()),
             BodyRule::File(_) => Some("the file that the path names".into()),
         };

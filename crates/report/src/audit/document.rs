@@ -84,7 +84,7 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
         more => format!("{} and {} more", names.join(", "), count(more as u64)),
     };
     let rows: usize = sources.iter().map(|source| source.rows.len()).sum();
-    let read = format!("{}, {}", sources[0].format.title(), counted(rows as u64, "row", "rows"));
+    let read = format!("{}, {}", sources[0].format.meaning(), counted(rows as u64, "row", "rows"));
     let mut texts = vec![format!("{name}: {read}")];
     for ((why, rows), rules) in not_applied(sources) {
         let rows = counted(rows as u64, "row", "rows");
@@ -160,13 +160,8 @@ fn entry(gravity: Gravity, rule: Rule, all: &[Found<'_>]) -> Entry {
         .filter(|(number, ..)| 0 < *number)
         .map(|(number, one, many)| counted(number as u64, one, many))
         .collect();
-    let head = format!(
-        "{}: {} ({}): {}",
-        gravity.name(),
-        explanation::title(rule),
-        rule.name(),
-        parts.join(", ")
-    );
+    let head =
+        format!("{}: {} ({}): {}", gravity.name(), rule.meaning(), rule.name(), parts.join(", "));
     let mut entry = Entry::new(gravity.into(), head).with(Tone::Plain, explanation::because(rule));
     let mut worst = of.clone();
     worst.sort_by_key(|found| std::cmp::Reverse(found.finding.gravity()));

@@ -3,26 +3,6 @@
 use audit::{Finding, Format, Mark, NoLimit, Row, Rule, Why};
 use units::{count, digits, percent, rate, time, trimmed};
 
-/// A rule in a few words.
-pub(super) fn title(rule: Rule) -> &'static str {
-    match rule {
-        Rule::OwnVerdict => "its own verdict",
-        Rule::MeanAboveP99 => "the mean reaches the p99",
-        Rule::Little => "the mean is too long for so few connections (Little's law)",
-        Rule::MeanImpossible => "no times with these percentiles have this mean",
-        Rule::NotAscending => "a higher percentile is shorter than a lower one",
-        Rule::RateImpossible => "the rate is not the requests divided by the time",
-        Rule::SdImpossible => "the standard deviation is more than half of the range",
-        Rule::RateMissed => "the rate that was to be offered was not reached",
-        Rule::FewSamples => "too few requests for a percentile",
-        Rule::Failures => "failed requests are counted as answers",
-        Rule::NoUnit => "a unit is missing",
-        Rule::NoNumber => "a number stands for no number",
-        Rule::SameRate => "many servers have the same rate",
-        Rule::SameMedian => "many servers have the same median",
-    }
-}
-
 /// Why it matters.
 pub(super) fn because(rule: Rule) -> &'static str {
     match rule {

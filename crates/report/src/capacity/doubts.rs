@@ -1,7 +1,7 @@
 //! What a reader of a capacity should know.
 
+use analysis::Gravity;
 use analysis::search::{Conclusion, Ending};
-use analysis::{Gravity, outcome_in_words};
 use lab::record::OutcomeKind;
 use lab::search_goal::SaidBy;
 use units::rate;
@@ -81,7 +81,7 @@ fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
             "{} of {} trials were no measurement ({}): {}.",
             ending.times,
             found.answer.trials,
-            outcome_in_words(ending.kind),
+            ending.kind.meaning(),
             ending.says.trim_end_matches('.')
         ),
         SEE,

@@ -55,7 +55,7 @@ impl<'f> FinishedSearch<'f> {
     }
 
     fn is_poisson(&self) -> bool {
-        let shape = self.findings.experiment.as_ref().map(|experiment| experiment.shape);
+        let shape = self.findings.run.experiment.as_ref().map(|experiment| experiment.shape);
         matches!(shape, Some(Shape::Open { poisson: true, .. }))
     }
 

@@ -3,7 +3,7 @@
 use load::{Distribution, Nanos};
 use units::{count, nanos};
 
-use crate::paint::{Ink, Line, bar};
+use crate::paint::{Line, Tone, bar};
 
 /// Edges within a decade, from fine to coarse.
 const LADDERS: [&[u64]; 4] = [
@@ -31,9 +31,9 @@ pub fn lines(times: &Distribution) -> Vec<Line> {
     let counts: Vec<String> = bins.iter().map(|bin| count(bin.count)).collect();
     let width = counts.iter().map(String::len).max().unwrap_or(0);
     let line = |(bin, counted): (&Bin, &String)| {
-        Line::ink(Ink::Dim, format!("{:>9} – {:>7}  ", nanos(bin.from), nanos(bin.until)))
-            .and(Ink::Plain, format!("{counted:>width$}  "))
-            .and(Ink::Good, bar(bin.count as f64 / most as f64, BAR_WIDTH))
+        Line::toned(Tone::Dim, format!("{:>9} – {:>7}  ", nanos(bin.from), nanos(bin.until)))
+            .and(Tone::Plain, format!("{counted:>width$}  "))
+            .and(Tone::Good, bar(bin.count as f64 / most as f64, BAR_WIDTH))
     };
     bins.iter().zip(&counts).map(line).collect()
 }

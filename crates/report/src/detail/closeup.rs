@@ -67,22 +67,13 @@ fn ends(closeups: &[Closeup]) -> (Vec<f64>, f64) {
     (steps.into_iter().map(|step| step.number.value).collect(), reach)
 }
 
-fn word(role: Role) -> &'static str {
-    match role {
-        Role::Lowest => "the lowest",
-        Role::KeptUp => "the highest kept up with",
-        Role::Most => "where most came back",
-        Role::Highest => "the highest",
-    }
-}
-
 /// The place, and why it was chosen.
 pub(super) fn heading(findings: &Findings<'_>, close: &Closeup) -> String {
     let roles: Vec<&str> = match close.roles.as_slice() {
         // A subject with one place has no lowest and highest.
         [_, _, _] => Vec::new(),
         [Role::KeptUp, Role::Highest] => vec!["the highest, and it kept up"],
-        roles => roles.iter().map(|role| word(*role)).collect(),
+        roles => roles.iter().map(|role| role.name()).collect(),
     };
     let place = findings.place(close.point);
     match roles.is_empty() {

@@ -171,7 +171,7 @@ impl Times {
         let unit = unit(all[0].0);
         let traced = |&(reading, form): &(Reading, Form)| {
             let values = tracks.iter().find(|track| track.reading == reading)?.values.iter();
-            Some(self.trace(name(reading), form, unit, values.copied()))
+            Some(self.trace(reading.meaning(), form, unit, values.copied()))
         };
         let traces: Vec<Series> = all.iter().filter_map(traced).collect();
         (!traces.is_empty()).then(|| Panel::new(heading, note, unit, height, traces))
@@ -209,18 +209,6 @@ fn unit(reading: Reading) -> Unit {
         Reading::CpuUser | Reading::CpuSystem => Unit::Percent,
         Reading::Rss | Reading::Pss => Unit::Bytes,
         Reading::AcceptQueue | Reading::Overflows => Unit::Count,
-    }
-}
-
-/// What the cursor calls a reading.
-fn name(reading: Reading) -> &'static str {
-    match reading {
-        Reading::CpuUser => "CPU in programs",
-        Reading::CpuSystem => "CPU in the kernel",
-        Reading::Rss => "memory",
-        Reading::Pss => "PSS",
-        Reading::AcceptQueue => "waiting to be accepted",
-        Reading::Overflows => "overflows",
     }
 }
 

@@ -1,77 +1,26 @@
 //! Marks for figures and rows: one list of symbols and meanings, in the order of legends.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    /// Requests were given up at the time-out.
-    Bound,
-    /// The last load level was still held.
-    Open,
-    /// Held connections whose beat is not known.
-    CutBeats,
-    FewSamples,
-    Crashed,
-    Behind,
-    Suspect,
-    Invalid,
-    Reference,
-    Unranked,
+use analysis::named;
+
+named! {
+    /// A symbol beside a figure or in its row, and what it means.
+    pub enum Mark {
+        Bound = "≥" => "requests were given up at the time-out: the true value is no lower",
+        Open = "≥" => "the server still kept up at the highest load that was tried: it may be able to do more",
+        CutBeats = "~" => "over the measured part, up to one message of each connection too many or too few: give the \
+                           interval (--interval) to count whole intervals",
+        FewSamples = "*" => "fewer than 10 samples lie beyond this percentile",
+        Crashed = "†" => "the server was gone after a case of its conformance check",
+        Behind = "↓" => "the server did not keep up with the offered rate, or the trial was too short to tell",
+        Suspect = "?" => "suspect: read why before you use the figure",
+        Invalid = "!" => "invalid: the figure does not answer the question; it is not ranked",
+        Reference = "(reference)" => "a server that does nothing but answer: the ceiling of this machine and of dyno, not a \
+                                      competitor",
+        Unranked = "(not ranked)" => "wrong answers, a requirement that is not met, or invalid figures; the report says which",
+    }
 }
 
 impl Mark {
-    pub const ALL: [Mark; 10] = [
-        Mark::Bound,
-        Mark::Open,
-        Mark::CutBeats,
-        Mark::FewSamples,
-        Mark::Crashed,
-        Mark::Behind,
-        Mark::Suspect,
-        Mark::Invalid,
-        Mark::Reference,
-        Mark::Unranked,
-    ];
-
-    /// The symbol beside the text.
-    pub(crate) fn symbol(self) -> &'static str {
-        match self {
-            Mark::Bound | Mark::Open => "≥",
-            Mark::CutBeats => "~",
-            Mark::FewSamples => "*",
-            Mark::Crashed => "†",
-            Mark::Behind => "↓",
-            Mark::Suspect => "?",
-            Mark::Invalid => "!",
-            Mark::Reference => "(reference)",
-            Mark::Unranked => "(not ranked)",
-        }
-    }
-
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Mark::Bound => "requests were given up at the time-out: the true value is no lower",
-            Mark::Open => {
-                "the server still kept up at the highest load that was tried: it may be able to do more"
-            }
-            Mark::CutBeats => {
-                "over the measured part, up to one message of each connection too many or too few: give the interval \
-                 (--interval) to count whole intervals"
-            }
-            Mark::FewSamples => "fewer than 10 samples lie beyond this percentile",
-            Mark::Crashed => "the server was gone after a case of its conformance check",
-            Mark::Behind => {
-                "the server did not keep up with the offered rate, or the trial was too short to tell"
-            }
-            Mark::Suspect => "suspect: read why before you use the figure",
-            Mark::Invalid => "invalid: the figure does not answer the question; it is not ranked",
-            Mark::Reference => {
-                "a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor"
-            }
-            Mark::Unranked => {
-                "wrong answers, a requirement that is not met, or invalid figures; the report says which"
-            }
-        }
-    }
-
     /// `≥5.00s`, but `1,000?` and `oracle (reference)`.
     fn stands_before(self) -> bool {
         matches!(self, Mark::Bound | Mark::Open | Mark::CutBeats)
@@ -105,13 +54,13 @@ impl Marks {
     /// The text with its marks around it.
     pub fn around(self, text: &str) -> String {
         let mut before: Vec<&str> =
-            self.iter().filter(|mark| mark.stands_before()).map(Mark::symbol).collect();
+            self.iter().filter(|mark| mark.stands_before()).map(Mark::name).collect();
         before.dedup();
         let after = self.iter().filter(|mark| !mark.stands_before());
         let after: String = after
             .map(|mark| match mark {
-                Mark::Reference | Mark::Unranked => format!(" {}", mark.symbol()),
-                _ => mark.symbol().to_string(),
+                Mark::Reference | Mark::Unranked => format!(" {}", mark.name()),
+                _ => mark.name().to_string(),
             })
             .collect();
         format!("{}{text}{after}", before.concat())

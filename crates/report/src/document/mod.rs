@@ -11,6 +11,7 @@ use units::count;
 
 use crate::markup::Markup;
 use crate::paint::Line;
+pub use crate::paint::Tone;
 pub use marks::{Mark, Marks};
 pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
 
@@ -178,19 +179,6 @@ pub struct Drawing {
     pub is_brief: bool,
 }
 
-/// How much a text matters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
-    #[default]
-    Plain,
-    /// Explanation.
-    Dim,
-    Strong,
-    Good,
-    Doubtful,
-    Bad,
-}
-
 impl From<Gravity> for Tone {
     fn from(gravity: Gravity) -> Tone {
         match gravity {
@@ -217,12 +205,15 @@ impl Section {
         self
     }
 
-    /// With these blocks, but for lists of nothing. A section without a block is not shown.
+    /// With these blocks, but for lists and tables of nothing. A section without a block is not shown.
     #[must_use]
     pub fn with(mut self, blocks: impl IntoIterator<Item = Block>) -> Section {
-        let is_list_of_nothing =
-            |block: &Block| matches!(block, Block::Entries(all) if all.is_empty());
-        self.blocks.extend(blocks.into_iter().filter(|block| !is_list_of_nothing(block)));
+        let is_of_something = |block: &Block| match block {
+            Block::Entries(all) => !all.is_empty(),
+            Block::Table(table) => table.views.iter().any(|view| !view.rows.is_empty()),
+            _ => true,
+        };
+        self.blocks.extend(blocks.into_iter().filter(is_of_something));
         self
     }
 }

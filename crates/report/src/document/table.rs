@@ -314,7 +314,7 @@ impl Table {
         let marks = cells.fold(Marks::default(), |all, cell| all.and(cell.marks));
         let mut parts = self.notes.clone();
         parts.extend(explained.map(|column| format!("{}: {}", column.heading, column.meaning)));
-        parts.extend(marks.iter().map(|mark| format!("{} {}", mark.symbol(), mark.meaning())));
+        parts.extend(marks.iter().map(|mark| format!("{} {}", mark.name(), mark.meaning())));
         parts.retain(|part| !said.contains(part));
         said.extend_from_slice(&parts);
         parts

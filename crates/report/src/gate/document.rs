@@ -16,8 +16,7 @@ use crate::time::utc;
 
 pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
     let mut sections = Vec::new();
-    let figures = (!gate.weighing.figures.is_empty()).then(|| Block::Table(table(gate)));
-    sections.push(Section::new("figures", "", Depth::Brief).with(figures));
+    sections.push(Section::new("figures", "", Depth::Brief).with([Block::Table(table(gate))]));
     sections.extend(measured(gate));
     sections.extend(why(gate));
     sections.extend(conformance(gate));

@@ -1,6 +1,6 @@
 //! What gave way first, in words.
 
-use analysis::{Cause, FirstFailure, outcome_in_words};
+use analysis::{Cause, FirstFailure};
 use lab::figure::Unit;
 use units::count;
 
@@ -20,7 +20,7 @@ pub(crate) fn gave_way(found: &FirstFailure) -> String {
 pub(crate) fn cause(cause: &Cause) -> String {
     let own = if cause.is_own() { "dyno: " } else { "" };
     let says = match cause {
-        Cause::Ended(kind) => outcome_in_words(*kind).to_string(),
+        Cause::Ended(kind) => kind.meaning().to_string(),
         Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
         Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
         Cause::Waiting(times) => format!("{} not opened", count(*times)),

@@ -55,8 +55,7 @@ pub(super) fn hash<'t>(texts: impl Iterator<Item = &'t str>) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    digits[..DIGITS].to_string()
+    units::hex(&hash.finalize())[..DIGITS].to_string()
 }
 
 /// The figures of a history: those that servers are compared by.

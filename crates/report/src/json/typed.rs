@@ -28,7 +28,7 @@ macro_rules! json_type {
         }
 
         $crate::json::typed::made! {
-            [$($life)?] $Name of $it: $Of $(, with $more: $More)? {
+            [$($life)?] $vis $Name of $it: $Of $(, with $more: $More)? {
                 $($(let $known = $once;)+)?
                 $Name {
                     $(schema: $schema, dyno_version: env!("CARGO_PKG_VERSION"),)?
@@ -41,14 +41,17 @@ macro_rules! json_type {
 
 /// How it is made: of one thing by `From`, or of several by `of`.
 macro_rules! made {
-    ([$($life:lifetime)?] $Name:ident of $it:ident: $Of:ty $made:block) => {
+    ([$($life:lifetime)?] $vis:vis $Name:ident of $it:ident: $Of:ty $made:block) => {
         impl $(<$life>)? From<&$($life)? $Of> for $Name $(<$life>)? {
             fn from($it: &$($life)? $Of) -> Self $made
         }
     };
-    ([$($life:lifetime)?] $Name:ident of $it:ident: $Of:ty, with $more:ident: $More:ty $made:block) => {
+    (
+        [$($life:lifetime)?] $vis:vis $Name:ident of $it:ident: $Of:ty, with $more:ident: $More:ty
+        $made:block
+    ) => {
         impl $(<$life>)? $Name $(<$life>)? {
-            pub(crate) fn of($more: &$($life)? $More, $it: &$($life)? $Of) -> Self $made
+            $vis fn of($more: &$($life)? $More, $it: &$($life)? $Of) -> Self $made
         }
     };
 }

@@ -16,7 +16,7 @@ use crate::document::{
     Block, Cell, Column, Depth, Drawing, Entry, Fact, MORE, Row, Section, Table, Tone,
 };
 use crate::number_format::{Written, marks};
-use crate::paint::{Ink, Line};
+use crate::paint::Line;
 use crate::{evidence, http2, quantile, security};
 
 impl KnownLoad<'_> {
@@ -26,7 +26,7 @@ impl KnownLoad<'_> {
         vec![
             brief("rates", vec![Block::Facts(self.rates())]),
             brief("steps", self.steps()),
-            brief("latencies", self.latencies().into_iter().collect()),
+            brief("latencies", vec![Block::Table(self.latencies())]),
             brief("histogram", self.histogram()),
             brief("books", self.books()),
             brief("evidence", self.evidence()),
@@ -144,7 +144,7 @@ impl KnownLoad<'_> {
     }
 
     /// A row for each kind of time; a full report has more percentiles.
-    fn latencies(&self) -> Option<Block> {
+    fn latencies(&self) -> Table {
         let rows = self.times().into_iter().map(|(name, times)| {
             let mut cells = vec![
                 Cell::text(name).toned(Tone::Dim),
@@ -156,15 +156,10 @@ impl KnownLoad<'_> {
             cells.push(quantile::moment_cell(times, |all| all.max));
             Row { cells, ..Row::default() }
         });
-        let rows: Vec<Row> = rows.collect();
-        if rows.is_empty() {
-            return None;
-        }
         let mut heads = vec![("", 0), ("samples", 2), ("mean", 3), ("sd", 4)];
         heads.extend(PERCENTILES.map(|(name, _, priority)| (name, priority)));
         heads.push(("max", 0));
-        let table = Table::of("latencies", Column::listed(&heads), rows);
-        Some(Block::Table(table.captioned(TIMES_COUNT_FROM)))
+        Table::of("latencies", Column::listed(&heads), rows).captioned(TIMES_COUNT_FROM)
     }
 
     fn histogram(&self) -> Vec<Block> {
@@ -172,7 +167,7 @@ impl KnownLoad<'_> {
         if bars.is_empty() {
             return Vec::new();
         }
-        let title = Line::ink(Ink::Dim, "response time: number of samples in each range");
+        let title = Line::toned(Tone::Dim, "response time: number of samples in each range");
         let lines = std::iter::once(title).chain(bars).collect();
         vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
     }

@@ -65,8 +65,7 @@ impl RequestSummary {
         match &self.source {
             RequestSource::Flags { .. } => self.words(),
             RequestSource::File(file) => {
-                let digest: String = file.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-                format!("{} (SHA-256 {digest})", self.words())
+                format!("{} (SHA-256 {})", self.words(), units::hex(&file.sha256))
             }
         }
     }

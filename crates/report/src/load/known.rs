@@ -72,7 +72,7 @@ impl<'t> KnownLoad<'t> {
         let backlog = count(QUEUE_BACKLOG).and_then(|backlog| backlog.try_into().ok());
         let loaded = trial.loaded.as_ref()?;
         let row = findings.board.tables.first()?.rows.first()?;
-        let tolerated = Tolerated::by(findings.experiment.as_ref());
+        let tolerated = Tolerated::by(findings.run.experiment.as_ref());
         Some(KnownLoad {
             recording: &loaded.recording,
             kind: match trial.key.point {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use load::{Arrivals, Load, Order, Protocol, Rate, Spread, Target};
+use load::{Arrivals, Load, Order, Protocol, Rate, Target};
 
 /// The address of a target.
 pub fn address(target: &Target) -> String {
@@ -63,14 +63,6 @@ fn streams(protocol: &Protocol) -> String {
 /// So many streams on each of some connections.
 pub(crate) fn on_each(streams: u64) -> String {
     format!(" × {} over HTTP/2", units::counted(streams, "stream", "streams"))
-}
-
-/// Which connection with room carries the next request.
-pub(super) fn spread(spread: Spread) -> &'static str {
-    match spread {
-        Spread::Even => "even",
-        Spread::Fill => "fill",
-    }
 }
 
 /// How long is measured: of a schedule that is over sooner than was ordered, no longer than that.

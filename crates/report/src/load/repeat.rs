@@ -22,7 +22,7 @@ fn row<'t>(findings: &'t Findings<'_>) -> Option<&'t Row> {
 pub(crate) fn sentence(findings: &Findings<'_>) -> String {
     let tolerated = match findings.ended {
         [load, ..] => load.tolerated,
-        [] => Tolerated::by(findings.experiment.as_ref()),
+        [] => Tolerated::by(findings.run.experiment.as_ref()),
     };
     let totals: Vec<&Tally> = findings
         .trials

@@ -5,7 +5,6 @@ use lab::record::{Fact, HTTP_1, PROTOCOL, STREAMS};
 use load::{Order, Protocol};
 use tls::Version;
 
-use super::order_text;
 use crate::http2::Http2OrderJson;
 use crate::security::TlsOrderJson;
 
@@ -32,7 +31,7 @@ pub fn of(order: &Order) -> Vec<Fact> {
         Protocol::Http2(order) => Some(Http2OrderJson::from(order)),
     };
     let offered = order.tls.as_ref().map(|client| TlsOrderJson::from(client.order()));
-    facts(streams.as_ref(), order_text::spread(order.spread), offered.as_ref())
+    facts(streams.as_ref(), order.spread.name(), offered.as_ref())
 }
 
 /// The facts by which a reader may tell two loads apart; what only one of them could have is in no list of the other.

@@ -3,10 +3,10 @@
 use analysis::Verdict;
 
 use crate::document::{
-    Align, Block, Cell, Depth, Document, Entry, Fact, MORE, Paragraph, Row, Section, Table, Tone,
+    Align, Block, Cell, Depth, Document, Entry, Fact, MORE, Paragraph, Row, Section, Table,
 };
 use crate::grid::{self, Cell as GridCell};
-use crate::paint::{Ink, Line, wrapped};
+use crate::paint::{Line, Tone, wrapped};
 use crate::render::Format;
 
 /// Below this width nothing can be read.
@@ -56,10 +56,10 @@ pub(super) fn render(document: &Document, screen: Screen) -> String {
     let mut said = Vec::new();
     parts.extend(shown.map(|section| of_section(section, width, screen.is_full, &mut said)));
     if !document.answer.is_empty() {
-        let mut lines = vec![Line::ink(Ink::Bold, "in short")];
+        let mut lines = vec![Line::toned(Tone::Strong, "in short")];
         // After a long report its heading is no longer on the screen.
         lines.extend(verdict(document, prose));
-        lines.extend(document.answer.iter().flat_map(|text| inked(Ink::Plain, text, prose)));
+        lines.extend(document.answer.iter().flat_map(|text| toned(Tone::Plain, text, prose)));
         parts.push(lines);
     }
     parts.push(document.ending.iter().flat_map(|text| paragraph(text, prose)).collect());
@@ -78,10 +78,10 @@ pub(super) fn render(document: &Document, screen: Screen) -> String {
 }
 
 fn heading(document: &Document, width: usize) -> Vec<Line> {
-    let mut lines = inked(Ink::Dim, &document.label, width);
-    lines.extend(inked(Ink::Bold, &document.title, width));
+    let mut lines = toned(Tone::Dim, &document.label, width);
+    lines.extend(toned(Tone::Strong, &document.title, width));
     lines.extend(document.notes.iter().flat_map(|note| paragraph(note, width)));
-    lines.extend(document.conditions.iter().flat_map(|text| inked(Ink::Dim, text, width)));
+    lines.extend(document.conditions.iter().flat_map(|text| toned(Tone::Dim, text, width)));
     lines.extend(verdict(document, width));
     lines
 }
@@ -90,12 +90,12 @@ fn verdict(document: &Document, width: usize) -> Vec<Line> {
     let (Some(verdict), Some(text)) = (document.verdict, document.verdict_line()) else {
         return Vec::new();
     };
-    let ink = match verdict {
-        Verdict::Valid => Ink::Good,
-        Verdict::Suspect => Ink::Doubtful,
-        Verdict::Invalid => Ink::Bad,
+    let tone = match verdict {
+        Verdict::Valid => Tone::Good,
+        Verdict::Suspect => Tone::Doubtful,
+        Verdict::Invalid => Tone::Bad,
     };
-    inked(ink, &text, width)
+    toned(tone, &text, width)
 }
 
 fn of_section(section: &Section, width: usize, is_full: bool, said: &mut Vec<String>) -> Vec<Line> {
@@ -108,14 +108,14 @@ fn of_section(section: &Section, width: usize, is_full: bool, said: &mut Vec<Str
         "" => String::new(),
         note => format!("  {note}"),
     };
-    let heading = Line::ink(Ink::Bold, section.heading.clone()).and(Ink::Dim, note);
+    let heading = Line::toned(Tone::Strong, section.heading.clone()).and(Tone::Dim, note);
     std::iter::once(heading).chain(blocks).collect()
 }
 
 fn of_block(block: &Block, width: usize, is_full: bool, said: &mut Vec<String>) -> Vec<Line> {
     let prose = width.min(PROSE);
     match block {
-        Block::Heading(text) => vec![Line::plain(""), Line::ink(Ink::Bold, text.clone())],
+        Block::Heading(text) => vec![Line::plain(""), Line::toned(Tone::Strong, text.clone())],
         Block::Paragraph(text) => paragraph(text, prose),
         Block::Entries(entries) => {
             entries.iter().flat_map(|entry| of_entry(entry, prose)).collect()
@@ -136,7 +136,9 @@ fn of_block(block: &Block, width: usize, is_full: bool, said: &mut Vec<String>) 
                 .collect();
             match inside.is_empty() {
                 true => inside,
-                false => inked(Ink::Bold, &fold.summary, prose).into_iter().chain(inside).collect(),
+                false => {
+                    toned(Tone::Strong, &fold.summary, prose).into_iter().chain(inside).collect()
+                }
             }
         }
         Block::Fold(_) => Vec::new(),
@@ -151,8 +153,8 @@ fn of_facts(facts: &[Fact], width: usize) -> Vec<Line> {
         let mut name = fact.name.clone();
         for text in &fact.texts {
             for part in wrapped(text, width.saturating_sub(indent).max(20)) {
-                let label = Line::ink(Ink::Dim, format!("{name:<indent$}"));
-                lines.push(label.and(ink(fact.tone), part));
+                let label = Line::toned(Tone::Dim, format!("{name:<indent$}"));
+                lines.push(label.and(fact.tone, part));
                 name.clear();
             }
         }
@@ -161,18 +163,18 @@ fn of_facts(facts: &[Fact], width: usize) -> Vec<Line> {
 }
 
 fn of_entry(entry: &Entry, width: usize) -> Vec<Line> {
-    let mut lines = inked(ink(entry.tone), &entry.head, width);
+    let mut lines = toned(entry.tone, &entry.head, width);
     let inner = width.saturating_sub(2).max(20);
     for text in &entry.lines {
         lines.extend(
             wrapped(&text.text, inner)
                 .into_iter()
                 .filter(|line| !line.is_empty())
-                .map(|line| Line::ink(ink(text.tone), format!("  {line}"))),
+                .map(|line| Line::toned(text.tone, format!("  {line}"))),
         );
     }
     let quoted = entry.quoted.iter();
-    lines.extend(quoted.map(|line| Line::ink(Ink::Dim, format!("  │ {line}")).cut(width)));
+    lines.extend(quoted.map(|line| Line::toned(Tone::Dim, format!("  │ {line}")).cut(width)));
     if !entry.command.is_empty() {
         lines.push(Line::plain(format!("  {}", entry.command)));
     }
@@ -206,11 +208,11 @@ fn of_table(table: &Table, width: usize, is_full: bool, said: &mut Vec<String>) 
     let parts = side_by_side(&shown, is_too_wide);
     let lines = parts.iter().flat_map(|columns| fitting(table, columns, &rows, width));
     let mut lines: Vec<Line> = lines.map(|line| line.cut(width)).collect();
-    lines.splice(..0, inked(Ink::Dim, &table.caption, width.min(PROSE)));
+    lines.splice(..0, toned(Tone::Dim, &table.caption, width.min(PROSE)));
     let legend = table.legend(&shown, &rows, said).join(" · ");
     for text in table.alike_line(most).into_iter().chain([legend]) {
         lines.extend(
-            inked(Ink::Dim, &text, width.min(PROSE)).into_iter().filter(|line| 0 < line.width()),
+            toned(Tone::Dim, &text, width.min(PROSE)).into_iter().filter(|line| 0 < line.width()),
         );
     }
     lines
@@ -258,7 +260,7 @@ fn widest(lines: &[Line]) -> usize {
 fn drawn(table: &Table, shown: &[usize], rows: &[&Row], name_most: usize) -> Vec<Line> {
     let head = shown.iter().map(|&place| {
         let column = &table.columns[place];
-        aligned(column.align, Ink::Dim, column.heading.clone())
+        aligned(column.align, Tone::Dim, column.heading.clone())
     });
     let mut grid: Vec<Vec<GridCell>> = vec![head.collect()];
     let mut last: Option<&str> = None;
@@ -273,7 +275,7 @@ fn drawn(table: &Table, shown: &[usize], rows: &[&Row], name_most: usize) -> Vec
                 text.pop();
                 text.push('…');
             }
-            aligned(column.align, ink(cell.tone), text)
+            aligned(column.align, cell.tone, text)
         });
         grid.push(cells.collect());
         last = shown.first().and_then(|&place| row.cells.get(place)).map(|cell| cell.text.as_str());
@@ -281,28 +283,17 @@ fn drawn(table: &Table, shown: &[usize], rows: &[&Row], name_most: usize) -> Vec
     grid::lines(&grid)
 }
 
-fn aligned(align: Align, ink: Ink, text: String) -> GridCell {
-    GridCell { ink, text, is_left: align == Align::Left }
+fn aligned(align: Align, tone: Tone, text: String) -> GridCell {
+    GridCell { tone, text, is_left: align == Align::Left }
 }
 
 fn paragraph(paragraph: &Paragraph, width: usize) -> Vec<Line> {
-    inked(ink(paragraph.tone), &paragraph.text, width)
+    toned(paragraph.tone, &paragraph.text, width)
 }
 
-fn inked(ink: Ink, text: &str, width: usize) -> Vec<Line> {
+fn toned(tone: Tone, text: &str, width: usize) -> Vec<Line> {
     if text.is_empty() {
         return Vec::new();
     }
-    wrapped(text, width).into_iter().map(|line| Line::ink(ink, line)).collect()
-}
-
-fn ink(tone: Tone) -> Ink {
-    match tone {
-        Tone::Plain => Ink::Plain,
-        Tone::Dim => Ink::Dim,
-        Tone::Strong => Ink::Bold,
-        Tone::Good => Ink::Good,
-        Tone::Doubtful => Ink::Doubtful,
-        Tone::Bad => Ink::Bad,
-    }
+    wrapped(text, width).into_iter().map(|line| Line::toned(tone, line)).collect()
 }

@@ -22,7 +22,7 @@ pub(super) fn servers_and_machine(findings: &Findings<'_>) -> [Section; 4] {
 /// How it was measured, and on what.
 fn method(findings: &Findings<'_>) -> Section {
     let mut texts = vec![
-        match &findings.experiment {
+        match &findings.run.experiment {
             _ if findings.is_load() => {
                 "`dyno load` made each load on a server that ran already, one after another."
             }

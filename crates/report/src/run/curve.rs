@@ -10,7 +10,7 @@ use crate::chart::scale::Scale;
 use crate::document::{Mark, Marks};
 use crate::grouped::distinct;
 use crate::number_format::in_unit_of;
-use crate::paint::{Ink, Line};
+use crate::paint::{Line, Tone};
 use crate::render::Glyphs;
 
 /// More curves than these cannot be distinguished.
@@ -58,11 +58,11 @@ pub(super) fn lines(
         return panels;
     }
     let unit = findings.axis(table);
-    let heading = Line::ink(Ink::Bold, findings.task(&table.workload))
-        .and(Ink::Plain, format!(": throughput/s and p99 against {unit}"))
+    let heading = Line::toned(Tone::Strong, findings.task(&table.workload))
+        .and(Tone::Plain, format!(": throughput/s and p99 against {unit}"))
         .cut(width);
     let legend = packed(&legend(drawn, of, glyphs), width, glyphs);
-    let legend = legend.into_iter().map(|line| Line::ink(Ink::Dim, line).cut(width));
+    let legend = legend.into_iter().map(|line| Line::toned(Tone::Dim, line).cut(width));
     std::iter::once(heading).chain(panels).chain(legend).collect()
 }
 
@@ -160,7 +160,7 @@ fn panel(
         plot.add(curve, points);
     }
     plot.mark_invalid();
-    let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
+    let mut lines = vec![Line::toned(Tone::Dim, format!("{:>gutter$}", figure.heading()))];
     lines.extend(plot.lines(&labels, gutter, glyphs));
     lines.push(ticks(findings, &plot, &places, gutter));
     Some(lines)
@@ -169,7 +169,7 @@ fn panel(
 /// The picture itself: dots for the lines, letters for the points.
 struct Plot {
     dots: Braille,
-    letters: Vec<Option<(char, Ink)>>,
+    letters: Vec<Option<(char, Tone)>>,
     /// The cells of invalid values.
     invalid: Vec<usize>,
     width: usize,
@@ -223,17 +223,17 @@ impl Plot {
             }
             before = Some((x, y));
             let cell = (y.round() as usize / 4) * self.width + x.round() as usize / 2;
-            let (letter, ink) = match row.is_doubtful() {
-                true => (curve.letter.to_ascii_lowercase(), Ink::Doubtful),
-                false => (curve.letter, Ink::Bold),
+            let (letter, tone) = match row.is_doubtful() {
+                true => (curve.letter.to_ascii_lowercase(), Tone::Doubtful),
+                false => (curve.letter, Tone::Strong),
             };
-            let ink = if curve.is_unmet { Ink::Dim } else { ink };
+            let tone = if curve.is_unmet { Tone::Dim } else { tone };
             if is_invalid(row) {
                 self.invalid.push(cell);
             }
             self.letters[cell] = match self.letters[cell] {
-                None => Some((letter, ink)),
-                Some(_) => Some((SEVERAL, Ink::Bold)),
+                None => Some((letter, tone)),
+                Some(_) => Some((SEVERAL, Tone::Strong)),
             };
         }
     }
@@ -246,7 +246,7 @@ impl Plot {
             let left = (0 < column).then(|| cell - 1);
             let mut beside = [right, left].into_iter().flatten();
             if let Some(free) = beside.find(|&cell| self.letters[cell].is_none()) {
-                self.letters[free] = Some((INVALID, Ink::Bad));
+                self.letters[free] = Some((INVALID, Tone::Bad));
             }
         }
     }
@@ -269,13 +269,13 @@ impl Plot {
                 _ if row + 1 == self.height => &labels[1],
                 _ => "",
             };
-            let mut line = Line::ink(Ink::Dim, format!("{label:>gutter$}{axis}"));
+            let mut line = Line::toned(Tone::Dim, format!("{label:>gutter$}{axis}"));
             for column in 0..self.width {
                 line = match self.letters[row * self.width + column] {
-                    Some((SEVERAL, ink)) => line.and(ink, several(glyphs).to_string()),
-                    Some((letter, ink)) => line.and(ink, letter.to_string()),
+                    Some((SEVERAL, tone)) => line.and(tone, several(glyphs).to_string()),
+                    Some((letter, tone)) => line.and(tone, letter.to_string()),
                     None => {
-                        line.and(Ink::Dim, dot(self.dots.cell(column, row), glyphs).to_string())
+                        line.and(Tone::Dim, dot(self.dots.cell(column, row), glyphs).to_string())
                     }
                 };
             }
@@ -314,7 +314,7 @@ fn ticks(findings: &Findings<'_>, plot: &Plot, places: &[Point], gutter: usize) 
             text[start..start + label.len()].copy_from_slice(&label);
         }
     }
-    Line::ink(Ink::Dim, text.into_iter().collect::<String>().trim_end())
+    Line::toned(Tone::Dim, text.into_iter().collect::<String>().trim_end())
 }
 
 #[cfg(test)]

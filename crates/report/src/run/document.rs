@@ -20,7 +20,7 @@ use crate::{agents, detail, number_format, sentence, signature, verdict};
 pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Document {
     let run = findings.run;
     let mut notes = Vec::new();
-    let article = findings.experiment.as_ref().and_then(|found| found.article.as_ref());
+    let article = findings.run.experiment.as_ref().and_then(|found| found.article.as_ref());
     notes.extend(article.map(|article| Paragraph::new(Tone::Dim, format!("After: {article}"))));
     notes.extend(
         conditions::warnings(findings).into_iter().map(|says| Paragraph::new(Tone::Doubtful, says)),

@@ -30,9 +30,6 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     rows.extend(spoken(findings));
     rows.extend(wires(findings));
     rows.extend(answers(findings));
-    if rows.is_empty() {
-        return Vec::new();
-    }
     let head = ["setting", "library's default", "changed by its settings", "servers"];
     vec![Block::Table(text_table("differences", &head, rows.into_iter().map(Vec::from)))]
 }

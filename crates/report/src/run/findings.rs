@@ -43,8 +43,6 @@ pub struct Findings<'a> {
     pub history: PublishedFigures,
     /// What went wrong with them.
     pub history_says: Option<String>,
-    /// The experiment as it was run, if an experiment can say it.
-    pub(crate) experiment: Option<Experiment>,
     pub board: Board,
     /// The searches for capacities that its trials were made for; in any other run none.
     pub(crate) searches: Vec<Searched>,
@@ -73,8 +71,8 @@ impl<'a> Findings<'a> {
         trials: &'a [TrialRecord],
         damaged: Vec<DamagedTrial>,
     ) -> Findings<'a> {
-        let experiment = run.experiment.clone();
-        let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
+        let experiment = run.experiment.as_ref();
+        let name = experiment.and_then(|experiment| experiment.history.as_deref());
         let (history, history_says) = match name.map(|name| history(run, name)) {
             None => (PublishedFigures::default(), None),
             Some(Ok(history)) => (history, None),
@@ -84,7 +82,6 @@ impl<'a> Findings<'a> {
             damaged,
             history,
             history_says,
-            experiment,
             searches: searched(run, trials),
             ..Findings::on(id.to_string(), (run, trials), Board::of(run, trials))
         }
@@ -125,7 +122,6 @@ impl<'a> Findings<'a> {
             searches: Vec::new(),
             history: PublishedFigures::default(),
             history_says: None,
-            experiment: None,
             board,
             fairness: Fairness::of(run, trials),
             store_option: String::new(),
@@ -156,7 +152,7 @@ impl<'a> Findings<'a> {
 
     /// What the run is to answer; of loads, what was requested.
     pub(crate) fn question(&self) -> String {
-        match (self.ended, &self.experiment) {
+        match (self.ended, &self.run.experiment) {
             ([load, ..], _) => format!("{} at {}", load.asked.words(), load.asked.address),
             ([], Some(found)) => found.question.clone(),
             ([], None) => self.run.name.clone(),
@@ -186,7 +182,7 @@ impl<'a> Findings<'a> {
     /// The article's figures of each workload for which it has any, in its own columns.
     pub(crate) fn then_now(&self) -> &[ThenNow] {
         self.then_now.get_or_init(|| {
-            let columns = self.experiment.as_ref().map_or(&[][..], |found| &found.columns);
+            let columns = self.run.experiment.as_ref().map_or(&[][..], |found| &found.columns);
             // Held connections have their own figures, and their own words for them.
             let tables = self.board.tables.iter().filter(|table| !table.is_held());
             tables.filter_map(|table| analysis::then_now(table, &self.history, columns)).collect()
@@ -227,12 +223,12 @@ impl<'a> Findings<'a> {
 
     /// What the command line changed, as far as the experiment can be read.
     pub(crate) fn changed(&self) -> Option<&Changed> {
-        self.experiment.as_ref().map(|experiment| &experiment.changed)
+        self.run.experiment.as_ref().map(|experiment| &experiment.changed)
     }
 
     /// Whether the number of rounds was determined by the data.
     pub(super) fn is_bound(&self) -> bool {
-        self.experiment.as_ref().is_some_and(|experiment| experiment.until.is_some())
+        self.run.experiment.as_ref().is_some_and(|experiment| experiment.until.is_some())
     }
 
     /// The run plan's entry for a subject.
@@ -253,7 +249,7 @@ impl<'a> Findings<'a> {
 
     /// How many requests one unit of the axis offers: the calls of a session.
     pub(crate) fn calls(&self) -> f64 {
-        match self.experiment.as_ref().map(|experiment| experiment.shape) {
+        match self.run.experiment.as_ref().map(|experiment| experiment.shape) {
             Some(Shape::Sessions { calls, .. }) => f64::from(calls),
             Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1.0,
         }
@@ -261,7 +257,7 @@ impl<'a> Findings<'a> {
 
     /// A place of the axis as people read it: offered sessions as offered requests, because throughput counts requests.
     pub(crate) fn shown(&self, point: Point) -> Point {
-        self.experiment.as_ref().map_or(point, |experiment| experiment.as_requests(point))
+        self.run.experiment.as_ref().map_or(point, |experiment| experiment.as_requests(point))
     }
 
     /// A place of the axis with its unit.
@@ -270,12 +266,12 @@ impl<'a> Findings<'a> {
             Point::Connections(_) => order_text::on_each(streams),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => " over HTTP/2".into(),
         });
-        experiment_text::place_in(self.experiment.as_ref(), point) + &over
+        experiment_text::place_in(self.run.experiment.as_ref(), point) + &over
     }
 
     /// How the servers were loaded, as far as an experiment can say it.
     pub(crate) fn load_in_words(&self) -> Option<String> {
-        match (&self.experiment, self.ended) {
+        match (&self.run.experiment, self.ended) {
             (Some(experiment), _) => Some(experiment_text::load(experiment, self.streams())),
             (None, [load, ..]) => Some(order_text::of_load(&load.order)),
             (None, []) => None,
@@ -288,7 +284,7 @@ impl<'a> Findings<'a> {
             let loaded = self.trials.iter().find_map(|trial| trial.loaded.as_ref());
             loaded.map(|loaded| Duration::from_nanos(loaded.recording.on_time_within))
         };
-        let stated = self.experiment.as_ref().and_then(Experiment::on_time_within);
+        let stated = self.run.experiment.as_ref().and_then(Experiment::on_time_within);
         let limit = if self.is_load() { recorded() } else { stated };
         match (figure, limit) {
             (Figure::OnTime, Some(limit)) => format!("{} ({})", figure.heading(), duration(limit)),
@@ -303,7 +299,7 @@ impl<'a> Findings<'a> {
 
     /// A place of the axis without its unit.
     pub(crate) fn place_alone(&self, point: Point) -> String {
-        match self.experiment.as_ref().and_then(|experiment| experiment.course.as_ref()) {
+        match self.run.experiment.as_ref().and_then(|experiment| experiment.course.as_ref()) {
             Some(course) => experiment_text::rates(course),
             None => experiment_text::place(self.shown(point)),
         }

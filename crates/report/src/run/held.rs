@@ -42,7 +42,7 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
         sections.push(plateaus(findings, ramps));
     }
     let entries = |says| entries(findings, says);
-    let watched = sentence::watched(findings.experiment.as_ref());
+    let watched = sentence::watched(findings.run.experiment.as_ref());
     for (id, heading, note, entries, depth) in [
         ("gave-way", "What gave way first", "", entries(sentence::gave_way_in_full), Depth::Brief),
         (

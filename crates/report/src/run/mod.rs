@@ -121,7 +121,7 @@ impl Findings<'_> {
 
     /// The compared figures of a row; none of one that is invalid or was never measured.
     fn measures_of(&self, workload: &str, row: &Row) -> Vec<Measure> {
-        let verdict = row.judgement.verdict.filter(|verdict| *verdict != Verdict::Invalid);
+        let verdict = row.verdict().filter(|verdict| *verdict != Verdict::Invalid);
         let Some(verdict) = verdict.map(Verdict::name) else { return Vec::new() };
         let of = format!("{} · {} · {}", row.subject, self.task(workload), self.place(row.point));
         let found = COMPARED.into_iter().filter_map(|figure| Some((figure, row.estimate(figure)?)));

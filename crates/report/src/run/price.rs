@@ -61,7 +61,7 @@ fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
 /// Why a server has no price.
 pub(super) fn why(lack: &LeftOut<'_>) -> &'static str {
     match lack.why {
-        Unranked::Unmet(_) | Unranked::Reference => "not ranked",
+        Unranked::Unmet | Unranked::Reference => "not ranked",
         Unranked::Unmeasured => "not measured",
         Unranked::Invalid => "invalid",
     }

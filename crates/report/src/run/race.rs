@@ -49,7 +49,7 @@ impl Findings<'_> {
 
     /// What the pairs say, where a difference was to be found.
     pub(crate) fn gate(&self) -> Option<Weighing> {
-        gate::of_run(self.experiment.as_ref()?, self.trials)
+        gate::of_run(self.run.experiment.as_ref()?, self.trials)
     }
 }
 

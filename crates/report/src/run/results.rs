@@ -1,6 +1,6 @@
 //! The table of results: each server where it is best, all of them at one load level, or everything.
 
-use analysis::{Comparison, Estimate, JudgedTrial, Placed, Row, Table, Verdict, outcome_in_words};
+use analysis::{Comparison, Estimate, JudgedTrial, Placed, Row, Table, Verdict};
 use lab::figure::{self, Figure};
 use lab::subject::Processes;
 use units::count;
@@ -261,7 +261,7 @@ pub(super) fn priority(figure: Figure) -> Option<u8> {
 
 /// The figures that this table has, and how soon each column is left out.
 fn wanted(findings: &Findings<'_>, table: &Table) -> Vec<(Figure, u8)> {
-    let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
+    let own = findings.run.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
     let mut wanted = own_first(own);
     let tail = wanted.iter_mut().find(|(figure, _)| *figure == Figure::ResponseP999);
     if let Some((_, priority)) = tail.filter(|_| findings.is_race()) {
@@ -355,7 +355,7 @@ pub(crate) fn unmeasured(row: &Row) -> Cell {
     let ways: Vec<String> = row
         .unmeasured()
         .into_iter()
-        .map(|(kind, times)| format!("{} ({times} of {})", outcome_in_words(kind), row.planned))
+        .map(|(kind, times)| format!("{} ({times} of {})", kind.meaning(), row.planned))
         .collect();
     match ways.is_empty() {
         true => Cell::text("not run yet").toned(Tone::Dim),
@@ -375,7 +375,7 @@ fn failures(shown: &Shown<'_>) -> Cell {
 /// `, 1 × died`: how trials of a row ended that are no measurement.
 pub(super) fn ends(row: &Row) -> String {
     let ends = row.unmeasured().into_iter();
-    ends.map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind))).collect()
+    ends.map(|(kind, times)| format!(", {times} × {}", kind.meaning())).collect()
 }
 
 /// `3`, or `1 of 2, 1 × died`.

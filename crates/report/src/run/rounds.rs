@@ -8,7 +8,8 @@ use crate::document::{Block, Tone};
 
 /// A sentence for each reason, and which intervals are still wide.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
-    let Some(until) = findings.experiment.as_ref().and_then(|experiment| experiment.until) else {
+    let Some(until) = findings.run.experiment.as_ref().and_then(|experiment| experiment.until)
+    else {
         return Vec::new();
     };
     let rows = findings.board.tables.iter().flat_map(|table| &table.rows);
@@ -26,7 +27,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 pub(super) fn heading(findings: &Findings<'_>) -> String {
-    let until = findings.experiment.as_ref().and_then(|experiment| experiment.until);
+    let until = findings.run.experiment.as_ref().and_then(|experiment| experiment.until);
     until.map_or(String::new(), |until| {
         format!("How narrow the rounds' intervals are (±{} is wanted)", percent(until.within))
     })

@@ -262,8 +262,9 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
 #[test]
 fn the_method_says_that_servers_take_turns_in_slices() {
-    let mut findings = Findings::usual();
-    findings.experiment.as_mut().unwrap().slices = Some(std::time::Duration::from_millis(100));
+    let findings = Findings::after(|run, _| {
+        run.experiment.as_mut().unwrap().slices = Some(std::time::Duration::from_millis(100));
+    });
     let text = full(&findings, 200, false);
     assert!(text.contains("loads them in slices") && !text.contains("shuffled"), "{text}");
 }

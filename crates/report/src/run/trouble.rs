@@ -1,8 +1,6 @@
 //! What went wrong, with its evidence, and the doubts.
 
-use analysis::{
-    By, Gravity, JudgedTrial, NOT_MEASURED, Reason, Remark, Row, Table, outcome_in_words,
-};
+use analysis::{By, Gravity, JudgedTrial, NOT_MEASURED, Reason, Remark, Row, Table};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 use units::count;
@@ -56,7 +54,7 @@ fn ended(findings: &Findings<'_>, workload: &str, trials: &[(&Row, &JudgedTrial)
         findings.task(workload),
         findings.place(row.point),
         first.repeat + 1,
-        outcome_in_words(first.outcome.kind)
+        first.outcome.kind.meaning()
     );
     let mut entry = Entry::new(Tone::Bad, head).with(Tone::Plain, &first.outcome.says);
     if let Some(trial) = findings.trials.iter().find(|trial| trial.key.number == first.number) {

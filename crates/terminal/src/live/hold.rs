@@ -10,7 +10,7 @@ use crate::agents;
 
 use super::picture::{self, Across};
 use super::screen::{beside, done};
-use report::paint::{Ink, Line};
+use report::paint::{Line, Tone};
 
 /// What stays the same while connections are held.
 #[derive(Clone, Debug)]
@@ -98,8 +98,8 @@ pub(super) fn draw(
     let share = newest.until as f64 / header.length.max(1) as f64;
     let left = header.length.saturating_sub(newest.until);
     let mut lines = vec![
-        Line::ink(Ink::Bold, format!("dyno hold  {}", header.title)),
-        Line::ink(Ink::Dim, header.steps.clone()),
+        Line::toned(Tone::Strong, format!("dyno hold  {}", header.title)),
+        Line::toned(Tone::Dim, header.steps.clone()),
         done(share, newest.until, left, width),
     ];
     let is_roomy = 16 <= height;
@@ -119,9 +119,9 @@ pub(super) fn draw(
         lines.extend(picture::quantiles(across, "lateness", &slots, room.min(26)));
     }
     gap(&mut lines);
-    let ink = if seconds.failed + seconds.lost == 0 { Ink::Plain } else { Ink::Bad };
+    let tone = if seconds.failed + seconds.lost == 0 { Tone::Plain } else { Tone::Bad };
     let (failed, lost) = (count(seconds.failed), count(seconds.lost));
-    lines.push(Line::ink(ink, format!("failed  {failed}   lost  {lost}")));
+    lines.push(Line::toned(tone, format!("failed  {failed}   lost  {lost}")));
     lines.truncate(height);
     lines.into_iter().map(|line| line.cut(width)).collect()
 }
@@ -143,8 +143,8 @@ fn rows(
     let (now, all) = (count(newest.open), header.connections as f64);
     let received = format!("{} /s", rate(newest.messages_per_s().round()));
     [
-        beside("open", &now, blocks(&open, all), Ink::Good),
-        beside("messages", &received, blocks(&messages, most), Ink::Plain),
+        beside("open", &now, blocks(&open, all), Tone::Good),
+        beside("messages", &received, blocks(&messages, most), Tone::Plain),
     ]
 }
 
@@ -152,10 +152,10 @@ fn rows(
 fn lateness(newest: &Second) -> Line {
     let [p50, p99, max] = newest.late.map(|value| value.map_or("–".to_string(), nanos));
     Line::plain("late     ")
-        .and(Ink::Good, format!(" p50 {p50}"))
-        .and(Ink::Doubtful, format!("   p99 {p99}"))
-        .and(Ink::Plain, format!("   max {max}"))
-        .and(Ink::Dim, format!("   opening {}", count(newest.opening)))
+        .and(Tone::Good, format!(" p50 {p50}"))
+        .and(Tone::Doubtful, format!("   p99 {p99}"))
+        .and(Tone::Plain, format!("   max {max}"))
+        .and(Tone::Dim, format!("   opening {}", count(newest.opening)))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use load::{Nanos, SECOND};
 
 use report::chart::braille::{Braille, braille, sparkline};
 use report::chart::scale::Scale;
-use report::paint::{Ink, Line};
+use report::paint::{Line, Tone};
 
 /// Left of every picture: they share one time axis.
 const MARGIN: usize = 23;
@@ -84,7 +84,7 @@ impl Across {
                 drop(row.splice(place, label.chars()));
             }
         }
-        Line::plain(" ".repeat(MARGIN)).and(Ink::Dim, row.into_iter().collect::<String>())
+        Line::plain(" ".repeat(MARGIN)).and(Tone::Dim, row.into_iter().collect::<String>())
     }
 }
 
@@ -139,18 +139,18 @@ pub(super) fn quantiles(across: Across, what: &str, slots: &[Spread], height: us
     let shown = &slots[first..];
     let medians = Braille::new(across.columns, rows);
     let (canvas, end) = drawn(medians, across, axis, shown, |slot| slot.1);
-    let mut median = Curve { name: "p50", ink: Ink::Good, canvas, end };
+    let mut median = Curve { name: "p50", tone: Tone::Good, canvas, end };
     let tails = Braille::new(across.columns, rows);
     let (canvas, end) = drawn(tails, across, axis, shown, |slot| slot.2);
-    let mut tail = Curve { name: "p99", ink: Ink::Doubtful, canvas, end };
+    let mut tail = Curve { name: "p99", tone: Tone::Doubtful, canvas, end };
     keep_apart(&mut tail, &mut median);
     let name = unit.name;
     let says = format!("{what} in {name}, logarithmic: p99 is the upper line, p50 the lower");
-    let mut lines = vec![Line::ink(Ink::Dim, says)];
+    let mut lines = vec![Line::toned(Tone::Dim, says)];
     let ticks = ticks(axis, unit, rows);
     lines.extend((0..rows).map(|row| {
         let label = format!("{:>1$}  ", ticks[row], MARGIN - 2);
-        cells(Line::ink(Ink::Dim, label), [&median, &tail], row, across.columns)
+        cells(Line::toned(Tone::Dim, label), [&median, &tail], row, across.columns)
     }));
     lines.push(across.axis(&begins));
     lines
@@ -159,7 +159,7 @@ pub(super) fn quantiles(across: Across, what: &str, slots: &[Spread], height: us
 /// A line of the chart.
 struct Curve {
     name: &'static str,
-    ink: Ink,
+    tone: Tone,
     canvas: Braille,
     /// Column and row of its newest value.
     end: Option<(usize, usize)>,
@@ -186,29 +186,29 @@ impl Curve {
 }
 
 fn cells(mut line: Line, curves: [&Curve; 2], row: usize, columns: usize) -> Line {
-    let names = curves.map(|curve| Some((curve.name_in(row)?, curve.ink)));
+    let names = curves.map(|curve| Some((curve.name_in(row)?, curve.tone)));
     let mut column = 0;
     while column < columns {
         let named = names.iter().flatten().find(|((from, _), _)| *from == column);
-        if let Some(((_, name), ink)) = named {
-            line = line.and(*ink, *name);
+        if let Some(((_, name), tone)) = named {
+            line = line.and(*tone, *name);
             column += name.len();
             continue;
         }
         let [median, tail] = curves.map(|curve| curve.canvas.cell(column, row));
-        let ink = match (median, tail) {
-            (0, 0) => Ink::Plain,
-            (_, 0) => curves[0].ink,
-            (_, _) => curves[1].ink,
+        let tone = match (median, tail) {
+            (0, 0) => Tone::Plain,
+            (_, 0) => curves[0].tone,
+            (_, _) => curves[1].tone,
         };
-        line = line.and(ink, if median | tail == 0 { ' ' } else { braille(median | tail) });
+        line = line.and(tone, if median | tail == 0 { ' ' } else { braille(median | tail) });
         column += 1;
     }
     // A line that has reached the right edge has its name beyond it.
     match names.iter().flatten().find(|((from, _), _)| columns <= *from) {
         None => line,
-        Some(((from, name), ink)) => {
-            line.and(Ink::Plain, " ".repeat(from - column)).and(*ink, *name)
+        Some(((from, name), tone)) => {
+            line.and(Tone::Plain, " ".repeat(from - column)).and(*tone, *name)
         }
     }
 }

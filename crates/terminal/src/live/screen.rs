@@ -7,7 +7,7 @@ use crate::agents;
 
 use super::history::{History, Slot, Snapshot};
 use super::picture::{self, Across};
-use report::paint::{Ink, Line};
+use report::paint::{Line, Tone};
 
 /// What stays the same during the run.
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
     };
     let across = header.across(history, newest, width);
     let mut lines = vec![
-        Line::ink(Ink::Bold, header.target.clone()),
-        Line::ink(Ink::Dim, header.load.clone()),
+        Line::toned(Tone::Strong, header.target.clone()),
+        Line::toned(Tone::Dim, header.load.clone()),
         progress(header, history, newest, width),
     ];
     let is_roomy = 16 <= height;
@@ -66,10 +66,10 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
 fn progress(header: &Header, history: &History, newest: &Snapshot, width: usize) -> Line {
     if newest.is_warmup {
         if header.warmup == 0 {
-            return Line::ink(Ink::Doubtful, "opening connections");
+            return Line::toned(Tone::Doubtful, "opening connections");
         }
         let left = header.warmup.saturating_sub(newest.now);
-        return Line::ink(Ink::Doubtful, format!("warming up, {} left", tenths(left)));
+        return Line::toned(Tone::Doubtful, format!("warming up, {} left", tenths(left)));
     }
     let elapsed = newest.now.saturating_sub(history.measured_from);
     let by_time = header.length.map(|length| elapsed as f64 / length.max(1) as f64);
@@ -87,9 +87,9 @@ pub(super) fn done(share: f64, elapsed: Nanos, left: Nanos, width: usize) -> Lin
     let words = format!(" {}  {} left", tenths(elapsed), tenths(left));
     let room = width.saturating_sub(words.chars().count()).min(60);
     let done = (share.clamp(0.0, 1.0) * room as f64).round() as usize;
-    Line::ink(Ink::Good, "━".repeat(done))
-        .and(Ink::Dim, "─".repeat(room - done))
-        .and(Ink::Plain, words)
+    Line::toned(Tone::Good, "━".repeat(done))
+        .and(Tone::Dim, "─".repeat(room - done))
+        .and(Tone::Plain, words)
 }
 
 fn tenths(time: Nanos) -> String {
@@ -104,48 +104,48 @@ fn rates(header: &Header, history: &History, lately: &Slot, across: Option<Acros
     let answered = over_time(Slot::correct_per_s);
     let shown = if header.has_schedule { &offered } else { &answered };
     let top = shown.iter().chain(&answered).map(|slot| slot.1).fold(0.0, f64::max);
-    let line = |name: &str, now: f64, values: &[(Nanos, f64)], ink: Ink| {
+    let line = |name: &str, now: f64, values: &[(Nanos, f64)], tone: Tone| {
         let now = format!("{} /s", rate(now.round()));
-        beside(name, &now, across.map(|across| picture::blocks(across, values, top)), ink)
+        beside(name, &now, across.map(|across| picture::blocks(across, values, top)), tone)
     };
     let mut lines = Vec::new();
     if header.has_schedule {
-        lines.push(line("offered", lately.attempted_per_s(), &offered, Ink::Dim));
+        lines.push(line("offered", lately.attempted_per_s(), &offered, Tone::Dim));
     }
-    lines.push(line("answered", lately.correct_per_s(), &answered, Ink::Good));
+    lines.push(line("answered", lately.correct_per_s(), &answered, Tone::Good));
     lines
 }
 
 /// A name and a value, and their picture over time.
-pub(super) fn beside(name: &str, now: &str, picture: Option<String>, ink: Ink) -> Line {
+pub(super) fn beside(name: &str, now: &str, picture: Option<String>, tone: Tone) -> Line {
     let words = format!("{name:<9}{now:>12}  ");
-    Line::plain(words).and(ink, picture.unwrap_or_default())
+    Line::plain(words).and(tone, picture.unwrap_or_default())
 }
 
 fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
     let value = |value: Option<Nanos>| lately.written(value);
     let quantiles = Line::plain("response ")
-        .and(Ink::Good, format!(" p50 {}", value(lately.p50)))
-        .and(Ink::Plain, format!("   p90 {}", value(lately.p90)))
-        .and(Ink::Doubtful, format!("   p99 {}", value(lately.p99)))
-        .and(Ink::Plain, format!("   max {}", value(lately.max)));
+        .and(Tone::Good, format!(" p50 {}", value(lately.p50)))
+        .and(Tone::Plain, format!("   p90 {}", value(lately.p90)))
+        .and(Tone::Doubtful, format!("   p99 {}", value(lately.p99)))
+        .and(Tone::Plain, format!("   max {}", value(lately.max)));
     let state = format!(
         "in flight {}   sent late p99 {}",
         rate(newest.in_flight.round()),
         newest.late_p99.map_or("–".into(), nanos)
     );
     if quantiles.width() + 3 + state.chars().count() <= width {
-        return vec![quantiles.and(Ink::Dim, format!("   {state}"))];
+        return vec![quantiles.and(Tone::Dim, format!("   {state}"))];
     }
     if quantiles.width() <= width {
-        return vec![quantiles, Line::ink(Ink::Dim, format!("          {state}"))];
+        return vec![quantiles, Line::toned(Tone::Dim, format!("          {state}"))];
     }
     vec![
-        Line::ink(Ink::Good, format!("p50 {:<9}", value(lately.p50)))
-            .and(Ink::Plain, format!(" p90 {}", value(lately.p90))),
-        Line::ink(Ink::Doubtful, format!("p99 {:<9}", value(lately.p99)))
-            .and(Ink::Plain, format!(" max {}", value(lately.max))),
-        Line::ink(Ink::Dim, state),
+        Line::toned(Tone::Good, format!("p50 {:<9}", value(lately.p50)))
+            .and(Tone::Plain, format!(" p90 {}", value(lately.p90))),
+        Line::toned(Tone::Doubtful, format!("p99 {:<9}", value(lately.p99)))
+            .and(Tone::Plain, format!(" max {}", value(lately.max))),
+        Line::toned(Tone::Dim, state),
     ]
 }
 
@@ -155,17 +155,17 @@ fn failures(newest: &Snapshot, width: usize) -> Vec<Line> {
     let share = total as f64 / newest.total_attempted.max(1) as f64;
     let head = format!("of {} attempts ({})", count(newest.total_attempted), percent(share));
     if total == 0 {
-        return vec![Line::plain("failures  0 ").and(Ink::Dim, head)];
+        return vec![Line::plain("failures  0 ").and(Tone::Dim, head)];
     }
     let mut kinds: Vec<(Failure, u64)> =
         Failure::ALL.into_iter().zip(newest.total_failed).filter(|(_, times)| 0 < *times).collect();
     kinds.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     let mut lines =
-        vec![Line::ink(Ink::Bad, format!("failures  {} ", count(total))).and(Ink::Dim, head)];
+        vec![Line::toned(Tone::Bad, format!("failures  {} ", count(total))).and(Tone::Dim, head)];
     for (failure, times) in kinds {
-        let line = Line::ink(Ink::Bad, format!("{:>9}  {failure}", count(times)));
+        let line = Line::toned(Tone::Bad, format!("{:>9}  {failure}", count(times)));
         let meaning = if 70 <= width { format!("  {}", failure.meaning()) } else { String::new() };
-        lines.push(line.and(Ink::Dim, meaning));
+        lines.push(line.and(Tone::Dim, meaning));
     }
     lines
 }

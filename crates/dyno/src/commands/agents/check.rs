@@ -190,7 +190,7 @@ fn row(each: AgentMeeting, sight: Option<&Sight>, targets: &[SocketAddr], halt: 
         }
     };
     row.can_load = true;
-    row.known = group.known().first().map(|facts| HostKnown::of(facts, &given(targets)));
+    row.known = group.known().first().map(|facts| HostKnown::of(&given(targets), facts));
     if let Some(sight) = sight {
         measure(&mut row, &mut group, sight, halt);
     }

@@ -92,7 +92,7 @@ fn calibrate(
     for connections in CONNECTIONS {
         terminal::notice(&format!("dyno: closed, {connections} connections"));
         let recording = bench.press(Load::Closed { connections }, timing.step)?;
-        ceilings.push(Ceiling::of(connections, &recording));
+        ceilings.push(Ceiling::of(&connections, &recording));
     }
     let ceiling = ceilings.iter().map(|ceiling| ceiling.throughput_per_s).fold(0.0, f64::max);
     let mut punctuality = Vec::new();
@@ -101,7 +101,7 @@ fn calibrate(
         if per_s as f64 <= 0.8 * ceiling && !bench.halt.is_asked() {
             terminal::notice(&format!("dyno: open, {per_s}/s"));
             let recording = bench.press(open(per_s)?, timing.step)?;
-            punctuality.push(Punctuality::of(per_s as f64, &recording));
+            punctuality.push(Punctuality::of(&(per_s as f64), &recording));
         }
     }
     terminal::notice(&format!("dyno: {} runs at {REPEATED_PER_S}/s", timing.repeats));

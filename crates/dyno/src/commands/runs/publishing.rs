@@ -156,8 +156,7 @@ fn files_of(folder: &Path, root: &Path, page: &str) -> io::Result<(Files, String
             }
             other => {
                 let bytes = other.map_or_else(FromUtf8Error::into_bytes, String::into_bytes);
-                let hash: String =
-                    Sha256::digest(&bytes).iter().map(|it| format!("{it:02x}")).collect();
+                let hash = units::hex(&Sha256::digest(&bytes));
                 left_out.push_str(&format!("{hash} {} {page}{name}\n", bytes.len()));
             }
         }

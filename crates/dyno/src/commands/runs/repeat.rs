@@ -159,8 +159,7 @@ fn shown(run: &PublicRun, campaign: &Campaign) -> Result<String, Refusal> {
     }
     text.push_str("\nFiles: SHA-256, bytes and path\n");
     for (path, content) in &run.record.files {
-        let hash: String =
-            Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = units::hex(&Sha256::digest(content));
         text.push_str(&format!("  {hash} {:>7} {}\n", content.len(), visible(path)));
     }
     Ok(text)

@@ -1,5 +1,7 @@
 //! `dyno servers list`: subjects, services, workloads and experiments; what is missing on this machine and how to get it.
 
+use std::fmt::Display;
+
 use clap::Args;
 use lab::experiment::{Experiment, Subjects};
 use lab::service::Service;
@@ -42,29 +44,18 @@ pub(super) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
 
 fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
     let members = roster::all_subjects(project, cache, &project.subjects());
-    let workloads =
-        project.workloads().into_iter().map(|name| match Workload::read(&project.root, &name) {
-            Ok(workload) => NamedRow { name, says: workload.title, error: None },
-            Err(error) => NamedRow { name, says: String::new(), error: Some(error.to_string()) },
-        });
+    let workloads = project.workloads().into_iter().map(|name| {
+        let read = Workload::read(&project.root, &name);
+        named(name, read.map(|workload| (workload.title, None)))
+    });
     let experiments = project.experiments().into_iter().map(|name| {
         let shown = format!("experiments/{name}.toml");
-        match Experiment::read(&project.root.join(&shown), &shown) {
-            Ok(experiment) => {
-                let says = format!("{} {}", experiment.question, attendance(&experiment, &members));
-                NamedRow { name, says, error: None }
-            }
-            Err(error) => NamedRow { name, says: String::new(), error: Some(error.to_string()) },
-        }
+        let read = Experiment::read(&project.root.join(&shown), &shown);
+        named(name, read.map(|it| (format!("{} {}", it.question, attendance(&it, &members)), None)))
     });
     let services = project.services().into_iter().map(|name| {
-        match Service::read(&project.root, &name, &cache.variables) {
-            Ok(service) => {
-                let error = services::lack(&service, cache);
-                NamedRow { name, says: service.manifest.title, error }
-            }
-            Err(error) => NamedRow { name, says: String::new(), error: Some(error.to_string()) },
-        }
+        let read = Service::read(&project.root, &name, &cache.variables);
+        named(name, read.map(|it| (it.manifest.title.clone(), services::lack(&it, cache))))
     });
     Listing {
         format: "dyno.list/1",
@@ -75,6 +66,12 @@ fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),
     }
+}
+
+/// What its file says, and what it lacks; or why the file cannot be read.
+fn named(name: String, read: Result<(String, Option<String>), impl Display>) -> NamedRow {
+    let (says, error) = read.unwrap_or_else(|error| (String::new(), Some(error.to_string())));
+    NamedRow { name, says, error }
 }
 
 /// How many of an experiment's subjects can take part here.

@@ -209,19 +209,17 @@ fn new_workload(flags: &NewFlags) -> Result<String, Refusal> {
         StatusRule::Any => "status = \"any\"\n".into(),
         StatusRule::Exactly(status) => format!("status = {status}\n"),
     };
-    let hex =
-        |digest: [u8; 32]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     text += &match (&expect.body, body.filter(|text| !text.starts_with('@'))) {
         (BodyRule::Any | BodyRule::Meaning(_) | BodyRule::File(_), _) => String::new(),
         (BodyRule::Length(length), _) => format!("body_length = {length}\n"),
-        (BodyRule::Sha256(digest), _) => format!("body_sha256 = \"{}\"\n", hex(*digest)),
+        (BodyRule::Sha256(digest), _) => format!("body_sha256 = \"{}\"\n", units::hex(digest)),
         (BodyRule::Exactly(_), Some(body)) => {
             format!("body = {}\n", quoted(body.strip_prefix("text:").unwrap_or(body)))
         }
         // Of a file, which need not be a text.
         (BodyRule::Exactly(file), None) => {
             let digest = wire::sha256(file.constant().unwrap_or_default());
-            format!("body_sha256 = \"{}\"\n", hex(digest))
+            format!("body_sha256 = \"{}\"\n", units::hex(&digest))
         }
     };
     Ok(text)

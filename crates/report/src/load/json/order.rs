@@ -62,7 +62,7 @@ json_type! {
         /// which connection with room carried the next request: even (the one whose turn was longest ago) or fill (one
         /// after the other)
         #[schemars(extend("enum" = ["even", "fill"]))]
-        spread: String = order_text::spread(run.order.spread).into(),
+        spread: String = run.order.spread.name().into(),
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted
@@ -96,7 +96,7 @@ json_type! {
         /// its name
         name: String = file.name.clone(),
         /// the SHA-256 of its content, of har that of the lines that --write-requests writes, in hexadecimal digits
-        sha256: String = file.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: String = units::hex(&file.sha256),
         /// how many requests it has
         requests: usize,
         /// which of them came when: in_order (by their numbers, over and over), shuffled (the same, in an order that

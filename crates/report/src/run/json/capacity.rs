@@ -1,7 +1,7 @@
 //! Ranks, capacities and alarms as JSON.
 
-use analysis::{Alarm, Breach, Capacity, Promise, Table};
-use lab::experiment::Point;
+use analysis::{Alarm, Breach, Capacity, KEPT_UP, Table};
+use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -90,16 +90,13 @@ pub(super) fn capacities(table: &Table) -> Vec<CapacityJson> {
 
 json_type! {
     /// What capacity keeps: the experiment's `[promise]`.
-    pub(super) struct PromiseJson as "limits" of findings: Findings<'_>;
-        let promised = findings.experiment.as_ref().map(|experiment| experiment.promise);
-        let promise = Promise::from(promised.unwrap_or_default());
-    {
+    pub(super) struct PromiseJson as "limits" of promise: Promised {
         /// p99 of the response time is no more
-        p99_ms: f64 = promise.p99_ms,
+        p99_ms: f64 = promise.p99_ms(),
         /// no more requests failed
-        failed_percent: f64 = promise.failed_percent,
+        failed_percent: f64,
         /// no fewer of the requests that were due were answered on time
-        on_time_percent: f64 = promise.on_time_share * 100.0,
+        on_time_percent: f64 = KEPT_UP * 100.0,
     }
 }
 

@@ -67,7 +67,8 @@ json_type! {
         /// how far each participant conforms to the RFCs; never part of a speed figure
         conformance: Vec<conformance::ConformanceJson<'t>> = conformance::all(findings),
         /// what capacity keeps
-        promise: capacity::PromiseJson = findings.into(),
+        promise: capacity::PromiseJson =
+            (&findings.run.experiment.as_ref().map(|found| found.promise).unwrap_or_default()).into(),
         /// servers that are too much alike
         alarms: Vec<capacity::AlarmJson> =
             if findings.is_search() { Vec::new() } else { capacity::alarms(findings) },
@@ -89,7 +90,7 @@ json_type! {
     /// Which run it is.
     struct RunJson<'t> as "run" of findings: Findings<'_>;
         let run = findings.run;
-        let experiment = findings.experiment.as_ref();
+        let experiment = findings.run.experiment.as_ref();
     {
         /// its id in its store
         id: &'t str = &findings.id,
