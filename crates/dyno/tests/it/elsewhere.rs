@@ -161,3 +161,14 @@ fn held_connections_of_an_experiment_are_held_by_agents() {
 fn newest(lab: &Lab) -> String {
     lab.store().runs().unwrap().last().unwrap().id.to_string()
 }
+
+#[test]
+fn a_race_is_loaded_by_agents_and_neither_side_is_faster_by_that() {
+    let lab = Lab::new();
+    let side = "DYNO serve --listen 127.0.0.1:{port} --threads 1 --delay constant:2ms";
+    let load = ["--path", "/hello", "-c", "4", "-d", "500ms", "--load-on", "local:2", "--json"];
+    let ran = lab.dyno(&[&["race", side, side], &load[..]].concat());
+    assert!(matches!(ran.code(), Some(0..=2)), "{ran}");
+    let json = ran.json();
+    assert_eq!(json["schema"], "dyno.race/1", "{ran}");
+}
