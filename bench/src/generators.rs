@@ -107,7 +107,7 @@ pub(crate) static PEERS: &[Generator] = &[
         get: "build it from source as `wrk2`",
         command: "wrk2 -t1",
         loads: &[(Shape::Open, "-c{c} -d{s}s -R{r} --latency {url}")],
-        read: quantiles::wrk2,
+        read: quantiles::audited,
         ..ABSENT
     },
     Generator {
@@ -171,7 +171,7 @@ pub(crate) static PEERS: &[Generator] = &[
             (Shape::Counted, "-c {c} -n {n} {url}"),
             (Shape::Open, "-c {c} -z {s}s -q {r} {url}"),
         ],
-        read: quantiles::oha,
+        read: quantiles::audited,
         ..ABSENT
     },
     Generator {
@@ -181,7 +181,7 @@ pub(crate) static PEERS: &[Generator] = &[
         get: "cargo install oha --locked, or `bench --install`",
         command: "oha --no-tui --output-format json",
         loads: &[(Shape::Open, "-c {c} -z {s}s -q {r} --latency-correction {url}")],
-        read: quantiles::oha,
+        read: quantiles::audited,
         ..ABSENT
     },
     Generator {
@@ -211,7 +211,7 @@ pub(crate) static PEERS: &[Generator] = &[
             (Shape::Counted, "-c {c} -n {n} {url}"),
             (Shape::Open, "-c {c} -z {s}s -q {r_each} {url}"),
         ],
-        read: quantiles::hey,
+        read: quantiles::audited,
         ..ABSENT
     },
     Generator {

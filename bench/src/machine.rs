@@ -3,16 +3,19 @@
 use crate::generators::{DYNO, FLOOR, Generator, S_TIME, WRK};
 use crate::rig::Rig;
 use crate::template::words;
-use std::fs;
 use std::process::Command;
 
 /// One sentence for each fact.
 pub(crate) fn facts(rig: &Rig) -> Vec<String> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let known = machine::facts::read();
+    let fact = |name: &str| {
+        let found = known.iter().find(|fact| fact.name == name);
+        found.map_or("unknown", |fact| &fact.value)
+    };
     let mut facts = vec![
-        format!("CPU: {}, {cores} cores", cpu_model()),
-        format!("Kernel: Linux {}", kernel.trim()),
+        format!("CPU: {}, {cores} cores", fact("cpu.model")),
+        format!("Kernel: {}", fact("kernel")),
         "Servers on CPU 0, generators on CPU 1, loopback, 13-byte bodies.".to_owned(),
     ];
     for (server, asked) in [("nginx", "nginx -v"), ("h2o", "h2o -v")] {
@@ -56,12 +59,6 @@ fn is_version(word: &str) -> bool {
     let mut parts = word.split('.');
     parts.next().is_some_and(|part| part.ends_with(is_digit))
         && parts.next().is_some_and(|part| part.starts_with(is_digit))
-}
-
-fn cpu_model() -> String {
-    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = cpus.lines().find(|line| line.starts_with("model name"));
-    line.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown").to_owned()
 }
 
 #[cfg(test)]

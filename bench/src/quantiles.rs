@@ -69,53 +69,17 @@ pub(crate) fn of_schedule(streams: &[(u64, u64)], rate: u32) -> Quantiles {
     of_samples(waited.map(|ns| ns as f64 / 1e6).collect())
 }
 
-/// `99.000%  955.39ms`.
-pub(crate) fn wrk2(stdout: &str, _: &str) -> Quantiles {
-    Quantiles::from_fn(|percent| {
-        let label = format!("{percent:.3}%");
-        let line = stdout.lines().find(|line| line.trim_start().starts_with(&label))?;
-        milliseconds(line.split_whitespace().nth(1)?)
-    })
-}
-
-/// `1.10ms`, `540.20us`, `1.02s`, `0.50m`.
-fn milliseconds(text: &str) -> Option<f64> {
-    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic())?;
-    let value: f64 = text[..unit_at].parse().ok()?;
-    match &text[unit_at..] {
-        "us" => Some(value / 1e3),
-        "ms" => Some(value),
-        "s" => Some(value * 1e3),
-        "m" => Some(value * 60e3),
-        _ => None,
-    }
+/// What wrk2, hey and oha print, as `dyno audit` reads it.
+pub(crate) fn audited(stdout: &str, _: &str) -> Quantiles {
+    let found = audit::read("", stdout.as_bytes(), audit::Stated::default());
+    let row = found.ok().and_then(|source| source.rows.into_iter().next());
+    Quantiles::from_fn(|percent| Some(row.as_ref()?.at(percent / 100.0)?.value / 1e6))
 }
 
 /// Of each request: start in microseconds, status, response time in microseconds.
 pub(crate) fn h2load(_: &str, log: &str) -> Quantiles {
     let us = |line: &str| line.split('\t').nth(2)?.trim().parse::<f64>().ok();
     of_samples(log.lines().filter_map(us).map(|us| us / 1e3).collect())
-}
-
-/// `99% in 0.9629 secs`.
-pub(crate) fn hey(stdout: &str, _: &str) -> Quantiles {
-    Quantiles::from_fn(|percent| {
-        // 0.1.4 misprints its own format: "99%% in".
-        let line = stdout.lines().map(str::trim_start).find(|line| {
-            [format!("{percent}% in "), format!("{percent}%% in ")]
-                .iter()
-                .any(|label| line.starts_with(label))
-        })?;
-        Some(line.split_whitespace().nth(2)?.parse::<f64>().ok()? * 1e3)
-    })
-}
-
-/// JSON with seconds.
-pub(crate) fn oha(stdout: &str, _: &str) -> Quantiles {
-    let report = json(stdout);
-    Quantiles::from_fn(|percent| {
-        Some(report["latencyPercentiles"][format!("p{percent}")].as_f64()? * 1e3)
-    })
 }
 
 /// JSON with seconds.
@@ -169,29 +133,16 @@ mod tests {
             [Some(0.2), Some(1.0), None, Some(2.5)],
         );
         check(
-            wrk2,
-            "  Latency Distribution\n 50.000%    1.10ms\n 90.000%  540.20us\n 99.000%    1.02s\n\
-             99.900%    0.50m\n  Detailed 50.000%",
-            "",
-            [Some(1.1), Some(0.5402), Some(1020.0), Some(30_000.0)],
-        );
-        check(
             h2load,
             "",
             "1700000000000000\t200\t1500\n1700000000000010\t200\t500\n",
             [Some(0.5), Some(1.5), Some(1.5), Some(1.5)],
         );
         check(
-            hey,
-            "Latency distribution:\n  10% in 0.0001 secs\n  50% in 0.0018 secs\n  90%% in 0.0045 secs",
+            audited,
+            "Summary:\n  Requests/sec: 9.0\n\nLatency distribution:\n  50% in 0.0018 secs\n  90%% in 0.0045 secs",
             "",
             [Some(1.8), Some(4.5), None, None],
-        );
-        check(
-            oha,
-            r#"{"latencyPercentiles": {"p50": 0.5, "p90": null, "p99": 1.0, "p99.9": 2.0}}"#,
-            "",
-            [Some(500.0), None, Some(1000.0), Some(2000.0)],
         );
         check(
             fortio,
@@ -228,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_printed_nothing_has_no_quantiles() {
-        for read in [ours as Read, hey, jmeter] {
+        for read in [ours as Read, audited, jmeter] {
             check(read, "", "", [None; 4]);
         }
     }

@@ -1,10 +1,12 @@
 //! What processes used of the machine: CPU time and memory, as the kernel counts them.
 
 use anyhow::{Context, Result};
+use machine::process::family_of;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs;
+use std::iter;
 use std::time::Duration;
 
 /// User and system time, and the highest resident size.
@@ -49,14 +51,9 @@ pub(crate) fn bind_to(cpu: usize) -> Result<()> {
     sched_setaffinity(None, &cpus).with_context(|| format!("cannot bind to CPU {cpu}"))
 }
 
-/// CPU time of a running process and its children, to the nanosecond.
+/// CPU time of a running process and its descendants, to the nanosecond.
 pub(crate) fn cpu_of_family(pid: u32) -> Result<Duration> {
-    let mut cpu = cpu_of_threads(pid, |_| true)?;
-    for child in fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?.split_whitespace()
-    {
-        cpu += cpu_of_threads(child.parse()?, |_| true)?;
-    }
-    Ok(cpu)
+    iter::once(pid).chain(family_of(pid)).map(|pid| cpu_of_threads(pid, |_| true)).sum()
 }
 
 /// CPU time of those of a process' running threads that are selected by their names, to the nanosecond.

@@ -1,11 +1,11 @@
 //! k. One load, from one process and from several: are the figures the same, and what do agents cost?
 
-use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use machine::process::family_of;
 use serde_json::Value;
 
 use super::Section;
@@ -327,7 +327,7 @@ fn beside_lanes(rig: &Rig, flags: &[&str], among: u32) -> Result<f64> {
     command.extend(words(flags));
     let load = Running(start(&command)?);
     sleep(Duration::from_secs(3));
-    let mut all = children(load.0.id())?;
+    let mut all = family_of(load.0.id());
     all.push(load.0.id());
     let spent = || -> Result<Duration> {
         all.iter().map(|&pid| cpu_of_threads(pid, |name| !name.starts_with(LANE))).sum()
@@ -373,15 +373,6 @@ fn start(command: &[String]) -> Result<Child> {
     let (program, arguments) = command.split_first().context("no command")?;
     let mut command = Command::new(program);
     Ok(command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
-}
-
-fn children(pid: u32) -> Result<Vec<u32>> {
-    let mut found = Vec::new();
-    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-        let listed = fs::read_to_string(thread?.path().join("children"))?;
-        found.extend(listed.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

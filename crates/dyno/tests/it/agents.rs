@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, processes_of};
 use crate::lab_rig::until;
-use crate::rig::{Going, Ran, Rig, doubts, in_each, in_one_of_five};
+use crate::rig::{Going, Ran, Rig, in_each, in_one_of_five};
 
 fn count(json: &Value, path: &str) -> u64 {
     json.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {path}: {json}"))
@@ -56,30 +56,6 @@ fn four_agents(rig: &Rig) -> (Going, Vec<Pid>) {
     let pids = processes_of(going.pid());
     assert_eq!(pids.len(), 4);
     (going, pids)
-}
-
-#[test]
-fn an_agent_that_is_killed_is_named_at_once_and_the_load_of_the_others_is_invalid() {
-    let rig = Rig::new();
-    let (mut going, pids) = four_agents(&rig);
-    kill_process(pids[1], Signal::KILL).unwrap();
-    going.says("was lost");
-    let before = rig.requests();
-    until("the others go on", || before + 50 < rig.requests());
-    going.signal(Signal::INT);
-    let ran = going.end().status(130);
-    let json = ran.json();
-    assert_eq!(json["end"]["word"], "halted");
-    assert!(100 < count(&json, "/books/attempted"));
-    let lost = &json["lost_agents"];
-    assert_eq!(lost.as_array().map(Vec::len), Some(1), "{json}");
-    assert_eq!((lost[0]["phase"].as_str(), lost[0]["share"].as_f64()), (Some("load"), Some(0.25)));
-    let says = lost[0]["says"].as_str().unwrap();
-    assert!(says.contains("signal 9 (KILL)") && says.contains("25 % of the load"), "{says}");
-    assert_eq!(json["verdict"]["word"], "invalid");
-    assert!(doubts(&json).contains(&"agents_lost"), "{json}");
-    assert_eq!(json["generator"]["lanes"].as_array().map(Vec::len), Some(3));
-    all_have_gone(&pids);
 }
 
 #[test]

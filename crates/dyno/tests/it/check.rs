@@ -103,13 +103,6 @@ fn what_fails_is_for_the_user_to_say() {
 }
 
 #[test]
-fn verbose_shows_what_passed_too() {
-    let loud =
-        check(&Rig::new(), &["{url}/", "--case", "H1-B01", "--rounds", "1", "--full"]).status(0);
-    let _ = loud.stdout_has("pass  H1-B01  ").stdout_has("sent      GET / HTTP/1.1\\r\\n\n");
-}
-
-#[test]
 fn a_port_without_a_server_cannot_be_judged() {
     let (_held, gone) = closed_port();
     let folder = Folder::new();

@@ -212,6 +212,7 @@ fn a_probe_for_another_runtime_needs_a_folder_and_no_line_of_dyno() {
         ["json", "csv", "html"].map(report)
     };
     let [json, csv, html] = reports();
+    crate::schema::fits("run", &json.json());
     let figures = &json.json()["held"][0]["subjects"][0]["plateaus"][0]["figures"];
     let value = figures["jvm_heap_used_mean_bytes"]["value"].as_f64();
     assert!(value.is_some_and(|value| (value - 5e6).abs() < 1.0), "{figures}");

@@ -85,21 +85,6 @@ fn the_report_says_what_was_held_and_what_broke() {
 }
 
 #[test]
-fn a_server_that_stops_sending_without_closing_is_silent() {
-    in_one_of_five(|| {
-        let stops = server(|socket| {
-            let _ = socket.write_all(&[HEAD, b"3\r\nbee\r\n"].concat());
-            let _ = socket.read(&mut [0; 1]);
-        });
-        let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--silence", "300ms", "--json"];
-        let json = stops.dyno(&[&["hold", "{url}/"], &flags[..]].concat()).status(1).json();
-        let step = &json["plateaus"][0];
-        in_each(|| assert_eq!(step["books"]["lost"].as_u64(), Some(0)));
-        assert_eq!((step["silent"].as_u64(), step["books"]["open"].as_u64()), (Some(4), Some(4)));
-    });
-}
-
-#[test]
 fn ctrl_c_keeps_what_was_seen() {
     let rig = Rig::new();
     let flags = ["-c", "20", "--every", "1m", "--load-on", "local:2", "--json"];
@@ -148,22 +133,6 @@ fn three_processes(rig: &Rig, every: &str) -> (Going, Vec<Pid>) {
     let pids = processes_of(going.pid());
     going.says("60 open");
     (going, pids)
-}
-
-#[test]
-fn a_holding_process_that_is_killed_is_reported_at_once_and_the_others_go_on() {
-    let rig = Rig::new();
-    let (mut going, pids) = three_processes(&rig, "10m");
-    kill_process(pids[1], Signal::KILL).unwrap();
-    going.says("agent local 2 (2 of 3) was lost");
-    going.signal(Signal::INT);
-    let json = going.end().status(130).json();
-    let lost = &json["lost_processes"];
-    assert_eq!(lost.as_array().map(Vec::len), Some(1));
-    assert_eq!((lost[0]["number"].as_u64(), lost[0]["open"].as_u64()), (Some(2), Some(20)));
-    assert!(lost[0]["says"].as_str().unwrap().contains("signal 9 (KILL)"), "{lost}");
-    let books = &json["plateaus"][0]["books"];
-    assert_eq!((books["begun"].as_u64(), books["open"].as_u64()), (Some(40), Some(40)));
 }
 
 #[test]

@@ -48,44 +48,6 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
 }
 
 #[test]
-fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
-    let folder = Folder::new();
-    let store = folder.path("s.sqlite");
-    let (rig, other) = (Rig::new(), Rig::new());
-    let keep = |rig: &Rig, path: &str, flags: &[&str]| {
-        let url = format!("{{url}}{path}");
-        let all = ["load", &url, "--keep", "--store", &store, "-c", "2", "--rounds", "2"];
-        let ran = rig.dyno(&[&all[..], flags].concat());
-        let _ = ran.stderr_has("kept as run ");
-    };
-    keep(&rig, "/hello", &["-d", "150ms"]);
-    keep(&rig, "/hello", &["-d", "200ms", "--timeout", "100ms", "--method", "HEAD"]);
-    keep(&other, "/user/1", &["-d", "150ms"]);
-    let compare = |b: &str, more: &[&str]| {
-        let all = ["compare", "1", b, "--store", &store, "--tolerance", "90%"];
-        rig.dyno(&[&all[..], more].concat())
-    };
-    let json = folder.path("c.json");
-    compare("2", &["-o", &json])
-        .status(2)
-        .stdout_has("The two loads are not alike: see \"What to know\"")
-        .stdout_has("the loads differ in duration: A had 150ms, B 200ms")
-        .stdout_has("the loads differ in timeout: A had 5s, B 100ms")
-        .stdout_has("the loads differ in method: A had GET, B HEAD")
-        .stdout_has("not judged")
-        .stdout_lacks("worse in")
-        .stdout_lacks("more rounds");
-    let json = folder.json("c.json");
-    assert_eq!(json["gate"]["answer"], "cannot_tell", "{json}");
-    assert_eq!((json["worse"].as_u64(), json["better"].as_u64()), (Some(0), Some(0)));
-    assert_eq!(json["gate"]["rows"][0]["why"], "unlike_loads", "{json:#}");
-    let first = &json["rows"][0]["figures"][0];
-    assert!(first["finding"] == "unlike_loads" && first["p"].is_null(), "{first:#}");
-    let ran = compare("3", &[]);
-    ran.stdout_lacks("the loads differ").stdout_lacks("not alike").stdout_has("B / A [interval]");
-}
-
-#[test]
 fn differences_of_loads_are_in_the_words_of_their_flags() {
     let folder = Folder::new();
     let (store, file) = (folder.path("s.sqlite"), folder.path("requests"));

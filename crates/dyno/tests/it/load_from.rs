@@ -1,15 +1,11 @@
 //! What a run keeps and shows of where its load came from: the hosts, their ways to the server, and their shares.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use machine::process::family_of;
-use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::hosts::Hosts;
-use crate::lab_rig::{Lab, until};
-use crate::rig::{Going, Rig, in_each, in_one_of_five};
+use crate::lab_rig::Lab;
 
 /// A server and a reference, both of which listen where agents reach them.
 fn lab(load: &str) -> Lab {
@@ -95,41 +91,4 @@ fn a_run_by_processes_of_this_machine_says_so_and_its_reference_has_the_same() {
             trial.loaded.as_ref().unwrap().agents.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["local 1", "local 2"], "{}", trial.key.subject);
     }
-}
-
-#[test]
-fn ctrl_c_ends_the_agents_of_a_run_within_two_seconds() {
-    in_one_of_five(|| {
-        let lab = lab("open = { rate = 50 }, duration = '2m'");
-        let mut going = lab.start(&["run", "x", "--load-on", "local:2"]);
-        let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
-        // Two agents, a warden and the server.
-        until("the server is loaded", || 4 <= family_of(dyno).len());
-        std::thread::sleep(Duration::from_secs(1));
-        going.signal(Signal::INT);
-        assert!(going.ends_within(Duration::from_secs(2)), "it goes on");
-        let pid = going.pid();
-        in_each(|| {
-            going.end().status(130);
-            assert_eq!(lab.left_of(pid), Vec::<String>::new());
-        });
-    });
-}
-
-#[test]
-fn ctrl_c_ends_the_agents_that_hold_connections_and_what_they_held_is_reported() {
-    in_one_of_five(|| {
-        let rig = Rig::new();
-        let hold = ["hold", "{url}/poll/0.1", "-c", "20", "--every", "2m", "--load-on", "local:2"];
-        let mut going = Going::start(rig.command(&[&hold[..], &["--json"]].concat()));
-        until("they are open", || 20 <= rig.requests());
-        std::thread::sleep(Duration::from_millis(1_500));
-        let began = Instant::now();
-        going.signal(Signal::INT);
-        assert!(going.ends_within(Duration::from_secs(2)), "{:?}", began.elapsed());
-        in_each(|| {
-            let json = going.end().status(130).json();
-            assert_eq!(json["agents"].as_array().map(Vec::len), Some(2), "{json}");
-        });
-    });
 }

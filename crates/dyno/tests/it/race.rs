@@ -249,17 +249,6 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_ramp_is_raced_and_called_by_its_rates() {
-    let place = Place::new();
-    let ramp =
-        ["--path", "/hello", "-r", "50..400", "-d", "400ms", "--rounds", "2", "--no-ceiling"];
-    let ran = place.dyno(&[&["race", ORACLE, ORACLE], &ramp[..]].concat());
-    assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
-    ran.stdout_has("open: from 50 to 400 requests/s within 400 ms")
-        .stdout_has("50 to 400 requests/s");
-}
-
-#[test]
 fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
     let place = Place::new();
     let load = ["-c", "2", "-d", "100ms", "--warmup", "0", "--rounds", "400"];

@@ -2,8 +2,6 @@
 
 #[path = "../../../report/src/run/fixture.rs"]
 pub(crate) mod fixture;
-#[path = "../../../report/src/run/held/fixture.rs"]
-mod held_fixture;
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -75,20 +73,6 @@ fn a_report_of_500_trials_takes_little_memory() {
     let [page, json] = ["html", "json"].map(|format| format!("{format}:{}", kept.path(format)));
     let flags = ["report", "--store", &store, "-o", &page, "-o", &json];
     Rig::new().memory_kib(256 << 10).dyno(&flags).status(0);
-}
-
-#[test]
-fn held_connections_are_kept_and_reported_as_the_schema_says() {
-    let run = held_fixture::run(2);
-    let kept = Kept::of(&run, held_fixture::trials(&run));
-    let json = kept.report(&["--format", "json"]).status(0).json();
-    fits("run", &json);
-    let quick = &json["held"][0]["subjects"][0];
-    assert_eq!(quick["plateaus"][2]["figures"]["open"]["value"], 3_000.0);
-    let gave_way = &json["held"][0]["subjects"][1]["price"]["gave_way"];
-    assert_eq!(gave_way["causes"][0]["name"], "recv.reset");
-    let text = kept.report(&["1"]).status(0);
-    text.stdout_has("What a held connection costs").stdout_has("2,000: 30 lost, recv.reset (+2)");
 }
 
 #[test]
@@ -178,19 +162,6 @@ fn what_is_not_there_is_refused_with_the_way_out() {
         .status(2)
         .stderr_has("not a store of dyno's");
     assert!(!kept.has("none.sqlite"), "asking makes no store");
-}
-
-#[test]
-fn what_strangers_wrote_is_obeyed_in_no_format() {
-    let (run, trials) = fixture::hostile();
-    let kept = Kept::of(&run, trials);
-    for (format, is_markup) in [("text", false), ("html", true), ("svg", true), ("md", false)] {
-        let shown = kept.report(&["--format", format]).status(0).stdout;
-        assert!(shown.contains("alert(1)"), "{format}: it is shown");
-        assert!(!shown.contains('\u{1b}'), "{format}");
-        let obeyed = [fixture::POLYGLOT, "<script>alert", "<img src"];
-        assert!(!is_markup || obeyed.iter().all(|odd| !shown.contains(odd)), "{format}");
-    }
 }
 
 #[test]

@@ -3,8 +3,6 @@
 
 use std::fs::File;
 
-use serde_json::Value;
-
 use crate::folder::Folder;
 use crate::rig::{Rig, peer};
 use crate::schema;
@@ -63,25 +61,6 @@ fn weights_are_the_mix_unless_another_order_is_asked_for() {
     let json = rig.dyno(&[&flags[..], &["600", "--order", "in-order"]].concat()).status(0).json();
     assert_eq!(json["books"]["correct"], 600);
     assert_eq!(counts(&rig), [200, 200, 200], "each line is sent equally often");
-}
-
-#[test]
-fn the_report_and_its_json_say_what_was_requested() {
-    let (folder, file) = Folder::with("said.jsonl", THREE);
-    let rig = Rig::new();
-    let flags = ["load", "{url}", "--requests", &file, "-n", "30", "-c", "1"];
-    rig.dyno(&[&flags[..], &["--order", "shuffled", "-o", &folder.path("x.json")]].concat())
-        .status(0)
-        .stdout_has("3 requests of /")
-        .stdout_has("said.jsonl, shuffled, to http://127.0.0.1:");
-    let json = folder.json("x.json");
-    schema::fits("load", &json);
-    assert_eq!(json["order"]["method"], Value::Null);
-    let of_file = &json["order"]["request_file"];
-    assert_eq!((&of_file["requests"], &of_file["order"]), (&3.into(), &"shuffled".into()));
-    assert_eq!((&of_file["kind"], &of_file["name"]), (&"requests".into(), &file.into()));
-    let digest = wire::sha256(THREE.as_bytes()).map(|byte| format!("{byte:02x}")).concat();
-    assert_eq!(of_file["sha256"], digest);
 }
 
 #[test]

@@ -22,20 +22,6 @@ fn load(flags: &[&str]) -> Ran {
 }
 
 #[test]
-fn requirements_decide_the_exit_code_and_stand_in_the_results() {
-    let json = decided(load(&["--json", "--require", "p99<1h", "--require", "failed<=0"]), 0);
-    if json["verdict"]["word"] != "invalid" {
-        assert_eq!(json["requirements"][0]["word"], "met");
-        assert_eq!(json["requirements"][0]["required"], "p99<1h");
-        assert_eq!(json["requirements"][1]["measured"], 0.0);
-    }
-    assert_eq!(
-        json["requirements"][0]["measured_ns"],
-        json["response"]["p99_ns"].as_f64().unwrap()
-    );
-}
-
-#[test]
 fn a_reader_and_a_program_see_each_requirement_with_its_value() {
     let folder = Folder::new();
     let require = ["p50<1h", "first-byte p50<1ns", "p99.99<1s"];

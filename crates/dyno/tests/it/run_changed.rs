@@ -40,19 +40,6 @@ fn a_changed_run_keeps_how_it_was_changed_and_every_report_says_so() {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_as_it_was_changed() {
-    let lab = lab().gated("my-a", 1);
-    let mut going = lab.start(&["run", "x", "--only", "my-a", "-d", "100ms", "--rounds", "2"]);
-    going.says("1/2 ");
-    going.signal(rustix::process::Signal::INT);
-    going.end().status(130);
-    lab.open_gate();
-    lab.dyno(&["run", "--resume"]).measured();
-    assert_eq!(lab.trials("1").len(), 2);
-    lab.dyno(&["run", "--resume", "--rounds", "3"]).status(2).stderr_has("cannot be used with");
-}
-
-#[test]
 fn show_says_what_is_changed_and_by_which_flags() {
     let says = "--only other -c 1,2: only other, 1, 2 connections, instead of what the file says";
     lab()

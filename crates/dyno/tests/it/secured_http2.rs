@@ -56,27 +56,6 @@ fn a_name_that_is_not_taken_by_alpn_is_said_with_the_way_out() {
 }
 
 #[test]
-fn certificates_are_verified_for_http_2_as_well() {
-    for (fault, says) in [
-        ("tls-expired", "the certificate has expired"),
-        ("tls-other-name", "the certificate is not for 127.0.0.1"),
-        ("tls-other-authority", "give --ca FILE, or -k"),
-    ] {
-        let (rig, authority) = secured(having(fault));
-        let ran = load(&rig, &["--http2", "--ca", authority.path()]).status(2);
-        let _ = ran.stdout_has("tls.certificate").stdout_has(says);
-    }
-    let (rig, _authority) = secured(having("tls-expired"));
-    let _ = load(&rig, &["--http2", "-k"]).status(0);
-    // The authority of another server.
-    let (rig, _authority) = secured(Config::default());
-    let (_other, foreign) = secured(Config::default());
-    let ran = load(&rig, &["--http2", "--ca", foreign.path()]).status(2);
-    let _ = ran.stdout_has("tls.certificate");
-    let _ = load(&rig, &["--http2"]).status(2).stdout_has("signed by an unknown authority");
-}
-
-#[test]
 fn handshakes_are_resumed_where_each_request_has_a_connection() {
     let (rig, authority) = secured(Config::default());
     let flags = ["--http2", "--no-keepalive", "--tls-resume", "always", "--json"];
@@ -90,14 +69,6 @@ fn handshakes_are_resumed_where_each_request_has_a_connection() {
         (truth.handshakes_resumed, truth.handshakes_full)
     );
     assert_eq!(tls["alpn"]["h2"], 200);
-}
-
-#[test]
-fn a_goaway_within_tls_loses_no_request() {
-    let (rig, _authority) = secured(having("h2-goaway-10"));
-    let json = load(&rig, &["--http2", "--streams", "3", "-k", "--json"]).status(0).json();
-    assert_eq!((&json["books"]["correct"], &json["books"]["failed"]), (&200.into(), &0.into()));
-    assert!(15 < json["tls"]["full"].as_u64().unwrap(), "{}", json["tls"]);
 }
 
 /// What is spoken on the port is not what was ordered.

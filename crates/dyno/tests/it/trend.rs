@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::again;
 use crate::lab_rig::{Lab, SHORT};
 use crate::schema;
 
@@ -14,44 +13,6 @@ fn lines(lab: &Lab) -> Vec<Value> {
     let text = lab.read("h.jsonl");
     assert!(text.ends_with('\n'));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-#[test]
-fn each_finished_run_is_appended_and_shown() {
-    again::in_one_of_five(appended_and_shown);
-}
-
-fn appended_and_shown() {
-    let lab = lab();
-    lab.dyno(&["run", "x", "--history", "h.jsonl"]).measured().stderr_has("history: h.jsonl");
-    let first = lines(&lab);
-    lab.dyno(&["run", "x", "--history", "h.jsonl", "--json"]).measured();
-    let both = lines(&lab);
-    // A run that is invalid on a busy machine has fewer figures.
-    let (before, appended) = both.split_at(first.len());
-    assert_eq!(before, first);
-    let is_second = |line: &Value| line["began_unix_ms"] != first[0]["began_unix_ms"];
-    assert!(!appended.is_empty() && appended.iter().all(is_second), "{appended:?}");
-    for line in &both {
-        assert_eq!(schema::violations(&schema::of("history"), line), Vec::<String>::new());
-    }
-    let throughput = first.iter().find(|line| line["figure"] == "throughput_per_s").unwrap();
-    assert!(0.0 < throughput["value"].as_f64().unwrap() && throughput["commit"].is_null());
-    assert_eq!((&throughput["experiment"], &throughput["subject"]), (&"x".into(), &"a".into()));
-    let shown = lab.dyno(&["trend", "h.jsonl", "-o", "page.html"]).status(0);
-    let _ = shown
-        .stdout_has("No series is long enough")
-        .stdout_has("x, hello\n")
-        .stdout_has("a at 2 connections, throughput/s")
-        .stdout_has("this machine: ");
-    assert!(lab.read("page.html").contains("<svg"));
-    let json = lab.dyno(&["trend", "h.jsonl", "h.jsonl", "--json"]).status(0).json();
-    schema::fits("trend", &json);
-    assert_eq!(json["runs"].as_u64(), Some(2));
-    // What is invalid on a busy machine is left out, and counted.
-    let series = &json["series"][0];
-    let left_out = series["left_out"].as_u64().unwrap() as usize;
-    assert_eq!(series["runs"].as_array().unwrap().len() + left_out, 2, "{series}");
 }
 
 #[test]

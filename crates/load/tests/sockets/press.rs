@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use load::{End, Failure, Halt, Order, Recording, SECOND, press};
 use oracle::{Config, Delay, Listen};
-use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 use super::{
-    MINUTE, asks, checked, closed, hello, lasting, open, oracle, sessions, target, total,
+    MINUTE, checked, closed, hello, lasting, open, oracle, sessions, target, total,
     without_a_server,
 };
 
@@ -35,21 +34,6 @@ fn every_answer_is_counted_once_on_both_sides_however_the_server_is_reached() {
 }
 
 #[test]
-fn a_random_value_comes_back_or_it_is_a_mismatch() {
-    let oracle = oracle(Config::default());
-    let echo = |tag: &str| {
-        let body = format!("<http_test><{tag}>{{random:8}}</{tag}></http_test>");
-        let rule = BodyRule::Exactly(Template::parse(body.as_bytes()).unwrap());
-        let asks = asks("/?value={random:8}", rule);
-        run(&Order { asks, ..hello(target(&oracle), total(1_000), closed(5)) }).total
-    };
-    assert_eq!(echo("value").correct, 1_000);
-    let wrong = echo("valve");
-    assert_eq!(wrong.failures(Failure::Content(wire::Mismatch::Body)), 1_000);
-    assert_eq!((wrong.correct_inside, wrong.response.count()), (0, 0));
-}
-
-#[test]
 fn sessions_rotate_over_their_source_addresses() {
     let oracle = oracle(Config::default());
     let sources: Vec<IpAddr> = (1..=3).map(|n| Ipv4Addr::new(127, 0, 0, n).into()).collect();
@@ -58,17 +42,6 @@ fn sessions_rotate_over_their_source_addresses() {
     assert_eq!((total.attempted, total.correct), (3_000, 3_000));
     assert_eq!((total.sessions.attempted, total.sessions.complete), (300, 300));
     assert_eq!(total.connections.established, 300);
-}
-
-#[test]
-fn one_request_a_connection() {
-    let oracle = oracle(Config::default());
-    let request = Request { keep_alive: false, ..Request::get("oracle", "/hello") };
-    let asks = Asks::one(Ask::new(&request, Expect::default()).unwrap());
-    let order = hello(target(&oracle), total(1_000), closed(5));
-    let total = run(&Order { asks, keep_alive: false, ..order }).total;
-    assert_eq!((total.correct, total.connections.established), (1_000, 1_000));
-    assert_eq!(total.connect.count(), 1_000);
 }
 
 /// The measured delay must be the delay that the oracle imposed. The
@@ -126,23 +99,6 @@ fn a_server_that_dies_in_the_middle_is_reported_as_it_was() {
     assert_eq!(recording.end, End::Done, "what it answered before keeps the run alive");
     assert!(0 < total.correct);
     assert_eq!(total.response.count(), total.correct, "a failure is not a latency");
-}
-
-#[test]
-fn a_halt_keeps_what_was_measured() {
-    let oracle = oracle(Config::default());
-    let order = hello(target(&oracle), lasting(MINUTE), closed(2));
-    let halt = Halt::default();
-    let recording = press(&order, &halt, &mut |glance| {
-        if 0 < glance.total.correct {
-            halt.ask();
-        }
-    });
-    let recording = recording.unwrap();
-    assert_eq!(recording.end, End::Halted);
-    let total = &recording.total;
-    // A busy server may have left some under way.
-    assert!(0 < total.correct && total.attempted == total.correct + total.under_way);
 }
 
 #[test]

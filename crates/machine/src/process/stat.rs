@@ -3,8 +3,6 @@
 /// The fields that dyno needs. proc(5) numbers the fields from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// Field 2, without its brackets.
-    pub(crate) comm: String,
     /// Field 3: `R`, `S`, `D`, `Z`, `T`, …
     pub(crate) state: char,
     /// Field 4.
@@ -39,13 +37,10 @@ impl Stat {
     pub(crate) fn parse(text: &[u8]) -> Option<Stat> {
         // A name may hold anything, also brackets and line ends: it ends at the last bracket.
         let text = String::from_utf8_lossy(text);
-        let (opening, closing) = (text.find('(')?, text.rfind(')')?);
-        let comm = text.get(opening + 1..closing)?.to_string();
-        let fields: Vec<&str> = text.get(closing + 1..)?.split_ascii_whitespace().collect();
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         let small = |field: usize| u32::try_from(number(field)?).ok();
         Some(Stat {
-            comm,
             state: fields.first()?.chars().next()?,
             parent: small(4)?,
             group: small(5)?,
@@ -81,7 +76,6 @@ mod tests {
     #[test]
     fn a_name_may_hold_brackets_and_line_ends() {
         let stat = Stat::parse(SAMPLE.as_bytes()).expect("a sample");
-        assert_eq!(stat.comm, "a) R (b)\n");
         assert_eq!((stat.state, stat.parent, stat.group, stat.session), ('S', 17, 4242, 17));
         assert_eq!((stat.user, stat.system), (301, 52));
         assert_eq!((stat.children_user, stat.children_system), (7, 5));

@@ -26,36 +26,27 @@ pub struct HoldHeader {
 }
 
 /// A second, as far as the view shows it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Second {
-    from: Nanos,
-    until: Nanos,
-    open: u64,
-    opening: u64,
-    messages: u64,
-    failed: u64,
-    lost: u64,
+    /// Without its distributions.
+    window: HoldWindow,
     late: [Option<Nanos>; 3],
 }
 
 impl Second {
     pub(super) fn of(window: &HoldWindow) -> Second {
         let late = window.late.unfold();
+        let empty = HoldWindow::new(window.from, window.until);
+        let counts = HoldWindow { open_after: empty.open_after, late: empty.late, ..*window };
         Second {
-            from: window.from,
-            until: window.until,
-            open: window.open,
-            opening: window.opening,
-            messages: window.messages,
-            failed: window.failed,
-            lost: window.lost,
+            window: counts,
             late: [0.5, 0.99, 1.0].map(|q| late.quantile(q).map(|late| late.value)),
         }
     }
 
     fn messages_per_s(&self) -> f64 {
-        let length = self.until.saturating_sub(self.from).max(1);
-        self.messages as f64 * SECOND as f64 / length as f64
+        let HoldWindow { from, until, messages, .. } = self.window;
+        messages as f64 * SECOND as f64 / until.saturating_sub(from).max(1) as f64
     }
 }
 
@@ -75,8 +66,8 @@ const SECONDS_MAX: usize = 10_000;
 
 impl Seconds {
     pub(super) fn add(&mut self, second: Second) {
-        self.failed += second.failed;
-        self.lost += second.lost;
+        self.failed += second.window.failed;
+        self.lost += second.window.lost;
         self.all.push_back(second);
         if SECONDS_MAX < self.all.len() {
             self.all.pop_front();
@@ -95,12 +86,12 @@ pub(super) fn draw(
         return vec![Line::plain("dyno hold: starting …").cut(width)];
     };
     let across = Across::on(width, Some(header.length), 0);
-    let share = newest.until as f64 / header.length.max(1) as f64;
-    let left = header.length.saturating_sub(newest.until);
+    let share = newest.window.until as f64 / header.length.max(1) as f64;
+    let left = header.length.saturating_sub(newest.window.until);
     let mut lines = vec![
         Line::toned(Tone::Strong, format!("dyno hold  {}", header.title)),
         Line::toned(Tone::Dim, header.steps.clone()),
-        done(share, newest.until, left, width),
+        done(share, newest.window.until, left, width),
     ];
     let is_roomy = 16 <= height;
     let gap = |lines: &mut Vec<Line>| lines.extend(is_roomy.then(Line::default));
@@ -114,7 +105,7 @@ pub(super) fn draw(
     }
     let room = height.saturating_sub(lines.len() + 2);
     if let Some(across) = across {
-        let slot = |second: &Second| (second.from, second.late[0], second.late[1]);
+        let slot = |second: &Second| (second.window.from, second.late[0], second.late[1]);
         let slots: Vec<picture::Spread> = seconds.all.iter().map(slot).collect();
         lines.extend(picture::quantiles(across, "lateness", &slots, room.min(26)));
     }
@@ -133,14 +124,14 @@ fn rows(
     across: Option<Across>,
 ) -> [Line; 2] {
     let over_time = |value: &dyn Fn(&Second) -> f64| -> Vec<(Nanos, f64)> {
-        seconds.all.iter().map(|second| (second.from, value(second))).collect()
+        seconds.all.iter().map(|second| (second.window.from, value(second))).collect()
     };
     let blocks =
         |slots: &[(Nanos, f64)], top: f64| across.map(|across| picture::blocks(across, slots, top));
-    let open = over_time(&|second| second.open as f64);
+    let open = over_time(&|second| second.window.open as f64);
     let messages = over_time(&Second::messages_per_s);
     let most = messages.iter().map(|slot| slot.1).fold(0.0, f64::max);
-    let (now, all) = (count(newest.open), header.connections as f64);
+    let (now, all) = (count(newest.window.open), header.connections as f64);
     let received = format!("{} /s", rate(newest.messages_per_s().round()));
     [
         beside("open", &now, blocks(&open, all), Tone::Good),
@@ -155,7 +146,7 @@ fn lateness(newest: &Second) -> Line {
         .and(Tone::Good, format!(" p50 {p50}"))
         .and(Tone::Doubtful, format!("   p99 {p99}"))
         .and(Tone::Plain, format!("   max {max}"))
-        .and(Tone::Dim, format!("   opening {}", count(newest.opening)))
+        .and(Tone::Dim, format!("   opening {}", count(newest.window.opening)))
 }
 
 #[cfg(test)]
@@ -176,16 +167,14 @@ mod tests {
         let mut seconds = Seconds::default();
         for n in 0..many {
             let late = (n != 0).then_some([100_000, 2_000_000 + n * 400_000, 40_000_000]);
-            seconds.add(Second {
-                from: n * SECOND,
-                until: (n + 1) * SECOND,
+            let window = HoldWindow {
                 open: if n < 10 { 500 } else { 1_000 },
                 opening: u64::from(n == 10),
                 messages: 100 * n,
                 lost: if n == 5 { lost } else { 0 },
-                late: late.map_or([None; 3], |late| late.map(Some)),
-                ..Second::default()
-            });
+                ..HoldWindow::new(n * SECOND, (n + 1) * SECOND)
+            };
+            seconds.add(Second { window, late: late.map_or([None; 3], |late| late.map(Some)) });
         }
         seconds
     }

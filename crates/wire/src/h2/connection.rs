@@ -63,7 +63,6 @@ impl H2<'_> {
     }
 
     fn acknowledged(&mut self) -> Result<(), H2Fault> {
-        self.ledger.count().acknowledgements += 1;
         self.demands += 1;
         if DEMANDS_MAX < self.demands { Err(FrameFault::Flood.into()) } else { Ok(()) }
     }

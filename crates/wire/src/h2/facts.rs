@@ -84,12 +84,8 @@ pub struct Counts {
     pub calm_after_resets: u64,
     /// Requests that the server did not touch.
     pub refused: u64,
-    /// Acknowledgements of SETTINGS and PING that we sent.
-    pub acknowledgements: u64,
     /// How often we gave the server more window, for a stream and for the connection.
     pub window_updates_sent: u64,
-    /// How often the server used up a window of ours, so that it had to wait.
-    pub own_windows_empty: u64,
     /// How often a body had to wait for a window of the server's.
     pub stalls: u64,
 }

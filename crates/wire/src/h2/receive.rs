@@ -264,11 +264,8 @@ impl<'a> H2<'a> {
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) {
-        if taken.emptied && !is_last {
-            self.ledger.count().own_windows_empty += 1;
-            if !std::mem::replace(&mut self.is_starved, true) {
-                news.push(H2News::Starved);
-            }
+        if taken.emptied && !is_last && !std::mem::replace(&mut self.is_starved, true) {
+            news.push(H2News::Starved);
         }
         if 0 < taken.more {
             frames::push_window_update(stream, taken.more, output);
