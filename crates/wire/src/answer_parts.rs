@@ -83,8 +83,8 @@ impl<'a> AnswerParts<'a> {
 
     fn is_chunked(&self) -> bool {
         let value = self.field("transfer-encoding").unwrap_or_default();
-        let codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-        let last = codings.filter(|coding| !coding.is_empty()).next_back();
+        let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        let last = codings.rfind(|coding| !coding.is_empty());
         last.is_some_and(|coding| coding.eq_ignore_ascii_case(b"chunked"))
     }
 
