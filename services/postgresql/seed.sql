@@ -6,3 +6,5 @@ VACUUM (ANALYZE) world;
 VACUUM (ANALYZE) fortune;
 CHECKPOINT;
 SELECT pg_stat_statements_reset() \g /dev/null
+-- After a crash, counting begins anew.
+CREATE TABLE seeded AS SELECT stats_reset FROM pg_stat_statements_info;

@@ -417,7 +417,7 @@ impl Trial<'_, '_> {
     ) -> Result<(), Setback> {
         self.check(Phase::Before, address, &mut || environment.ended(running), record, report)?;
         self.spot(Phase::Before, address, record);
-        let evidence = Evidence::before(self.workload, environment.service());
+        let evidence = Evidence::before(self.workload, environment.service(), self.halt);
         match self.setup.experiment.ramp(self.key.point) {
             None => {
                 let warden = running.warden_pid();
@@ -435,7 +435,7 @@ impl Trial<'_, '_> {
             }
         }
         if let Some(evidence) = evidence {
-            evidence.after(environment.service(), record);
+            evidence.after(environment.service(), self.halt, record);
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.
         if let Some(says) = foreign_listener(environment.port(), running) {

@@ -8,7 +8,8 @@ const ADDED: (u32, &str) = (0, "Additional fortune added at request time.");
 /// Whether a right page has the row that is inserted during the load; or what is wrong with it.
 pub(crate) fn judge(body: &[u8], tables: &Tables) -> Result<bool, String> {
     let text = std::str::from_utf8(body).map_err(|_| "it is not UTF-8".to_string())?;
-    let found = rows(&without_comments(text))?;
+    let plain = without(&without(text, "<!--", "-->"), "<script", "</script>");
+    let found = rows(&plain)?;
     let with_inserted = found.len() == FORTUNES as usize + 2;
     let wanted = right_rows(tables, with_inserted);
     if found.len() != wanted.len() {
@@ -72,7 +73,7 @@ const BEFORE: [(&str, &str); 14] = [
 ];
 const AFTER: [&str; 3] = ["/table", "/body", "/html"];
 /// Tags without which a page means the same.
-const FREE: [&str; 6] = ["meta", "link", "thead", "/thead", "tbody", "/tbody"];
+const FREE: [&str; 8] = ["meta", "/meta", "link", "/link", "thead", "/thead", "tbody", "/tbody"];
 
 /// The rows of the page: the text of their two cells.
 fn rows(page: &str) -> Result<Vec<(String, String)>, String> {
@@ -123,10 +124,11 @@ impl Part<'_> {
     }
 }
 
-fn without_comments(page: &str) -> String {
-    let mut pieces = page.split("<!--");
+/// The page without what stands between these two, and without themselves.
+fn without(page: &str, begin: &str, end: &str) -> String {
+    let mut pieces = page.split(begin);
     let first = pieces.next();
-    let others = pieces.map(|piece| piece.split_once("-->").map_or("", |(_, behind)| behind));
+    let others = pieces.map(|piece| piece.split_once(end).map_or("", |(_, behind)| behind));
     first.into_iter().chain(others).collect()
 }
 
@@ -204,6 +206,7 @@ mod tests {
             plain.replace("&#34;", "&quot;").replace('\'', "&#x27;").replace('—', "&mdash;"),
             plain.replace("<tr>", "<!-- <td> --><tr>"),
             plain.replace("<table>", "<table><thead>").replace("</th></tr>", "</th></tr></thead>"),
+            plain.replace("</head>", "<script>if (a<b) '</td>'</script><link></link></head>"),
         ] {
             assert_eq!(judge(form.as_bytes(), &tables), Ok(false), "{form}");
         }
@@ -223,7 +226,8 @@ mod tests {
         let others = Tables::of(4);
         for (form, says) in [
             (swapped, "row 6 is"),
-            (plain.replace("&lt;script", "<script"), "a tag without an end"),
+            (plain.replace("&lt;script", "<script"), "is not two cells of text"),
+            (plain.replace("&lt;script&gt;", "<script>").replace("&lt;/s", "</s"), "is expected"),
             (plain.replace("&lt;", "<").replace("&gt;", ">"), "is not two cells of text"),
             (plain.replace("&amp;lt;", "&lt;"), "is expected"),
             (page_of(&right[1..]), "it has 200 rows; 201 are expected"),

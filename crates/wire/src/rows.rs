@@ -11,6 +11,9 @@ pub struct Rows {
     pub answers: u64,
     /// The rows of all of them, those of a page included.
     pub rows: u64,
+    /// Of them, those that the same answer had before: an ORM's session reads them once.
+    #[serde(default)]
+    pub repeated: u64,
     /// How many queries such answers take: one for each row, or one for a page.
     pub queries: u64,
     /// Rows that were to be changed; one that an answer has twice may have been written once.
@@ -26,6 +29,7 @@ impl Rows {
     pub fn add(&mut self, other: Rows) {
         self.answers += other.answers;
         self.rows += other.rows;
+        self.repeated += other.repeated;
         self.queries += other.queries;
         self.changed += other.changed;
         self.equal_pairs += other.equal_pairs;
@@ -36,28 +40,30 @@ impl Rows {
 /// Counts rows by their ids.
 #[derive(Debug, Default)]
 pub(crate) struct RowCounter {
-    /// How often each id came.
-    seen: Vec<u32>,
+    /// How often each id came, and in which answer it came last.
+    seen: Vec<(u32, u64)>,
     drawn: u64,
     rows: Rows,
 }
 
 impl RowCounter {
     pub(crate) fn count(&mut self, rule: &Meaning, rows: &[(u32, u32)]) {
-        self.seen.resize(WORLDS as usize + 1, 0);
-        let is_changed = matches!(rule, Meaning::Updated(_));
-        for (at, &(id, _)) in rows.iter().enumerate() {
-            let seen = &mut self.seen[id as usize];
-            self.rows.equal_pairs += u64::from(*seen);
-            *seen += 1;
-            let is_again = || rows[..at].iter().any(|&(other, _)| other == id);
-            self.rows.changed += u64::from(is_changed && !is_again());
+        self.seen.resize(WORLDS as usize + 1, (0, 0));
+        self.rows.answers += 1;
+        let mut repeated = 0;
+        for &(id, _) in rows {
+            let (times, last) = &mut self.seen[id as usize];
+            self.rows.equal_pairs += u64::from(*times);
+            *times += 1;
+            repeated += u64::from(*last == self.rows.answers);
+            *last = self.rows.answers;
         }
         let count = rows.len() as u64;
         self.drawn += count;
-        self.rows.answers += 1;
         self.rows.rows += count;
+        self.rows.repeated += repeated;
         self.rows.queries += count;
+        self.rows.changed += if matches!(rule, Meaning::Updated(_)) { count - repeated } else { 0 };
     }
 
     /// A page of all rows of a table.

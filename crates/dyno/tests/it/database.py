@@ -5,11 +5,12 @@ import http.server
 import json
 import os
 import random
+import signal
 import sys
 import threading
 
 pq = ctypes.CDLL('libpq.so.5')
-for name in ('PQconnectdb', 'PQexec'):
+for name in ('PQconnectdb', 'PQexec', 'PQexecParams'):
     getattr(pq, name).restype = ctypes.c_void_p
 pq.PQgetvalue.restype = pq.PQerrorMessage.restype = ctypes.c_char_p
 FAULT = sys.argv[2]
@@ -20,11 +21,33 @@ asked = 0
 cached = []
 
 
+def connect():
+    return ctypes.c_void_p(pq.PQconnectdb(os.environ['DATABASE_URL'].encode()))
+
+
 def query(text):
     """The rows of an answer, as lists of text."""
-    if not hasattr(own, 'connection'):
-        own.connection = ctypes.c_void_p(pq.PQconnectdb(os.environ['DATABASE_URL'].encode()))
-    result = ctypes.c_void_p(pq.PQexec(own.connection, text.encode()))
+    while True:
+        if not hasattr(own, 'connection') or pq.PQstatus(own.connection) != 0:
+            own.connection = connect()
+        try:
+            return read(pq.PQexec(own.connection, text.encode()))
+        except RuntimeError:
+            if FAULT != 'crash':
+                raise
+
+
+def query_in_transaction(text, id):
+    """By the extended protocol, in a transaction that does not end."""
+    if not hasattr(own, 'open'):
+        own.open = connect()
+        read(pq.PQexec(own.open, b'BEGIN'))
+    values = (ctypes.c_char_p * 1)(str(id).encode())
+    return read(pq.PQexecParams(own.open, text.encode(), 1, None, values, None, None, 0))
+
+
+def read(result):
+    result = ctypes.c_void_p(result)
     if pq.PQresultStatus(result) not in (1, 2):
         raise RuntimeError(pq.PQerrorMessage(own.connection).decode())
     value = lambda row, column: pq.PQgetvalue(result, row, column).decode()
@@ -39,11 +62,18 @@ FORTUNES = 'SELECT id, message FROM fortune'
 # As libraries write them; the other servers send them plainly.
 if FAULT == 'none':
     ROW = ['/* one *row* **/ -- of many\n(%s)' % ROW[0], 'DECLARE one CURSOR FOR %s; FETCH ALL FROM one' % ROW[0]]
+    # A loop fetches rows in parts, as a portal does.
+    PARTS = """DO $$ DECLARE row record; page text := '';
+        BEGIN FOR row IN %s LOOP page := page || row.id || E'\\t' || row.message || E'\\n'; END LOOP;
+        PERFORM set_config('own.page', page, false); END $$; SELECT current_setting('own.page')""" % FORTUNES
     FORTUNES = 'DEALLOCATE ALL; PREPARE all_of_them AS %s; EXECUTE all_of_them' % FORTUNES
     UPDATE = 'WITH new (number) AS (VALUES (%d)) UPDATE world SET randomnumber = number FROM new WHERE id = %d'
 
 
-def world(id):
+def world(id, is_one):
+    if FAULT == 'none' and not is_one and id % 3 == 0:
+        [[id, number]] = query_in_transaction('SELECT id, randomnumber FROM world WHERE id = $1', id)
+        return {'id': int(id), 'randomNumber': int(number)}
     [[id, number]] = query(ROW[id % len(ROW)] % id)
     return {'id': int(id), 'randomNumber': int(number)}
 
@@ -59,7 +89,7 @@ def rows(count, fault):
     if fault == 'batched':
         found = query('SELECT id, randomnumber FROM world WHERE id IN (%s)' % ','.join(map(str, ids)))
         return [{'id': int(id), 'randomNumber': int(number)} for id, number in found]
-    answered = [world(id) for id in ids]
+    answered = [world(id, count == 1) for id in ids]
     if fault == 'number':
         answered[-1]['randomNumber'] = answered[-1]['randomNumber'] % 10000 + 1
     return answered
@@ -68,7 +98,7 @@ def rows(count, fault):
 def updated(count, fault):
     answered = []
     for id in sorted(drawn(count)):
-        row = world(id)
+        row = world(id, False)
         old, row['randomNumber'] = row['randomNumber'], row['randomNumber'] % 10000 + 1
         answered.append(row)
         if fault != 'unwritten':
@@ -79,7 +109,12 @@ def updated(count, fault):
 
 
 def page(fault):
-    found = [(int(id), message) for id, message in query(FORTUNES)]
+    if FAULT == 'none' and random.random() < 0.5:
+        [[page]] = query(PARTS)
+        found = [line.split('\t') for line in page.splitlines()]
+    else:
+        found = query(FORTUNES)
+    found = [(int(id), message) for id, message in found]
     found = sorted(found + [ADDED], key=lambda row: row[1])
     if fault == 'unsorted':
         found[3], found[4] = found[4], found[3]
@@ -98,6 +133,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             asked += 1
             fault = FAULT if asked % 50 == 0 or FAULT == 'batched' else 'none'
+        if fault == 'crash':
+            # The database ends all its sessions, recovers, and counts anew.
+            query('SELECT 1')
+            os.kill(pq.PQbackendPID(own.connection), signal.SIGKILL)
         path, _, count = self.path.partition('?queries=')
         kind = 'application/json'
         if path == '/db' and fault == 'memory' and cached:

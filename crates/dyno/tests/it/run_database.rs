@@ -12,10 +12,11 @@ use crate::lab_rig::{Lab, SHORT, not_tested};
 const WORKLOADS: [&str; 4] = ["db-row", "db-rows-5", "db-update", "fortunes"];
 
 /// A fault, the failures of the load, and the doubt that finds it.
-const FAULTS: [(&str, &str, u64, Option<&str>); 11] = [
+const FAULTS: [(&str, &str, u64, Option<&str>); 12] = [
     ("db-row", "number", 4, None),
     ("db-row", "truncated", 4, None),
     ("db-row", "memory", 0, Some("not_from_database")),
+    ("db-row", "crash", 0, Some("rows_not_counted")),
     ("db-rows-5", "number", 4, None),
     ("db-rows-5", "constant", 0, Some("ids_not_random")),
     ("db-rows-5", "batched", 0, Some("queries_batched")),
@@ -86,8 +87,9 @@ fn each_way_of_being_wrong_is_found_and_no_right_answer_is() {
         let table = tables.iter().find(|table| table["workload"] == **workload).unwrap();
         let rows = table["rows"].as_array().unwrap();
         let text = rows.iter().find(|row| row["subject"] == **name).unwrap().to_string();
-        for id in ["not_from_database", "ids_not_random", "queries_batched", "updates_not_written"]
-        {
+        let judged =
+            ["not_from_database", "ids_not_random", "queries_batched", "updates_not_written"];
+        for id in judged.into_iter().chain(["rows_not_counted"]) {
             assert_eq!(text.contains(id), doubt == Some(id), "{name}, {workload}: {id}: {text}");
         }
         let read = |counter: &str| {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use lab::record::{OutcomeKind, TrialRecord, fact};
 use machine::conditions::Cpus;
@@ -277,6 +278,21 @@ fn a_service_ends_with_a_dyno_that_is_killed_and_the_next_one_removes_its_folder
     let quick = lab.experiment("y", &["good"], SHORT, "workload = 'needy'");
     quick.dyno(&["run", "y"]).measured().stderr_has("an earlier run ended abnormally");
     assert_eq!(quick.left_of(pid), Vec::<String>::new());
+}
+
+#[test]
+fn a_command_of_a_service_that_hangs_ends_soon_after_an_interrupt() {
+    let open = Folder::new();
+    let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(&open.root, everyone).unwrap();
+    let hang = format!("echo >{}/began\nexec sleep 1000\n", open.root.display());
+    let lab = with_load(lab(STORE, SERVE).file("services/store/count.sh", &hang), SHORT, "");
+    let going = lab.start(&["run", "x"]);
+    until("it is asked what it counted", || open.names("").contains(&"began".to_string()));
+    let began = Instant::now();
+    going.signal(Signal::INT);
+    going.end().status(130);
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -45,7 +45,9 @@ impl PrivateFolder {
         marker: &Marker,
         user: Option<User>,
     ) -> io::Result<PrivateFolder> {
-        let work = WorkFolder::create(root, marker)?;
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", root.display()));
+        let work = WorkFolder::create(root, marker).map_err(named)?;
         let folder = PrivateFolder { work, user };
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         copy_all(from, folder.path(), user)?;

@@ -32,6 +32,8 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 const ATTEMPT: Duration = Duration::from_secs(5);
 /// No command that seeds or reads it takes longer.
 const LONGEST: Duration = Duration::from_secs(60);
+/// Nor this, once the trial is interrupted.
+const HALTED: Duration = Duration::from_secs(2);
 
 /// What a service is started with.
 #[derive(Clone, Copy)]
@@ -102,7 +104,7 @@ impl RunningService {
         started.wait_until_ready(setup.is_halted)?;
         let ready_after = began.elapsed();
         started.seed(setup.is_halted)?;
-        started.compare(setup.tables).map_err(unable)?;
+        started.compare(setup.tables, setup.is_halted)?;
         let seeded_after = began.elapsed() - ready_after;
         let ms = |time: Duration| time.as_millis();
         let user =
@@ -147,24 +149,25 @@ impl RunningService {
     }
 
     /// What it has counted since it was seeded; none if it does not count.
-    pub(crate) fn counters(&self) -> Option<Result<Counters, String>> {
+    pub(crate) fn counters(
+        &self,
+        is_halted: &dyn Fn() -> bool,
+    ) -> Option<Result<Counters, String>> {
         let command = self.manifest().counters.as_ref()?;
-        let text = self.commands.run(command, &[], LONGEST, &|| false).map_err(|it| it.to_string());
-        Some(text.and_then(|text| counters(&text)))
+        Some(self.ask(command, &[], is_halted).and_then(|text| counters(&text)))
     }
 
     /// Inserts the row of `fortune` that the tables have for it; returns when it is there.
-    pub(crate) fn insert(&self) -> Result<(), String> {
+    pub(crate) fn insert(&self, is_halted: &dyn Fn() -> bool) -> Result<(), String> {
         let Some(command) = &self.manifest().insert else {
             return Err(format!("service `{}` has no command `insert`", self.ready.service.name));
         };
-        let inserted = self.commands.run(command, &[], LONGEST, &|| false);
-        inserted.map(drop).map_err(|failed| failed.to_string())
+        self.ask(command, &[], is_halted).map(drop)
     }
 
     /// The rows of `world` in the order of their ids: id and number.
-    pub(crate) fn world(&self) -> Result<Vec<(u32, u32)>, String> {
-        let text = self.table("world").unwrap_or_else(|| {
+    pub(crate) fn world(&self, is_halted: &dyn Fn() -> bool) -> Result<Vec<(u32, u32)>, String> {
+        let text = self.table("world", is_halted).unwrap_or_else(|| {
             Err(format!("service `{}` has no command `read`", self.ready.service.name))
         })?;
         let rows = text.lines().map(|line| {
@@ -174,10 +177,21 @@ impl RunningService {
     }
 
     /// The rows of a table in the order of their ids, as CSV; none if it has no command for that.
-    pub(crate) fn table(&self, name: &str) -> Option<Result<String, String>> {
+    fn table(&self, name: &str, is_halted: &dyn Fn() -> bool) -> Option<Result<String, String>> {
         let command = self.manifest().read.as_ref()?;
-        let text = self.commands.run(command, &[("table", name)], LONGEST, &|| false);
-        Some(text.map_err(|failed| failed.to_string()))
+        Some(self.ask(command, &[("table", name)], is_halted))
+    }
+
+    /// What a command printed. What a halted load has done is counted, too, unless that takes long.
+    fn ask(
+        &self,
+        command: &Command,
+        more: &[(&str, &str)],
+        is_halted: &dyn Fn() -> bool,
+    ) -> Result<String, String> {
+        let began = Instant::now();
+        let is_given_up = || HALTED < began.elapsed() && is_halted();
+        self.commands.run(command, more, LONGEST, &is_given_up).map_err(|it| it.to_string())
     }
 
     /// Loads it from these CPUs with what a server would ask of it for this workload, by so many connections.
@@ -252,16 +266,20 @@ impl RunningService {
     }
 
     /// Answers are judged by the rows that it was given: they must be there.
-    fn compare(&self, tables: &Tables) -> Result<(), String> {
-        match self.table("world") {
-            None => Ok(()),
-            Some(Ok(rows)) if rows == tables.world_csv() => Ok(()),
-            Some(Ok(_)) => Err(format!(
-                "service `{}` cannot be seeded: its table `world` is not what it was given",
-                self.ready.service.name
-            )),
-            Some(Err(says)) => Err(format!("service `{}`: {says}", self.ready.service.name)),
-        }
+    fn compare(&self, tables: &Tables, is_halted: &dyn Fn() -> bool) -> Result<(), Setback> {
+        let name = &self.ready.service.name;
+        let says = match self.table("world", is_halted) {
+            None => return Ok(()),
+            Some(Ok(rows)) if rows == tables.world_csv() => return Ok(()),
+            Some(Err(_)) if is_halted() => return Err(interrupted().into()),
+            Some(Ok(_)) => {
+                format!(
+                    "service `{name}` cannot be seeded: its table `world` is not what it was given"
+                )
+            }
+            Some(Err(says)) => format!("service `{name}`: {says}"),
+        };
+        Err(unable(says).into())
     }
 }
 

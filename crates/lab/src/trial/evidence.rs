@@ -1,5 +1,6 @@
 //! What a service shows of the answers: how much it has counted during the load, and what is in its table afterwards.
 
+use load::Halt;
 use wire::Meaning;
 
 use crate::record::{
@@ -26,25 +27,32 @@ impl Evidence {
     pub(super) fn before(
         workload: &Workload,
         service: Option<&RunningService>,
+        halt: &Halt,
     ) -> Option<Evidence> {
-        let service = service?;
+        let (service, is_halted) = (service?, || halt.is_asked());
         let updated = |rule: &Meaning| match rule {
             Meaning::Updated(count) => Some(u32::from(*count)),
             _ => None,
         };
         let rows_each = workload.meanings().filter_map(updated).max();
-        let table = rows_each.map(|rows_each| Table { rows: service.world(), rows_each });
-        Some(Evidence { counters: service.counters(), table })
+        let table = rows_each.map(|rows_each| Table { rows: service.world(&is_halted), rows_each });
+        Some(Evidence { counters: service.counters(&is_halted), table })
     }
 
     /// Compares it with what is known after the load.
-    pub(super) fn after(self, service: Option<&RunningService>, record: &mut TrialRecord) {
+    pub(super) fn after(
+        self,
+        service: Option<&RunningService>,
+        halt: &Halt,
+        record: &mut TrialRecord,
+    ) {
         let Some(service) = service else { return };
-        record.conditions.extend(counted(self.counters, service.counters()));
+        let is_halted = || halt.is_asked();
+        record.conditions.extend(counted(self.counters, service.counters(&is_halted)));
         let written = record.loaded.as_mut().and_then(|it| it.recording.total.written.take());
         let (Some(table), Some(written)) = (self.table, written) else { return };
         let fact = |name: &str, value: String| Fact { name: name.into(), value };
-        match table.rows.and_then(|before| Ok((before, service.world()?))) {
+        match table.rows.and_then(|before| Ok((before, service.world(&is_halted)?))) {
             Err(says) => record.conditions.push(fact(TABLE_CANNOT_BE_READ, says)),
             Ok((before, after)) => {
                 let found = written.compare(&before, &after, table.rows_each);

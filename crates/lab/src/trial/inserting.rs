@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use load::{Nanos, Order, monotonic_ns};
+use load::{Halt, Nanos, Order, monotonic_ns};
 use wire::{Chance, Insertion, Meaning};
 
 use super::Trial;
@@ -15,6 +15,7 @@ use machine::Fact;
 /// What is inserted where, and when.
 pub(super) struct Inserting<'a> {
     service: &'a RunningService,
+    halt: &'a Halt,
     /// One for each kind of request whose answers must have the row.
     insertions: Vec<Insertion>,
     /// When the load's clock begins, on the machine's monotonic clock.
@@ -48,7 +49,13 @@ impl<'a> Trial<'a, '_> {
         let part = length / 4 + length / 2 * chance.below(1_000) as u64 / 1_000;
         let origin_ns = monotonic_ns() + AHEAD_NS;
         order.origin = Some(origin_ns);
-        Some(Inserting { service, insertions, origin_ns, at: measured.start + part })
+        Some(Inserting {
+            service,
+            halt: self.halt,
+            insertions,
+            origin_ns,
+            at: measured.start + part,
+        })
     }
 }
 
@@ -58,7 +65,7 @@ impl Inserting<'_> {
         let left = (self.origin_ns + self.at).saturating_sub(monotonic_ns());
         let seconds = |ns: Nanos| format!("{:.3} s", Duration::from_nanos(ns).as_secs_f64());
         let value = match is_over.recv_timeout(Duration::from_nanos(left)) {
-            Err(RecvTimeoutError::Timeout) => match self.service.insert() {
+            Err(RecvTimeoutError::Timeout) => match self.service.insert(&|| self.halt.is_asked()) {
                 Ok(()) => {
                     let at = monotonic_ns() - self.origin_ns;
                     self.insertions.iter().for_each(|insertion| insertion.committed(at));

@@ -269,8 +269,8 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     no_more("bodies", &[by_bytes, by_meaning], COUNT_MAX)?;
     no_more("the time for bodies", &[meaning_ns], bounds.times)?;
     let rows = tally.rows.unwrap_or_default();
-    let counts = [rows.answers, rows.rows, rows.queries, rows.changed, rows.equal_pairs];
-    no_more("rows", &counts, COUNT_MAX)?;
+    let counts = [rows.answers, rows.rows, rows.repeated, rows.queries, rows.changed];
+    no_more("rows", &[&counts[..], &[rows.equal_pairs]].concat(), COUNT_MAX)?;
     if !rows.expected_pairs.is_finite() {
         return Err("the expected pairs of rows are no number".into());
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture::{fact, healthy, recording, share};
+use load::Failure;
 
 /// The doubts about a trial with these rows and conditions.
 fn found(rows: Rows, conditions: &[(&str, &str)]) -> Vec<(&'static str, String)> {
@@ -54,6 +55,31 @@ fn each_row_is_read_by_a_query_or_it_is_said_what_is_missing() {
     assert_eq!(found(five_each(100), &absurd), []);
 }
 
+/// An ORM's session does; a server that reads them again has no reason to read fewer.
+#[test]
+fn rows_that_an_answer_has_twice_may_all_be_read_once() {
+    let rows = Rows { repeated: 4, ..five_each(100) };
+    let doubts = |read: u64| -> Vec<_> {
+        let read = read.to_string();
+        found(rows, &counted(&read, &read, "0")).into_iter().map(|(id, _)| id).collect()
+    };
+    for read in [496, 500, 501] {
+        assert_eq!(doubts(read), [""; 0], "{read}");
+    }
+    for read in [495, 497, 499] {
+        assert_eq!(doubts(read), ["not_from_database"], "{read}");
+    }
+    assert_eq!(found(rows, &counted("495", "496", "0"))[0].0, "queries_batched");
+    // A request that failed may have read rows.
+    let mut trial = healthy();
+    let total = &mut recording(&mut trial).total;
+    total.rows = Some(rows);
+    total.failed[Failure::RecvReset.index()] += 1;
+    trial.conditions =
+        counted("498", "498", "0").iter().map(|(name, value)| fact(name, value)).collect();
+    assert!(of_trial(&trial).is_empty());
+}
+
 /// The doubts about updates of which so many rows of the table show nothing.
 fn found_in_table(rows: Rows, others: &str, not_judged: &str) -> Vec<(&'static str, String)> {
     let mut all = counted("500", "500", "500");
@@ -70,11 +96,34 @@ fn an_update_is_written_or_it_is_said_how_many_are_not() {
     assert_eq!(table("5", "5"), []);
     let says = "2 rows of the table have none of the numbers that answers gave for them (of 400 rows that were answered)";
     assert_eq!(table("7", "5"), [("updates_not_written", says.into())]);
-    let fewer = found(rows, &counted("500", "500", "499"));
-    let says = "the server changed 499 rows, and its right answers said 500: 1 were not written";
+    let fewer = found(rows, &counted("500", "500", "495"));
+    let says = "the server changed 495 rows, and its right answers said 500: 5 were not written";
     assert_eq!(fewer, [("updates_not_written", says.into())]);
     let unread = [(TABLE_CANNOT_BE_READ, "`psql` ended")];
     assert_eq!(found(rows, &unread)[0].0, "rows_not_counted");
+}
+
+/// An ORM does not write a number that is there already. The least numbers that are found stand in docs/validity.md.
+#[test]
+fn new_numbers_that_equal_the_old_ones_need_not_be_written() {
+    for (changed, found_from) in [(500, 5), (10_000, 11), (100_000, 32), (1_000_000, 164)] {
+        let rows = Rows { changed, ..five_each(100) };
+        let doubted = |missing: u64| {
+            !found(rows, &counted("500", "500", &(changed - missing).to_string())).is_empty()
+        };
+        assert!(!doubted(found_from - 1) && doubted(found_from), "{changed}");
+        let expected = changed as f64 / NUMBERS;
+        // The chance that so many of them are equal (Poisson).
+        let mut more = (-expected).exp();
+        let beyond: f64 = (1..found_from + 200)
+            .map(|k| {
+                more *= expected / k as f64;
+                more
+            })
+            .skip(found_from as usize - 1)
+            .sum();
+        assert!(beyond < 1e-6, "{changed}: {beyond}");
+    }
 }
 
 #[test]
