@@ -82,7 +82,7 @@ pub(super) fn of_trial(trial: &TrialRecord) -> Vec<Doubt> {
     let Some(rows) = total.and_then(|total| total.rows) else { return Vec::new() };
     let mut doubts: Vec<Doubt> = ids(rows).into_iter().chain(inserted(trial)).collect();
     doubts.extend(match Counted::of(trial) {
-        Some(Ok(counted)) => counted.doubt(rows, total.map_or(0, |total| total.failed_in_all())),
+        Some(Ok(counted)) => counted.doubt(rows, total.map_or(0, load::Tally::failed_in_all)),
         Some(Err(says)) => Some(ROWS_NOT_COUNTED.found(says)),
         None => None,
     });
