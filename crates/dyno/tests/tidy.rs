@@ -1,6 +1,8 @@
 //! The repository keeps its own rules: rooms, imports, words, sizes, links.
 #![allow(clippy::unwrap_used)] // a tree that cannot be read is not tidy
 
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/vocabulary.rs"]
 mod vocabulary;
 

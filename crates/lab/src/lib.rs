@@ -12,6 +12,7 @@ pub mod figure;
 pub mod history;
 pub mod hold;
 pub mod identity;
+mod location;
 pub mod manner;
 pub mod need;
 pub mod pattern;

@@ -14,9 +14,9 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::command::Command;
+use crate::location::Location;
 use crate::need::Need;
 use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
-use crate::subject::Location;
 
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]

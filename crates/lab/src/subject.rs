@@ -1,6 +1,5 @@
 //! A server under test: how to build, run and reach it. A folder in `subjects/`.
 
-mod location;
 pub(crate) mod manifest;
 mod taking_part;
 mod unlisted;
@@ -20,7 +19,7 @@ use crate::manner::Protocol;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
 
-pub use location::Location;
+pub use crate::location::Location;
 
 /// A server under test.
 #[derive(Clone, Debug)]

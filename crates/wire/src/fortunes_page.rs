@@ -227,7 +227,10 @@ mod tests {
         for (form, says) in [
             (swapped, "row 6 is"),
             (plain.replace("&lt;script", "<script"), "is not two cells of text"),
-            (plain.replace("&lt;script&gt;", "<script>").replace("&lt;/s", "</s"), "is expected"),
+            (
+                plain.replace("&lt;script&gt;", "<script>").replace("&lt;/script&gt;", "</script>"),
+                "is expected",
+            ),
             (plain.replace("&lt;", "<").replace("&gt;", ">"), "is not two cells of text"),
             (plain.replace("&amp;lt;", "&lt;"), "is expected"),
             (page_of(&right[1..]), "it has 200 rows; 201 are expected"),

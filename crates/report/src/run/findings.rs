@@ -16,11 +16,25 @@ use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use units::duration;
 
-use super::{OfCommand, experiment_text};
+use super::experiment_text;
 use crate::chart::{Name, Theme};
 use crate::load::finished::{self, FinishedLoad};
 use crate::load::order_text;
 use crate::time::utc;
+
+/// The command that shows a run: for programs each has only what it was to find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OfCommand {
+    /// All of the run.
+    #[default]
+    Report,
+    Race,
+    Capacity,
+    /// The first load of `dyno load`.
+    Load,
+    /// All of its loads, and what they have in common.
+    Loads,
+}
 
 /// A trial that is not in the store as it was kept.
 #[derive(Clone, Debug)]

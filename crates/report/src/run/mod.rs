@@ -38,7 +38,7 @@ use crate::render::{self, Chart, Charts, Glyphs, Measure, Screen, Shown};
 pub use comparison::{Compared, RowRepeated, Side, repeated_in_short};
 pub use document::document;
 pub use experiment_text::rounds;
-pub use findings::{DamagedTrial, Drawn, Findings};
+pub use findings::{DamagedTrial, Drawn, Findings, OfCommand};
 pub use outcome::{Brief, RunOutcome};
 pub use race::RaceOutcome;
 pub use results::{cell_of, ratio_text};
@@ -143,20 +143,6 @@ impl Findings<'_> {
     pub fn workloads_drawn(&self) -> Vec<&str> {
         self.board.tables.iter().map(|table| table.workload.as_str()).collect()
     }
-}
-
-/// The command that shows a run: for programs each has only what it was to find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OfCommand {
-    /// All of the run.
-    #[default]
-    Report,
-    Race,
-    Capacity,
-    /// The first load of `dyno load`.
-    Load,
-    /// All of its loads, and what they have in common.
-    Loads,
 }
 
 #[cfg(test)]
