@@ -167,6 +167,11 @@ impl Base<'_> {
         let ask = Ask::new(&request, expect.clone())
             .map_err(|error| with_flag(&error, &request.method))?;
         let Some((kind, path)) = &spec.file else {
+            if ask.is_head() && body.is_some() {
+                return Err(Refusal::new(
+                    "--expect-body: answers to HEAD have no body; leave it out, or send another method (-X)",
+                ));
+            }
             let source = RequestSource::Flags { method: request.method };
             return Ok(Requested { asks: Asks::one(ask), source, is_varied: false, notes });
         };

@@ -185,6 +185,7 @@ impl Ask {
             let says = "`{bytes:N}` stands for bytes that only a body may have";
             return Err(AskError::Template(says.into()));
         }
+        let is_head = request.method == "HEAD";
         let ends = Template::literal(*b"\r\n\r\n");
         let length_is_said = has(&request, "content-length");
         let sends_body = !body.is_empty() || request.method == "POST";
@@ -216,8 +217,12 @@ impl Ask {
             body_at,
             http2: None,
             varied: None,
-            expect,
-            is_head: request.method == "HEAD",
+            // RFC 9110, 9.3.2: answers to HEAD have no body.
+            expect: match is_head {
+                true => Expect { body: BodyRule::Any, body_is_usual: false, ..expect },
+                false => expect,
+            },
+            is_head,
             // RFC 9110, 9.2.2: only these may be sent again without knowledge of what they do.
             is_idempotent: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
                 .contains(&request.method.as_str()),
@@ -310,7 +315,7 @@ impl Ask {
 
     /// The rule for the body of an answer; if the answer is already wrong, its body is only counted.
     pub(crate) fn body_rule(&self, mismatch: Option<Mismatch>) -> &BodyRule {
-        if self.is_head || mismatch.is_some() { &BodyRule::Any } else { &self.expect.body }
+        if mismatch.is_some() { &BodyRule::Any } else { &self.expect.body }
     }
 
     /// The request's bytes, if they are always the same.

@@ -147,10 +147,11 @@ impl Counted {
             )));
         }
         (self.queries < wanted.queries.saturating_sub(unread)).then(|| {
+            let queries = each(self.queries);
+            let noun = if queries == "1" { "query" } else { "queries" };
             QUERIES_BATCHED.found(format!(
-                "the server read {} rows an answer by {} queries; the workload asks for {} queries",
+                "the server read {} rows an answer by {queries} {noun}; the workload asks for {} queries",
                 each(self.rows),
-                each(self.queries),
                 each(wanted.queries)
             ))
         })

@@ -34,7 +34,7 @@ pub(super) fn of_first_answers(
     }
     let server = Asked { address: *address, tls };
     asks.expecting(|request| {
-        if request.expect.body != BodyRule::Any {
+        if request.is_head() || request.expect.body != BodyRule::Any {
             return Ok(request.expect.clone());
         }
         let question = Question::of(request);

@@ -29,6 +29,9 @@ fn what_was_checked_is_said_and_bodies_can_be_compared_with_the_first_one() {
     load("{url}/hello", &["--same-body", "--keep", "--store", &store]).status(0).stdout_has(says);
     rig.dyno(&["report", "1", "--full", "--store", &store]).status(0).stdout_has(says);
     load("{url}/user/{seq}", &["--same-body"]).status(2).stderr_has("--same-body: `GET /user/0");
+    let head = |more: &[&str]| load("{url}/hello", &[&["--method", "HEAD"], more].concat());
+    head(&["--same-body"]).status(0).stdout_has("the bodies were not compared");
+    head(&["--expect-body", "x"]).status(2).stderr_has("--expect-body: answers to HEAD have no");
     let faulty = Rig::faulty("wrong-body", 0.5);
     let ran = faulty.dyno(&["load", "{url}/hello", "-n", "200", "--same-body", "--json"]).status(1);
     assert!(ran.json()["books"]["failed"].as_u64() > Some(0), "half of the bodies are others");

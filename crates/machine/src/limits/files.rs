@@ -27,8 +27,8 @@ impl FileLimit {
             return Ok(Some(needed));
         }
         Err(format!(
-            "the limit of open files (RLIMIT_NOFILE) is {}, and {connections} connections need \
-             {needed}: {} too few; raise it with `ulimit -n {needed}` (as root, or in \
+            "the limit of open files (RLIMIT_NOFILE) is {}, and {needed} are needed, for connections \
+             ({connections}) and {OTHERS} others: {} too few; raise it with `ulimit -n {needed}` (as root, or in \
              /etc/security/limits.conf), or ask for fewer connections (--connections, --max-connections; an \
              experiment's `load`)",
             self.hard,

@@ -101,6 +101,7 @@ fn answers_that_never_have_a_body() {
     let ask = ask("HEAD", BodyRule::Exactly(Template::literal("Rust")));
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
     assert_eq!(hear(&ask, &Limits::default(), &[bytes], true), "first, 200, Idle");
+    assert_eq!(ask.expect.body, BodyRule::Any, "it is not said that a body was checked");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn each_row_is_read_by_a_query_or_it_is_said_what_is_missing() {
         found(five_each(100), &counted("499", "499", "0")),
         [("not_from_database", says.into())]
     );
-    let says = "the server read 5 rows an answer by 1 queries; the workload asks for 5 queries";
+    let says = "the server read 5 rows an answer by 1 query; the workload asks for 5 queries";
     let batched = found(five_each(100), &counted("100", "500", "0"));
     assert_eq!(batched, [("queries_batched", says.into())]);
     let unknown = [("service.counted", "unknown: `psql` ended: exit status 2")];
