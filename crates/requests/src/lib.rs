@@ -169,7 +169,7 @@ impl Base<'_> {
         let Some((kind, path)) = &spec.file else {
             if ask.is_head() && body.is_some() {
                 return Err(Refusal::new(
-                    "--expect-body: answers to HEAD have no body; leave it out, or send another method (-X)",
+                    "--expect-body: answers to HEAD have no body; leave it out, or send another method (--method)",
                 ));
             }
             let source = RequestSource::Flags { method: request.method };
