@@ -68,7 +68,7 @@ fn module(path: &Path) -> Vec<String> {
 
 /// Which modules each one names, but for those below itself.
 fn named(sources: &BTreeMap<Vec<String>, String>) -> BTreeMap<&[String], BTreeSet<&[String]>> {
-    let of = |(own, source): (&Vec<String>, &String)| -> BTreeSet<&[String]> {
+    let imported = |(own, source): (&Vec<String>, &String)| -> BTreeSet<&[String]> {
         let files = imports(source).into_iter().filter_map(|path| {
             let ups = path.iter().take_while(|part| *part == "super").count();
             let kept = if ups == 0 { 0 } else { own.len().saturating_sub(ups) };
@@ -77,7 +77,7 @@ fn named(sources: &BTreeMap<Vec<String>, String>) -> BTreeMap<&[String], BTreeSe
         });
         files.map(|(file, _)| &file[..]).filter(|file| !file.starts_with(own)).collect()
     };
-    sources.iter().map(|source| (&source.0[..], of(source))).collect()
+    sources.iter().map(|source| (&source.0[..], imported(source))).collect()
 }
 
 /// All that a module names, also by way of others.
